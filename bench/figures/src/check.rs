@@ -11,7 +11,7 @@ mod real;
 use crate::row::Row;
 use seatmap_machine::Topology;
 use seatmap_os::Tid;
-use seatmap_watch::{Asked, Choice, Finding, Seating, WatchOptions, judge};
+use seatmap_watch::{Choice, Criteria, Finding, Seating, WatchOptions, judge};
 use std::error::Error;
 use std::io::Read;
 use std::time::Duration;
@@ -79,7 +79,7 @@ fn share(what: &str, count: usize, missed: &[String]) -> Row {
 fn findings(
     pids: &[Tid],
     topology: &Topology,
-    request: &Asked,
+    request: &Criteria,
 ) -> Result<Vec<Finding>, Box<dyn Error>> {
     let choice = Choice::Processes { pids: pids.to_vec(), with_children: true };
     let options = WatchOptions {

@@ -54,10 +54,10 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
                     |i, j| if i == j { 0.0 } else { distance.median_ns[(i, j)] as f32 },
                 ),
             )?;
-            let answer = portfolio(&problem, &Limit::seconds(SECONDS), 1).found.cost;
+            let answer = portfolio(&problem, &Limit::seconds(SECONDS), 1).solution.cost;
             // Another seed and five times as long: the best known must not depend on the answer
             // that is judged.
-            let long = portfolio(&problem, &Limit::seconds(LONG_SECONDS), 2).found.cost;
+            let long = portfolio(&problem, &Limit::seconds(LONG_SECONDS), 2).solution.cost;
             let scotch =
                 scotch::map(&problem).map(|mapped| (problem.cost(&mapped.slot_of), mapped.seconds));
             let best = scotch.map_or(f64::INFINITY, |(cost, _)| cost).min(answer).min(long);

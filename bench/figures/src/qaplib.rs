@@ -25,7 +25,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
             Square::from_fn(instance.n, |i, j| (&instance.a)[i * instance.n + j]),
             Square::from_fn(instance.n, |i, j| (&instance.b)[i * instance.n + j]),
         );
-        let cost = solve(&qap, &Limit::seconds(SECONDS), 1, 1).found.cost;
+        let cost = solve(&qap, &Limit::seconds(SECONDS), 1, 1).solution.cost;
         gaps.push((name.to_owned(), 100.0 * (cost / best.parse::<f64>()? - 1.0)));
     }
     Ok([

@@ -163,7 +163,7 @@ fn launch(form: &str, cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
 fn memory(others: usize) -> ProgramMemory {
     let of_task = Some(MemoryPolicy::bind(CpuSet::single(0)));
     let tasks = std::iter::once(None).chain(std::iter::repeat_n(of_task, others)).collect();
-    ProgramMemory { asked: "plan".to_owned(), tasks, all: None, nodes: None }
+    ProgramMemory { wish: "plan".to_owned(), tasks, all: None, nodes: None }
 }
 
 fn compared(form: &str, alone: &[Figures], seated: &[Figures]) -> [Row; 2] {

@@ -13,7 +13,7 @@ pub use study::*;
 pub use workers::*;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use std::path::PathBuf;
+use seatmap_console::shell::{ShellVerb, with_short_help};
 
 /// Options that a newcomer does not need: `-h` leaves them out, so that it fits a screen; `--help`
 /// has them all.
@@ -43,14 +43,7 @@ const RARELY_NEEDED: [(&str, &[&str]); 2] = [
 
 /// The command line, its rarely needed options only in `--help`.
 pub fn command() -> clap::Command {
-    // `-h` leaves them out, `--help` has them all.
-    RARELY_NEEDED.iter().fold(PapersArguments::command(), |command, (verb, options)| {
-        command.mut_subcommand(verb, |verb| {
-            options.iter().fold(verb, |verb, option| {
-                verb.mut_arg(*option, |option| option.hide_short_help(true))
-            })
-        })
-    })
+    with_short_help(PapersArguments::command(), &RARELY_NEEDED)
 }
 
 /// The experiments of five papers, run again: on this computer, on models, on machines that are
@@ -74,17 +67,8 @@ pub enum Command {
     Workers(Workers),
     /// Repeat a published experiment on the models.
     Study(Study),
-    /// Print completions for a shell.
-    Completions {
-        /// The shell.
-        shell: clap_complete::Shell,
-    },
-    /// Write the manual pages.
-    Man {
-        /// The folder; without it the main page goes to stdout.
-        #[arg(value_name = "FOLDER")]
-        folder: Option<PathBuf>,
-    },
+    #[command(flatten)]
+    Shell(ShellVerb),
 }
 
 #[cfg(test)]

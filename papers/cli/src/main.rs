@@ -8,7 +8,6 @@ use args::{Command, PapersArguments};
 use seatmap_console::error::CliError;
 use seatmap_console::program;
 use seatmap_console::running::Program;
-use seatmap_console::{completion, manual, output};
 use std::process::ExitCode;
 
 const PROGRAM: Program = Program {
@@ -30,7 +29,6 @@ fn run(typed: PapersArguments) -> Result<(), CliError> {
         Command::Channels(channels) => verbs::channels::run(&channels),
         Command::Workers(workers) => verbs::workers::run(&workers),
         Command::Study(study) => verbs::study::run(&study),
-        Command::Completions { shell } => output::print(&completion::script(&PROGRAM, shell)?),
-        Command::Man { folder } => manual::write(args::command(), folder.as_deref()),
+        Command::Shell(verb) => verb.run(&PROGRAM),
     }
 }

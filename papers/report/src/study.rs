@@ -4,7 +4,7 @@ mod table;
 
 use seatmap_document::{visible, visible_lines};
 use serde::{Deserialize, Serialize};
-pub use table::{Column, FoundTable, Table, TableRow};
+pub use table::{Column, FilledTable, Table, TableRow};
 
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-study/1";
@@ -251,7 +251,7 @@ impl Figure {
 
 /// A study as text for a terminal.
 #[must_use]
-pub fn text(study: &Study, found: &[MeasuredFigure], tables: &[FoundTable]) -> String {
+pub fn text(study: &Study, found: &[MeasuredFigure], tables: &[FilledTable]) -> String {
     let mut text = format!("{}\n{}\n\n", line(&study.title), line(&study.about));
     if !found.is_empty() {
         text += &(figures(found) + "\n" + &summary(found) + "\n");
@@ -298,7 +298,7 @@ fn counts(found: &[MeasuredFigure], kind: Kind) -> (usize, usize) {
 
 /// A study as a page of the guide.
 #[must_use]
-pub fn markdown(study: &Study, found: &[MeasuredFigure], tables: &[FoundTable]) -> String {
+pub fn markdown(study: &Study, found: &[MeasuredFigure], tables: &[FilledTable]) -> String {
     let mut text = format!(
         "# {}\n\n{}\n\n{}\n\n",
         column(&study.title),
@@ -323,7 +323,7 @@ pub fn markdown(study: &Study, found: &[MeasuredFigure], tables: &[FoundTable]) 
     }
     text += "\n## The commands\n\n```sh\n";
     let mut commands: Vec<&str> = found.iter().map(|one| one.command.as_str()).collect();
-    commands.extend(tables.iter().flat_map(FoundTable::commands));
+    commands.extend(tables.iter().flat_map(FilledTable::commands));
     // Figures that share a command come one after the other.
     commands.dedup();
     for command in commands {

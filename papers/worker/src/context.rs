@@ -1,12 +1,10 @@
 //! A borrowed worker, from outside.
 
-use crate::desk::{Desk, Done, Order};
-use crate::mailbox::End;
-use crate::runtime::Pool;
+use crate::desk::{Done, Order};
+use crate::pool::{Pool, Seat};
 use crate::{Program, WorkerError};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::thread::JoinHandle;
 
 /// A worker that belongs to the program that borrowed it until the context is dropped: its store
 /// was scrubbed before, and is scrubbed again then.
@@ -17,39 +15,6 @@ pub struct Context {
     /// it is open.
     program: Option<Box<Arc<dyn Program>>>,
     running: Option<u32>,
-}
-
-/// One worker's end that is not its own, in a context or waiting in the runtime.
-pub(crate) struct Seat {
-    pub worker: usize,
-    pub desk: Arc<Desk>,
-    pub mailboxes: End,
-    pub thread: JoinHandle<std::io::Result<()>>,
-    /// The last order's number.
-    pub number: u32,
-    /// Whether the worker was told to sleep.
-    pub is_asleep: bool,
-}
-
-impl Seat {
-    /// Gives an order and returns its number.
-    pub fn order(&mut self, order: Order, program: *mut Arc<dyn Program>, argument: u64) -> u32 {
-        self.number = self.number.wrapping_add(1);
-        self.desk.put(self.number, order, program, argument, self.is_asleep);
-        self.is_asleep = order == Order::Sleep;
-        self.number
-    }
-
-    /// Scrubs the store, and empties what was left in mailboxes and signals. A worker that is gone
-    /// says so to the next start.
-    pub fn clean(&mut self) {
-        let number = self.order(Order::Scrub, std::ptr::null_mut(), 0);
-        self.desk.wait(number);
-        while self.mailboxes.try_read().is_some() {}
-        for signal in &self.desk.signals {
-            let _ = signal.try_read();
-        }
-    }
 }
 
 impl Context {

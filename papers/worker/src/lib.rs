@@ -28,7 +28,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`runtime`], [`context`], [`inside`], [`program`] | the workers; a borrowed one, from outside and from within; what it runs |
+//! | [`runtime`], `pool`, [`context`], [`inside`], [`program`] | the workers; a borrowed one, from outside and from within; what it runs |
 //! | [`thread`] | the same calls, each run answered by a thread of its own: what the workers are held against |
 //! | [`store`] | its local store: large pages where they can be had, locked, scrubbed between owners |
 //! | [`mailbox`], [`signal`], [`bell`] | messages over one cache line each; how a reader that has slept is woken |
@@ -44,6 +44,7 @@ pub mod inside;
 pub mod mailbox;
 pub mod options;
 pub mod poller;
+mod pool;
 mod primitive;
 pub mod program;
 pub mod runtime;

@@ -1,14 +1,9 @@
 //! The runtime: a set of workers to borrow from.
 
-use crate::context::Seat;
-use crate::desk::{Desk, Done, Order, SEATED};
-use crate::mailbox::{End, INBOUND, OUTBOUND, mailboxes};
-use crate::program::caught;
-use crate::{Context, Inside, Store, WorkerError, WorkerOptions};
+use crate::pool::Pool;
+use crate::{Context, WorkerError, WorkerOptions};
 use seatmap_os::affinity;
-use seatmap_os::partners::Loss;
-use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The CPUs that this process may use, ascending.
 ///
@@ -21,12 +16,6 @@ pub fn allowed_cpus() -> Result<Vec<u32>, WorkerError> {
 /// Pinned workers, one a CPU, from when it is made until it and all its contexts are dropped.
 pub struct Runtime {
     pool: Arc<Pool>,
-}
-
-/// The workers that are not lent out.
-pub(crate) struct Pool {
-    free: Mutex<Vec<Seat>>,
-    workers: usize,
 }
 
 impl Runtime {
@@ -65,115 +54,5 @@ impl Runtime {
     pub fn context(&self) -> Result<Context, WorkerError> {
         let seat = self.pool.seats().pop().ok_or(WorkerError::Busy(self.workers()))?;
         Ok(Context::new(Arc::clone(&self.pool), seat))
-    }
-}
-
-impl Pool {
-    fn hire(&self, worker: usize, cpu: u32, options: WorkerOptions) -> Result<(), WorkerError> {
-        let store = Store::new(options.store_bytes)
-            .map_err(|source| WorkerError::Store { bytes: options.store_bytes, source })?;
-        let desk = Arc::new(Desk::new(cpu, options, store.address()));
-        let (outside, inside) = mailboxes([INBOUND, OUTBOUND], options.polling);
-        let to_worker = Arc::clone(&desk);
-        let refused = |source| WorkerError::Seat { cpu, source };
-        let thread = std::thread::Builder::new()
-            .name(format!("worker-cpu{cpu}"))
-            .spawn(move || work(cpu, to_worker, store, inside))
-            .map_err(refused)?;
-        if desk.wait(SEATED) != Done::Stop(0) {
-            let ended = thread.join().unwrap_or_else(|_| Err(io::Error::other("the thread died")));
-            return ended.map_err(refused);
-        }
-        self.seats().push(Seat {
-            worker,
-            desk,
-            mailboxes: outside,
-            thread,
-            number: SEATED,
-            is_asleep: false,
-        });
-        Ok(())
-    }
-
-    fn seats(&self) -> std::sync::MutexGuard<'_, Vec<Seat>> {
-        // A list of seats is whole between any two statements.
-        self.free.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub(crate) fn back(&self, seat: Seat) {
-        self.seats().push(seat);
-    }
-}
-
-impl Drop for Pool {
-    fn drop(&mut self) {
-        // Workers whose context was forgotten go on waiting: what they were lent may still be in
-        // use.
-        for mut seat in self.seats().drain(..) {
-            seat.order(Order::Quit, std::ptr::null_mut(), 0);
-            let _ = seat.thread.join();
-        }
-    }
-}
-
-/// A worker's life; an error where it could not be seated.
-fn work(cpu: u32, desk: Arc<Desk>, mut store: Store, mailboxes: End) -> io::Result<()> {
-    if let Err(error) = affinity::pin(&[cpu]) {
-        desk.finish(SEATED, Done::Panicked);
-        return Err(error);
-    }
-    // Its pages are placed here, near this CPU.
-    store.scrub();
-    desk.finish(SEATED, Done::Stop(0));
-    let mut inside = Inside { store, mailboxes, desk: Arc::clone(&desk) };
-    let mut last = SEATED;
-    let mut asleep = false;
-    // Whatever ends this thread, nobody waits for it any longer.
-    let _leaves = Leaves(&desk);
-    loop {
-        let Some((number, order, program, argument)) = desk.take(last, asleep) else {
-            // A reader that sleeps at the mailbox looks again.
-            inside.mailboxes.ring();
-            return Ok(());
-        };
-        last = number;
-        asleep = order == Order::Sleep;
-        match order {
-            Order::Run => {
-                // SAFETY: a context hands out a pointer to its own program, and neither changes nor
-                // drops that before the order is done; contexts that are forgotten leak it.
-                let program = unsafe { &*program };
-                desk.finish(number, ended(&desk, caught(&**program, &mut inside, argument)));
-                // A reader that sleeps at the mailbox learns that no message comes.
-                inside.mailboxes.ring();
-            }
-            Order::Scrub => {
-                while inside.mailboxes.try_read().is_some() {}
-                inside.store.scrub();
-                desk.finish(number, Done::Stop(0));
-            }
-            Order::Sleep => {}
-            Order::Quit => return Ok(()),
-        }
-    }
-}
-
-/// Says that the worker's thread has ended, however it did.
-struct Leaves<'a>(&'a Desk);
-
-impl Drop for Leaves<'_> {
-    fn drop(&mut self) {
-        self.0.lose(Loss::Ended { cpu: self.0.cpu });
-    }
-}
-
-/// The outcome of a run; the text of a panic goes to the desk.
-pub(crate) fn ended(desk: &Desk, ran: Result<u32, String>) -> Done {
-    match ran {
-        Ok(code) => Done::Stop(code),
-        Err(words) => {
-            *desk.words.lock().unwrap_or_else(PoisonError::into_inner) = words;
-            Done::Panicked
-        }
     }
 }

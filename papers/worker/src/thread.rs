@@ -2,8 +2,8 @@
 
 use crate::desk::{Desk, SEATED};
 use crate::mailbox::{End, INBOUND, OUTBOUND, mailboxes};
+use crate::pool::ended;
 use crate::program::caught;
-use crate::runtime::ended;
 use crate::{Inside, Polling, Program, Store, WorkerError, WorkerOptions};
 use seatmap_os::affinity;
 use seatmap_os::partners::Loss;

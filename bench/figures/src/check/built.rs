@@ -4,7 +4,7 @@ use seatmap_machine::CoreKind;
 use seatmap_plan::Plan;
 use seatmap_watch::judge::made::Made;
 use seatmap_watch::rule::Level;
-use seatmap_watch::{Asked, Expected, Rule, judge};
+use seatmap_watch::{Criteria, Expected, Rule, judge};
 
 /// The number of faults.
 pub const COUNT: usize = 33;
@@ -15,7 +15,7 @@ type Fault = (&'static str, &'static str, Vec<Rule>, Made);
 /// The names of faults that were not found.
 pub fn missed() -> Vec<String> {
     let faults = by_default().into_iter().chain(named()).map(|(name, rule, rules, made)| {
-        let request = Asked { rules, ..Asked::default() };
+        let request = Criteria { rules, ..Criteria::default() };
         (
             name,
             judge(&made.seating, &made.topology, &request)
@@ -199,7 +199,7 @@ fn planned() -> Vec<(&'static str, bool)> {
 }
 
 fn expects(expected: &Expected, made: &Made) -> bool {
-    let request = Asked { expected: Some(expected.clone()), ..Asked::default() };
+    let request = Criteria { expected: Some(expected.clone()), ..Criteria::default() };
     judge(&made.seating, &made.topology, &request)
         .iter()
         .any(|finding| finding.rule == "expect" && finding.is_wrong())

@@ -2,7 +2,7 @@
 
 use super::{Part, findings};
 use seatmap_os::Tid;
-use seatmap_watch::Asked;
+use seatmap_watch::Criteria;
 use std::error::Error;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
@@ -194,7 +194,7 @@ pub fn alarms() -> Result<Part, Box<dyn Error>> {
             absent.push(format!("{program} {}", arguments.join(" ")));
             continue;
         }
-        let found = findings(&[pid], &topology, &Asked::default());
+        let found = findings(&[pid], &topology, &Criteria::default());
         // SAFETY: the group is that of a child that has not been waited for.
         unsafe { libc::kill(-pid, libc::SIGKILL) };
         let _ = child.wait();

@@ -5,7 +5,7 @@ use crate::pair;
 use seatmap_machine::Topology;
 use seatmap_os::{CpuSet, Tid, task};
 use seatmap_plan::Plan;
-use seatmap_watch::{Asked, Expected, Rule};
+use seatmap_watch::{Criteria, Expected, Rule};
 use std::error::Error;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -86,7 +86,7 @@ impl RealPrograms {
         &self,
         programs: &[&Program],
         rule: &str,
-        request: &Asked,
+        request: &Criteria,
     ) -> Result<bool, Box<dyn Error>> {
         let pids: Vec<Tid> = programs.iter().map(|program| program.pid()).collect();
         for _ in 0..TRIES {
@@ -99,20 +99,24 @@ impl RealPrograms {
     }
 
     fn default(&self, program: &Program, rule: &str) -> Result<bool, Box<dyn Error>> {
-        self.finds(&[program], rule, &Asked::default())
+        self.finds(&[program], rule, &Criteria::default())
     }
 
     fn named(&self, program: &Program, rule: Rule) -> Result<bool, Box<dyn Error>> {
-        self.finds(&[program], &rule.to_string(), &Asked { rules: vec![rule], ..Asked::default() })
+        self.finds(
+            &[program],
+            &rule.to_string(),
+            &Criteria { rules: vec![rule], ..Criteria::default() },
+        )
     }
 
     /// Masks against a plan and against rules.
     fn masks(&self) -> Result<Checks, Box<dyn Error>> {
         let a = self.a;
         let b = self.b;
-        let plan = Asked {
+        let plan = Criteria {
             expected: Some(Expected::of_plan(&Plan::new("host", vec![a, b]))),
-            ..Asked::default()
+            ..Criteria::default()
         };
         let asleep = Program::start(1, "sleep", &[])?;
         let mut found = vec![("one-per-cpu: unbound", self.named(&asleep, Rule::OnePerCpu)?)];
@@ -169,7 +173,7 @@ impl RealPrograms {
         let second = Program::start(1, "spin", &[])?;
         first.bind(&[&[b]])?;
         second.bind(&[&[b]])?;
-        found.push(("overlap", self.finds(&[&first, &second], "overlap", &Asked::default())?));
+        found.push(("overlap", self.finds(&[&first, &second], "overlap", &Criteria::default())?));
         found.push(("strangers", self.default(&first, "strangers")?));
         found.push(("no-strangers", self.named(&first, Rule::NoStrangers)?));
         Ok(found)

@@ -63,7 +63,7 @@ impl CpuChoice {
     pub fn candidates(&self, tasks: usize) -> Result<Vec<u32>, CellError> {
         let free = self.free.len();
         if tasks >= free {
-            return Err(CellError::TooMany { wanted: tasks, free });
+            return Err(CellError::TooMany { requested: tasks, free });
         }
         let quiet: Vec<u32> =
             self.free.iter().filter(|cpu| *cpu != 0 && !self.unmovable.contains_key(cpu)).collect();
@@ -81,7 +81,7 @@ impl CpuChoice {
         let free = self.free.len();
         let size = size.unwrap_or_else(|| self.usual_size());
         if size == 0 || size >= free {
-            return Err(CellError::TooMany { wanted: size, free });
+            return Err(CellError::TooMany { requested: size, free });
         }
         let mut chosen = CpuSet::default();
         while chosen.len() < size {

@@ -4,13 +4,13 @@ use crate::backend::Backend;
 use crate::census;
 use crate::claim::Claim;
 use crate::error::CellError;
-use crate::guardian::{self, Posted};
 use crate::host::Host;
 use crate::hygiene;
 use crate::journal::{self, Header, Journal, JournalEntry};
 use crate::memory;
 use crate::name::Name;
 use crate::partition;
+use crate::posted::{self, Posted};
 use crate::record::{self, Record, State};
 use crate::site::Site;
 use seatmap_os::CpuList;
@@ -59,7 +59,7 @@ pub fn create(
     memory::check(&host.root, request.memory_bytes).map_err(CellError::Memory)?;
     // A failure is ignored: this process may not be allowed on these CPUs.
     let noise_before = judge.as_mut().and_then(|judge| judge(&request.cpus.list()).ok());
-    let mut posted = guardian::post(host, &request.name)?;
+    let mut posted = posted::post(&host.keeper, &request.name)?;
     let made = build(host, request, &rest, &mut posted).and_then(|mut record| {
         record.noise_before = noise_before;
         record.noise_after =

@@ -3,12 +3,12 @@
 use crate::census;
 use crate::claim::Claim;
 use crate::error::CellError;
-use crate::guardian;
 use crate::host::Host;
 use crate::memory;
 use crate::name::Name;
 use crate::orphan;
-use crate::partition;
+use crate::posted;
+use crate::settings;
 use crate::undo::Left;
 use seatmap_os::CpuSet;
 use seatmap_os::group;
@@ -114,18 +114,15 @@ fn take_apart(host: &Host, restored: &mut Restored) {
 }
 
 fn is_cell(group: &str) -> bool {
-    group
-        .rsplit('/')
-        .next()
-        .is_some_and(|name| name.starts_with(&format!("{}.", partition::PREFIX)))
+    group.rsplit('/').next().is_some_and(|name| name.starts_with(&format!("{}.", settings::PREFIX)))
 }
 
 /// A new guardian is posted first: the old one would end with the cell's lease in the middle of the
 /// work.
 fn leave(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
-    guardian::relieve(host, name);
+    posted::relieve(&host.run, name);
     // Without one the journal is still there, and the next command goes on.
-    let posted = guardian::post(host, name).ok();
+    let posted = posted::post(&host.keeper, name).ok();
     let left = host.end(name);
     if let Some(posted) = posted {
         posted.dismiss();
@@ -153,7 +150,7 @@ fn orphans_in(host: &Host, base: &str) -> Result<Vec<String>, FileError> {
     // Threads that were moved aside stay where they are as long as another cell needs them there.
     let rest = others
         .iter()
-        .filter(|name| *name == partition::v1::REST && kept.is_empty())
+        .filter(|name| *name == settings::REST && kept.is_empty())
         .map(|name| format!("{base}/{name}"));
     Ok(orphans.into_iter().chain(rest).collect())
 }

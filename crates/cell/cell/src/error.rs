@@ -4,6 +4,7 @@ use crate::backend::Backend;
 use crate::claim::Claim;
 use crate::name::Name;
 use crate::site::SiteError;
+use seatmap_document::Blame;
 use seatmap_os::CpuSet;
 use seatmap_os::root::FileError;
 use seatmap_os::trusted::shell_escaped;
@@ -65,12 +66,12 @@ pub enum CellError {
     NothingLeft(CpuSet),
     /// More CPUs than there are.
     #[error(
-        "too many CPUs for a cell: {wanted}; free are {free}, and one must stay for everybody else (CPUs of isolcpus= \
+        "too many CPUs for a cell: {requested}; free are {free}, and one must stay for everybody else (CPUs of isolcpus= \
          are taken only by name, with --cpus)"
     )]
     TooMany {
         /// The number asked for.
-        wanted: usize,
+        requested: usize,
         /// The number of CPUs that do not belong to a cell.
         free: usize,
     },
@@ -124,10 +125,10 @@ impl CellError {
             CellError::Elsewhere { cell, cpus, folder: claim.folder().display().to_string() }
         }
     }
+}
 
-    /// Whether what was asked for is wrong, rather than what was done.
-    #[must_use]
-    pub fn is_asked_wrong(&self) -> bool {
+impl Blame for CellError {
+    fn is_input(&self) -> bool {
         use CellError::{
             Elsewhere, Lost, NameTaken, NoSuchCell, NotOnline, NothingLeft, Taken, TooMany,
         };

@@ -3,9 +3,9 @@
 
 use crate::claim::Claim;
 use crate::error::CellError;
-use crate::guardian::{self, GuardianCommand};
 use crate::journal::{Journal, Stage};
 use crate::name::Name;
+use crate::posted::{self, GuardianCommand};
 use crate::record::Record;
 use crate::run_folder::RunFolder;
 use crate::undo::{self, Left};
@@ -70,7 +70,7 @@ impl Host {
             } else if let Some(record) = record.filter(|_| self.run.guardian(&name).is_none())
                 && record.needs_guardian()
             {
-                guardian::adopt(self, &record);
+                posted::adopt(&self.keeper, &record);
             }
         }
         Ok(left)

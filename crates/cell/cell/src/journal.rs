@@ -8,7 +8,6 @@
 use crate::change::{Change, What};
 use crate::fault;
 use crate::name::Name;
-use crate::run_folder::at;
 use seatmap_invariant::invariant;
 use seatmap_os::CpuSet;
 use seatmap_os::trusted;
@@ -286,6 +285,11 @@ fn header(path: &Path, lines: &[Stamped]) -> Option<Header> {
             })
         }
     }
+}
+
+/// An error with the file that it is about: its reader may not know of this folder.
+pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
+    move |error| io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | [`change`], [`settings`], [`settings_lock`] | changes, and to what they may be; one program at a time makes them |
+//! | [`change`], [`settings`], `permitted`, [`settings_lock`] | changes, and to what they may be; one program at a time makes them |
 //! | [`journal`], [`undo`], [`fault`] | changes are written down before they are made; undoing them; dying on purpose |
 //! | [`site`] | the host while it is being changed for one cell |
 //! | [`backend`], [`partition`], [`hygiene`] | the ways to close a cell, and what else is kept away |
@@ -15,7 +15,7 @@
 //! | [`mod@standing`] | the cells that stand, for those who only look |
 //! | `orphan` | what is put back where nothing is remembered |
 //! | [`mod@create`], [`mod@destroy`], [`mod@renew`], [`mod@verify`] | the verbs |
-//! | [`guardian`] | the process that puts everything back where a creator dies, and keeps leases |
+//! | [`guardian`], `posted` | the process that puts everything back where a creator dies, and keeps leases |
 //! | [`choose`], [`census`], [`memory`] | which CPUs, who else is there, huge pages |
 //! | [`document`] | cells for programs that read them |
 //! | [`error`] | why a cell could not be made or undone |
@@ -42,6 +42,8 @@ pub mod memory;
 pub mod name;
 mod orphan;
 pub mod partition;
+mod permitted;
+mod posted;
 pub mod record;
 pub mod renew;
 pub mod run_folder;
@@ -59,9 +61,9 @@ pub use create::{CellRequest, NoiseJudge, create};
 pub use destroy::{Restored, destroy, restore};
 pub use document::{CellList, CellVerdict};
 pub use error::CellError;
-pub use guardian::GuardianCommand;
 pub use host::Host;
 pub use name::{Name, NameError};
+pub use posted::GuardianCommand;
 pub use record::{Record, State};
 pub use renew::renew;
 pub use standing::standing;

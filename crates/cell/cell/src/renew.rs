@@ -1,9 +1,9 @@
 //! Giving a cell more time.
 
 use crate::error::CellError;
-use crate::guardian;
 use crate::host::Host;
 use crate::name::Name;
+use crate::posted;
 use crate::record::Record;
 use seatmap_os::boot;
 
@@ -19,7 +19,7 @@ pub fn renew(host: &Host, name: &Name, lease_s: u64) -> Result<Record, CellError
     host.run.remember(&record).map_err(CellError::remembering)?;
     // A guardian that stays reads the record again when the old lease ends, or within a minute.
     if host.run.guardian(name).is_none() {
-        guardian::adopt(host, &record);
+        posted::adopt(&host.keeper, &record);
     }
     Ok(record)
 }

@@ -1,6 +1,6 @@
 //! The folder that holds journals, records and locks while the computer runs.
 
-use crate::journal::Journal;
+use crate::journal::{Journal, at};
 use crate::name::Name;
 use crate::record::Record;
 use seatmap_os::Tid;
@@ -260,11 +260,6 @@ fn record_file(name: &Name) -> String {
 
 fn guardian_file(name: &Name) -> String {
     format!("{name}.guardian")
-}
-
-/// An error with the file that it is about: its reader may not know of this folder.
-pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
-    move |error| io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 #[cfg(test)]

@@ -6,11 +6,15 @@
 
 mod forgotten;
 mod heirs;
+mod left;
+
+pub use left::Left;
 
 use crate::change::{Change, What};
 use crate::claim::Claim;
 use crate::fault;
 use crate::journal::{Journal, JournalEntry, Stage};
+use crate::permitted;
 use crate::settings;
 use crate::thread_mask;
 use seatmap_invariant::invariant;
@@ -21,36 +25,10 @@ use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
 use seatmap_os::{CpuSet, affinity};
 use std::collections::BTreeSet;
-use std::fmt;
 use std::io;
 
 /// How often threads are looked for that were created while others were widened.
 const ROUNDS: u32 = 4;
-
-/// Something that was not put back, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Left {
-    /// The setting, or the thread.
-    pub path: String,
-    /// The reason.
-    pub why: String,
-}
-
-impl Left {
-    /// The things in a folder that cannot be read; among them may be some to put back.
-    pub(crate) fn unlisted(error: &FileError) -> Self {
-        Left {
-            path: error.path.clone(),
-            why: format!("it cannot be read, and may list more: {}", error.source),
-        }
-    }
-}
-
-impl fmt::Display for Left {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} is not put back: {}", self.path, self.why)
-    }
-}
 
 /// Undoes a journal and removes it. Returns the settings that could not be put back. The journal is
 /// removed all the same, or a change by another program would keep it for ever. `others` are the
@@ -100,7 +78,7 @@ fn refused(layout: &Layout, journal: &mut Journal) -> Vec<Left> {
     let cell = journal.header.cell.clone();
     let (changes, refused): (Vec<Change>, Vec<Change>) = std::mem::take(&mut journal.changes)
         .into_iter()
-        .partition(|change| settings::may_be(change, &cell, layout));
+        .partition(|change| permitted::may_be(change, &cell, layout));
     journal.changes = changes;
     let why = format!(
         "no cell changes this, or not so; {} is damaged or was planted",

@@ -81,7 +81,9 @@ pub enum ErrorOrigin {
     /// The client may not do this.
     Denied,
     /// The request is wrong.
-    Asked,
+    // The word of the first version of the protocol, which clients of other versions send and take.
+    #[serde(rename = "asked")]
+    Request,
     /// It would have to wait, and may not or must not.
     Busy,
     /// The controller failed to do it.

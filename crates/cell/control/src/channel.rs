@@ -8,7 +8,6 @@
 use crate::door;
 use crate::error::ControlError;
 use crate::guests::Guests;
-use crate::server::in_thread;
 use crate::watched::Watched;
 use rustix::cmsg_space;
 use rustix::io::FdFlags;
@@ -89,7 +88,7 @@ fn admit(
     let Some(guest) = guests.enter(uid) else { return Ok(()) };
     let (sender, started) = mpsc::channel::<Child>();
     // The thread first: a file proxy that nobody waits for would stay as a zombie.
-    in_thread(move || {
+    std::thread::Builder::new().spawn(move || {
         let _guest = guest;
         if let Ok(mut file_proxy) = started.recv() {
             let _ = file_proxy.wait();

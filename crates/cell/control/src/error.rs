@@ -3,6 +3,7 @@
 use crate::answer::ErrorOrigin;
 use crate::watched::Stopped;
 use seatmap_cell::CellError;
+use seatmap_document::Blame;
 use std::io;
 use std::path::Path;
 
@@ -86,5 +87,20 @@ impl ControlError {
     /// The error of a read from the controller.
     pub(crate) fn unheard(error: io::Error) -> Self {
         error.downcast().map_or_else(ControlError::Gone, ControlError::Stopped)
+    }
+}
+
+impl Blame for ControlError {
+    fn is_input(&self) -> bool {
+        use ControlError::{AnotherRuns, Export, NoFiles, Refused, Socket, Unreachable};
+        matches!(
+            self,
+            AnotherRuns
+                | Export { .. }
+                | NoFiles { .. }
+                | Refused { kind: ErrorOrigin::Request, .. }
+                | Socket { .. }
+                | Unreachable { .. }
+        )
     }
 }

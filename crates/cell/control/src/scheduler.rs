@@ -103,7 +103,7 @@ impl<'a> Scheduler<'a> {
                 self.say(
                     connection,
                     id,
-                    Say::error(ErrorOrigin::Asked, format!("this is not a request: {why}")),
+                    Say::error(ErrorOrigin::Request, format!("this is not a request: {why}")),
                 );
             }
             Event::Gone(connection) => self.hang_up(connection),

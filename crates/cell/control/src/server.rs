@@ -187,7 +187,7 @@ fn admit(
 }
 
 /// Starts a thread. The system may have none left, which is not a reason to end.
-pub(crate) fn in_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+fn in_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
     std::thread::Builder::new().spawn(work).map(drop)
 }
 

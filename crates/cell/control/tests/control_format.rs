@@ -74,7 +74,7 @@ fn says() -> Vec<Say> {
         listed(CellPhase::Waiting, None),
         listed(CellPhase::Suspended, None),
     ];
-    let kinds = [ErrorOrigin::Denied, ErrorOrigin::Asked, ErrorOrigin::Busy, ErrorOrigin::Failed];
+    let kinds = [ErrorOrigin::Denied, ErrorOrigin::Request, ErrorOrigin::Busy, ErrorOrigin::Failed];
     let mut says = vec![
         Say::Waiting { before: 0, waiting: 1 },
         Say::Cell { cell: Box::new(cell()) },

@@ -35,6 +35,7 @@ pub use top::*;
 pub use tune::*;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use seatmap_console::shell::{ShellVerb, with_short_help};
 use seatmap_console::values::cpus;
 use seatmap_console::view::ColourChoice;
 use seatmap_os::CpuList;
@@ -103,14 +104,7 @@ const RARELY_NEEDED: [(&str, &[&str]); 6] = [
 
 /// The command line: its verbs listed by group, its rarely needed options only in `--help`.
 pub fn command() -> clap::Command {
-    let mut command = Typed::command();
-    for (verb, options) in RARELY_NEEDED {
-        command = command.mut_subcommand(verb, |verb| {
-            options.iter().fold(verb, |verb, option| {
-                verb.mut_arg(*option, |option| option.hide_short_help(true))
-            })
-        });
-    }
+    let command = with_short_help(SeatmapArguments::command(), &RARELY_NEEDED);
     let verbs = verbs_by_group(&command);
     command
         // The template has no `{subcommands}`: the verbs stand by group, behind the usage.
@@ -138,7 +132,7 @@ fn about(command: &clap::Command, verb: &str) -> String {
 /// A seating plan for threads: measures how far apart cores are, and seats threads by it.
 #[derive(Debug, Parser)]
 #[command(name = "seatmap", version, max_term_width = 100, arg_required_else_help = true)]
-pub struct Typed {
+pub struct SeatmapArguments {
     /// Colours: auto, true (24 bits), 256 or never; NO_COLOR turns them off as well.
     #[arg(
         long,
@@ -193,17 +187,8 @@ pub enum Command {
     Cluster(Cluster),
     /// List the machines that come with Seatmap.
     Machines(Machines),
-    /// Print completions for a shell.
-    Completions {
-        /// The shell.
-        shell: clap_complete::Shell,
-    },
-    /// Write the manual pages.
-    Man {
-        /// The folder; without it the main page goes to stdout.
-        #[arg(value_name = "FOLDER")]
-        folder: Option<PathBuf>,
-    },
+    #[command(flatten)]
+    Shell(ShellVerb),
 }
 
 #[derive(Debug, Args)]
@@ -368,7 +353,7 @@ mod tests {
 
     #[test]
     fn every_verb_stands_in_one_group() {
-        let command = Typed::command();
+        let command = SeatmapArguments::command();
         let verbs: Vec<&str> = command
             .get_subcommands()
             .map(clap::Command::get_name)

@@ -36,8 +36,7 @@ pub fn check(command: &Command) -> Result<(), CliError> {
         | Command::Pattern(_)
         | Command::Model(_)
         | Command::Machines(_)
-        | Command::Completions { .. }
-        | Command::Man { .. } => Ok(()),
+        | Command::Shell(_) => Ok(()),
     };
     checked.map_err(CliError::work)
 }

@@ -14,7 +14,7 @@ mod progress;
 mod schema_tests;
 mod verbs;
 
-use args::{Command, Typed};
+use args::{Command, SeatmapArguments};
 use seatmap_console::error::CliError;
 use seatmap_console::program;
 use seatmap_console::running::Program;
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     program::main(PROGRAM, run)
 }
 
-fn run(typed: Typed) -> Result<(), CliError> {
+fn run(typed: SeatmapArguments) -> Result<(), CliError> {
     // Before any verb: with a missing `/proc` a check would find no program, and so nothing wrong.
     files_needed::check(&typed.command)?;
     match typed.command {
@@ -55,7 +55,6 @@ fn run(typed: Typed) -> Result<(), CliError> {
         Command::Doctor(doctor) => verbs::doctor::run(&doctor, typed.colour),
         Command::Cluster(cluster) => verbs::cluster::run(&cluster),
         Command::Machines(machines) => verbs::machines::run(&machines),
-        Command::Completions { shell } => verbs::shell::completions(shell),
-        Command::Man { folder } => verbs::shell::man(folder.as_deref()),
+        Command::Shell(verb) => verb.run(&PROGRAM),
     }
 }

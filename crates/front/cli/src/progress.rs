@@ -63,7 +63,7 @@ impl Display {
 
     fn picture(&mut self, progress: &matrix::Progress) {
         let Some(live) = &self.live else { return };
-        let frame = live.frame(&progress.samples.medians_ns(), &told(progress));
+        let frame = live.frame(&progress.samples.medians_ns(), &live_progress(progress));
         // CSI n A moves the cursor up n lines (ECMA-48), to the first line of the earlier picture.
         let up = if self.drawn { format!("\x1b[{}A\r", live.lines()) } else { String::new() };
         // Each line clears what the earlier frame left behind it.
@@ -104,7 +104,7 @@ impl Drop for Display {
     }
 }
 
-fn told(progress: &matrix::Progress) -> live::Progress {
+fn live_progress(progress: &matrix::Progress) -> live::Progress {
     let discards = progress.samples.discards();
     let left = progress.total.saturating_sub(progress.done) as f64;
     // Visits of an earlier run that were taken over took no time now.

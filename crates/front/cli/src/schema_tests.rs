@@ -26,7 +26,7 @@ use seatmap_report::shown::ShownMachine;
 use seatmap_tune::document::Results;
 use seatmap_tune::tuned::Tuned;
 use seatmap_twin::TwinReport;
-use seatmap_watch::judge::told::{Judged, LookDocument};
+use seatmap_watch::judge::judged::{Judged, LookDocument};
 use seatmap_watch::{Seating, recording};
 use std::path::Path;
 

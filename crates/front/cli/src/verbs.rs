@@ -15,7 +15,6 @@ pub mod observe;
 pub mod pattern;
 pub mod place;
 pub mod run;
-pub mod shell;
 pub mod show;
 pub mod top;
 pub mod tune;

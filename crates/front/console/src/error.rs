@@ -2,9 +2,8 @@
 
 use crate::output;
 pub use seatmap_document::with_causes;
-use seatmap_document::{is_hidden, visible_lines};
+use seatmap_document::{Blame, is_hidden, visible_lines};
 use seatmap_launch::Ending;
-use seatmap_sim::SimError;
 use std::error::Error;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -17,11 +16,18 @@ pub enum CliError {
     /// The work failed: exit code 1.
     Work(Box<dyn Error>),
     /// The command line cannot be parsed, in the words of its parser: exit code 2.
-    Typed(clap::Error),
+    CommandLine(clap::Error),
     /// The reader of our output has gone, which is not a failure.
     NobodyListens,
     /// Help or version was asked for, and has been printed.
-    Told,
+    HelpPrinted,
+}
+
+/// `?` gives the error of a library its exit code.
+impl<E: Blame> From<E> for CliError {
+    fn from(error: E) -> Self {
+        if error.is_input() { CliError::input(error) } else { CliError::work(error) }
+    }
 }
 
 impl CliError {
@@ -33,15 +39,6 @@ impl CliError {
     /// The work failed.
     pub fn work(error: impl Into<Box<dyn Error>>) -> Self {
         CliError::Work(error.into())
-    }
-
-    /// A failed run on a model: the fault is in the user's request or in the work.
-    pub fn of_run(error: SimError) -> Self {
-        match error {
-            // Sizes of transfers, and seats, come from the command line or a file.
-            SimError::Refused { .. } | SimError::Seat(_) => CliError::input(error),
-            _ => CliError::work(error),
-        }
     }
 
     /// Prints the failure on stderr.
@@ -58,8 +55,8 @@ impl CliError {
     pub fn text(&self) -> String {
         match self {
             CliError::Input(error) | CliError::Work(error) => with_causes(error.as_ref()),
-            CliError::Typed(error) => error.to_string(),
-            CliError::NobodyListens | CliError::Told => String::new(),
+            CliError::CommandLine(error) => error.to_string(),
+            CliError::NobodyListens | CliError::HelpPrinted => String::new(),
         }
     }
 
@@ -67,11 +64,11 @@ impl CliError {
         match self {
             CliError::Input(error) => tell(error.as_ref(), 2),
             CliError::Work(error) => tell(error.as_ref(), 1),
-            CliError::Typed(error) => {
+            CliError::CommandLine(error) => {
                 misread(error);
                 2
             }
-            CliError::NobodyListens | CliError::Told => 0,
+            CliError::NobodyListens | CliError::HelpPrinted => 0,
         }
     }
 }

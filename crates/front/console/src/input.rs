@@ -72,9 +72,7 @@ pub fn profile(name: &str) -> Result<Profile, CliError> {
 /// # Errors
 /// The profile remembered of this host cannot be used, or a model cannot be run.
 pub fn profile_of(machine: &Machine) -> Result<Profile, CliError> {
-    let profile = with_surroundings(|around| machine.profile(around)).map_err(|error| {
-        if error.is_input() { CliError::input(error) } else { CliError::work(error) }
-    })?;
+    let profile = with_surroundings(|around| machine.profile(around))?;
     // The work goes on with the topology alone, so that its answer would surprise without a word.
     if machine.is_host() && profile.core_distance.is_none() {
         output::tell(

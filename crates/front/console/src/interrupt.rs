@@ -2,6 +2,7 @@
 
 use crate::error::CliError;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -27,7 +28,12 @@ impl Interrupt {
     }
 
     /// Whether the program was asked to stop.
-    pub fn asked(&self) -> bool {
+    pub fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
+    }
+
+    /// Whether work in steps goes on.
+    pub fn flow(&self) -> ControlFlow<()> {
+        if self.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

@@ -13,7 +13,7 @@
 //! | [`input`], [`pattern_input`], [`plan_input`] | the machine, pattern or plan that a name or a file stands for |
 //! | [`values`], [`time`], [`figures`] | values as they are typed: CPUs, sizes, times, figures of a model |
 //! | [`misread`] | a mistake in a command line, in one sentence |
-//! | [`completion`], [`manual`] | completions and manual pages |
+//! | [`shell`], [`completion`], [`manual`] | the verbs for shells: completions and manual pages; a short `-h` |
 //! | [`bar`], [`waiting`], [`interrupt`] | progress, and Ctrl-C |
 //! | [`view`] | the colours and columns of the terminal |
 //! | [`meet`], [`over_ranks`] | the ranks of a parallel start |
@@ -38,6 +38,7 @@ pub mod plan_input;
 pub mod printable;
 pub mod program;
 pub mod running;
+pub mod shell;
 pub mod stdio;
 pub mod time;
 pub mod values;

@@ -6,7 +6,7 @@ use crate::{here, meet, output};
 use clap::Args;
 use seatmap_catalog::Runner;
 use seatmap_cluster::Rank;
-use seatmap_cluster::spread::{Meet, Ranks, Spread, SpreadError};
+use seatmap_cluster::spread::{Meet, Ranks, Spread};
 use seatmap_statistics::words::counted;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -60,7 +60,7 @@ impl Start {
     ///
     /// # Errors
     /// No launcher gave this process a rank, or its secret is none.
-    pub fn found(typed: &MeetingPlace) -> Result<Self, CliError> {
+    pub fn of_launcher(typed: &MeetingPlace) -> Result<Self, CliError> {
         let rank = meet::rank()?;
         let meet = Meet {
             meeting: meet::place(typed.meet.as_deref(), &rank),
@@ -98,9 +98,4 @@ pub fn tell(spread: &Spread) {
         counted(spread.done.len(), "rank"),
         parts.join(", ")
     ));
-}
-
-/// Things that the user can change are bad input.
-pub fn failed(error: SpreadError) -> CliError {
-    if error.is_input() { CliError::input(error) } else { CliError::work(error) }
 }

@@ -38,10 +38,10 @@ fn refusal(program: &Program, error: clap::Error) -> CliError {
     }
     let text = error.render();
     if error.use_stderr() {
-        return CliError::Typed(error);
+        return CliError::CommandLine(error);
     }
     let has_colour = view::colour(ColourChoice::Auto, &std::io::stdout()) != Colour::None;
     let shown = if has_colour { text.ansi().to_string() } else { text.to_string() };
     // Help is all that was asked for.
-    output::print(&shown).err().unwrap_or(CliError::Told)
+    output::print(&shown).err().unwrap_or(CliError::HelpPrinted)
 }

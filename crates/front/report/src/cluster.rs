@@ -1,6 +1,7 @@
 //! A cluster: its groups, the round trips between its nodes, and what is odd.
 
 use crate::counted;
+use crate::duration::time;
 use crate::page::{Block, Page, PairTimes, Section, Table, draw};
 use maud::{Markup, html};
 use seatmap_cluster::choice::SIZE_BYTES;
@@ -349,14 +350,6 @@ fn named(cluster: &Cluster, nodes: &[usize]) -> String {
             short.chars().take(GROUP_WIDTH - 9).collect::<String>(),
             nodes.len()
         ),
-    }
-}
-
-pub(crate) fn time(ns: f64) -> String {
-    match ns {
-        ns if ns < 1e3 => format!("{ns:.0} ns"),
-        ns if ns < 1e6 => format!("{:.1} us", ns / 1e3),
-        ns => format!("{:.2} ms", ns / 1e6),
     }
 }
 

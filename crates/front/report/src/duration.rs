@@ -13,6 +13,15 @@ pub fn duration(ns: f64) -> String {
     }
 }
 
+/// A time in nanoseconds for the cells of a table, which have little room.
+pub(crate) fn time(ns: f64) -> String {
+    match ns {
+        ns if ns < 1e3 => format!("{ns:.0} ns"),
+        ns if ns < 1e6 => format!("{:.1} us", ns / 1e3),
+        ns => format!("{:.2} ms", ns / 1e6),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

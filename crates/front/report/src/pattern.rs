@@ -1,7 +1,7 @@
 //! Patterns: their kind, and the traffic between tasks.
 
 use crate::page::{Page, Section, Table, TableCell};
-use crate::traffic::{Traffic, counted, short};
+use crate::traffic::{Traffic, counted, degrees, name, short, size};
 use crate::{sentence, svg};
 use seatmap_pattern::{Edge, Pattern};
 
@@ -68,44 +68,6 @@ fn task(pattern: &Pattern, at: usize) -> String {
     }
 }
 
-/// The pattern's name, with hidden characters made visible.
-pub(crate) fn name(pattern: &Pattern) -> String {
-    seatmap_document::visible(&pattern.name)
-}
-
-/// `8 tasks, 16 edges, 16 bytes in 16 messages`
-pub(crate) fn size(pattern: &Pattern) -> String {
-    // Begins at 0, because the sum of nothing is -0.
-    let bytes = pattern.edges.iter().fold(0.0, |sum, edge| sum + edge.bytes);
-    let messages = pattern.edges.iter().fold(0.0, |sum, edge| sum + edge.messages);
-    let edges = counted(pattern.edges.len() as f64, "edge");
-    let tasks = counted(pattern.tasks as f64, "task");
-    format!("{tasks}, {edges}, {} in {}", counted(bytes, "byte"), counted(messages, "message"))
-}
-
-/// The number of other tasks that a task sends to, and whether as much traffic comes back.
-pub(crate) fn degrees(pattern: &Pattern) -> String {
-    // A pattern without tasks has a degree of 0, so that the figures below exist.
-    let mut degree = vec![0_usize; pattern.tasks.max(1)];
-    pattern.edges.iter().for_each(|edge| degree[edge.from] += 1);
-    degree.sort_unstable();
-    let least = degree[0];
-    let middle = degree[degree.len() / 2];
-    let most = degree[degree.len() - 1];
-    let others = |count: usize| counted(count as f64, "other");
-    let sent = if least == most {
-        format!("Each task sends to {}", others(most))
-    } else {
-        format!("A task sends to {least} to {}, median {middle}", others(most))
-    };
-    let back = if !pattern.edges.is_empty() && is_symmetric(pattern) {
-        "; as much comes back"
-    } else {
-        ""
-    };
-    format!("{sent}{back}.")
-}
-
 /// The loads and working sets, where the pattern has them, each in a line.
 pub(crate) fn work(pattern: &Pattern) -> String {
     let unit = pattern.load_ns.map_or(String::new(), |ns| format!("; a load of 1 takes {ns} ns"));
@@ -131,20 +93,6 @@ pub(crate) fn work(pattern: &Pattern) -> String {
 fn range(values: &[f64]) -> Option<(f64, f64)> {
     let least = values.iter().copied().reduce(f64::min)?;
     Some((least, values.iter().copied().fold(least, f64::max)))
-}
-
-/// Whether each edge has one back with as many bytes.
-fn is_symmetric(pattern: &Pattern) -> bool {
-    let sorted = |turned: bool| {
-        let ends = |edge: &Edge| if turned { (edge.to, edge.from) } else { (edge.from, edge.to) };
-        // Floating-point numbers have no order that a sort takes; their bits have one, and are the
-        // same for equal numbers.
-        let mut edges: Vec<_> =
-            pattern.edges.iter().map(|edge| (ends(edge), edge.bytes.to_bits())).collect();
-        edges.sort_unstable();
-        edges
-    };
-    sorted(false) == sorted(true)
 }
 
 fn matrix(pattern: &Pattern, width: usize) -> String {

@@ -1,7 +1,7 @@
 //! The ranks of a job on the nodes of a cluster, in the terminal.
 
-use crate::cluster::time;
 use crate::counted;
+use crate::duration::time;
 use seatmap_document::visible;
 use seatmap_os::CpuList;
 use seatmap_ranks::{Costs, RankPlan};

@@ -1,7 +1,8 @@
-//! A pattern's matrix in as many cells as a picture has room for.
+//! A pattern's traffic: its matrix in as many cells as a picture has room for, and how much it is in
+//! words.
 
 use seatmap_machine::{Matrix, Square};
-use seatmap_pattern::Pattern;
+use seatmap_pattern::{Edge, Pattern};
 
 /// Bytes sent: rows send, columns receive. Where there are more tasks than room, neighbours share
 /// cells.
@@ -44,6 +45,58 @@ impl Traffic {
             .flat_map(|row| self.cells.row(row))
             .all(|bytes| *bytes == 0.0 || *bytes == self.most)
     }
+}
+
+/// The pattern's name, with hidden characters made visible.
+pub(crate) fn name(pattern: &Pattern) -> String {
+    seatmap_document::visible(&pattern.name)
+}
+
+/// `8 tasks, 16 edges, 16 bytes in 16 messages`
+pub(crate) fn size(pattern: &Pattern) -> String {
+    // Begins at 0, because the sum of nothing is -0.
+    let bytes = pattern.edges.iter().fold(0.0, |sum, edge| sum + edge.bytes);
+    let messages = pattern.edges.iter().fold(0.0, |sum, edge| sum + edge.messages);
+    let edges = counted(pattern.edges.len() as f64, "edge");
+    let tasks = counted(pattern.tasks as f64, "task");
+    format!("{tasks}, {edges}, {} in {}", counted(bytes, "byte"), counted(messages, "message"))
+}
+
+/// The number of other tasks that a task sends to, and whether as much traffic comes back.
+pub(crate) fn degrees(pattern: &Pattern) -> String {
+    // A pattern without tasks has a degree of 0, so that the figures below exist.
+    let mut degree = vec![0_usize; pattern.tasks.max(1)];
+    pattern.edges.iter().for_each(|edge| degree[edge.from] += 1);
+    degree.sort_unstable();
+    let least = degree[0];
+    let middle = degree[degree.len() / 2];
+    let most = degree[degree.len() - 1];
+    let others = |count: usize| counted(count as f64, "other");
+    let sent = if least == most {
+        format!("Each task sends to {}", others(most))
+    } else {
+        format!("A task sends to {least} to {}, median {middle}", others(most))
+    };
+    let back = if !pattern.edges.is_empty() && is_symmetric(pattern) {
+        "; as much comes back"
+    } else {
+        ""
+    };
+    format!("{sent}{back}.")
+}
+
+/// Whether each edge has one back with as many bytes.
+fn is_symmetric(pattern: &Pattern) -> bool {
+    let sorted = |turned: bool| {
+        let ends = |edge: &Edge| if turned { (edge.to, edge.from) } else { (edge.from, edge.to) };
+        // Floating-point numbers have no order that a sort takes; their bits have one, and are the
+        // same for equal numbers.
+        let mut edges: Vec<_> =
+            pattern.edges.iter().map(|edge| (ends(edge), edge.bytes.to_bits())).collect();
+        edges.sort_unstable();
+        edges
+    };
+    sorted(false) == sorted(true)
 }
 
 /// A number of things with their name: `1 byte`, `4096 bytes`, `16.8 M bytes`.

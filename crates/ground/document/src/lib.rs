@@ -11,6 +11,7 @@
 //! | [`written`] | a document as text |
 //! | [`DocumentError`] | why one was refused |
 //! | [`with_causes`] | an error and its causes on one line |
+//! | [`Blame`] | whether an error is the fault of the input or of the work |
 //! | [`parser_sentence`] | a parser's message in words about the file |
 //! | [`json_problem`] | the mistake of one line of JSON |
 //! | [`printed_number`], [`rounded_ns`] | a number as programs print it; a time as documents keep it |
@@ -21,6 +22,7 @@
 //! | `schema` | with the feature of that name: the JSON Schemas of documents, for tests |
 #![deny(missing_docs)]
 
+mod blame;
 mod causes;
 mod error;
 mod hash;
@@ -33,6 +35,7 @@ mod sentence;
 mod shell;
 mod visible;
 
+pub use blame::Blame;
 pub use causes::with_causes;
 pub use error::{DocumentError, json_problem};
 pub use hash::content_hash;

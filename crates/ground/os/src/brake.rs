@@ -3,8 +3,8 @@
 //!
 //! As with quotas, any group from a thread's own up to the root may have one.
 
+use crate::group_quota;
 use crate::mounts;
-use crate::quota;
 use crate::root::Root;
 
 /// The ways in which a group holds its members back.
@@ -112,7 +112,7 @@ impl Brake {
             file: format!("{folder}/{name}"),
             kind,
             stops: None,
-            unit: quota::unit(root, folder),
+            unit: group_quota::unit(root, folder),
             is_read_only: false,
         }
     }

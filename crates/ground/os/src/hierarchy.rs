@@ -9,8 +9,8 @@ mod located;
 
 use crate::Tid;
 use crate::brake::{Brake, BrakeKind};
+use crate::group_quota::Quota;
 use crate::mounts::{self, Mount};
-use crate::quota::Quota;
 use crate::root::{FileError, Root};
 use located::Located;
 use std::collections::HashSet;

@@ -62,6 +62,7 @@ pub mod cpu_time;
 pub mod cpus;
 pub mod devices;
 pub mod group;
+mod group_quota;
 pub mod guarded;
 pub mod hierarchy;
 pub mod interrupts;

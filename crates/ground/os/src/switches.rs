@@ -43,8 +43,8 @@ impl Switch {
             Switch::CacheAware => Position::of_file(root, CACHE_AWARE, numbers).or_else(|| {
                 let was_on = feature(&root.read(FEATURES).ok()?, "SCHED_CACHE")?;
                 let texts = ["NO_SCHED_CACHE", "SCHED_CACHE"].map(str::to_owned);
-                let found = texts[usize::from(was_on)].clone();
-                Some(Position { file: FEATURES, texts, found, was_on })
+                let original = texts[usize::from(was_on)].clone();
+                Some(Position { file: FEATURES, texts, original, was_on })
             }),
         }
     }
@@ -67,16 +67,16 @@ pub struct Position {
     /// The text for off, and the text for on.
     texts: [String; 2],
     /// The text that puts it back.
-    pub found: String,
+    pub original: String,
     /// Whether it was on.
     pub was_on: bool,
 }
 
 impl Position {
     fn of_file(root: &Root, file: &'static str, texts: [String; 2]) -> Option<Self> {
-        let found = root.read(file).ok()?;
-        let was_on = is_on(&found)?;
-        Some(Position { file, texts, found, was_on })
+        let original = root.read(file).ok()?;
+        let was_on = is_on(&original)?;
+        Some(Position { file, texts, original, was_on })
     }
 
     /// Turns the switch on or off. It is found again afterwards only by [`Position::put_back`].
@@ -84,7 +84,7 @@ impl Position {
     /// # Errors
     /// [`FileError`]: EACCES and EPERM for users without root's rights.
     pub fn turn(&self, root: &Root, on: bool) -> Result<(), FileError> {
-        let text = if on == self.was_on { &self.found } else { &self.texts[usize::from(on)] };
+        let text = if on == self.was_on { &self.original } else { &self.texts[usize::from(on)] };
         root.write(self.file, text)
     }
 
@@ -93,7 +93,7 @@ impl Position {
     /// # Errors
     /// [`FileError`].
     pub fn put_back(&self, root: &Root) -> Result<(), FileError> {
-        root.write(self.file, &self.found)
+        root.write(self.file, &self.original)
     }
 }
 

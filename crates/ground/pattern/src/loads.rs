@@ -1,8 +1,7 @@
 //! The loads of tasks: how much each works, as people write it.
 
 use crate::edge::{MAX_AMOUNT, is_amount};
-use crate::import::quoted;
-use crate::words::words;
+use crate::words::{quoted, words};
 use seatmap_document::Position;
 use seatmap_document::decimal_number;
 

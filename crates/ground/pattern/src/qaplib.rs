@@ -1,8 +1,7 @@
 //! QAPLIB's `.dat` files (Burkard, Karisch & Rendl 1997).
 
 use crate::edge::{MAX_AMOUNT, is_amount};
-use crate::import::quoted;
-use crate::words::words;
+use crate::words::{quoted, words};
 use crate::{Edge, Pattern};
 use seatmap_document::Position;
 use seatmap_document::{decimal_number, whole_number};

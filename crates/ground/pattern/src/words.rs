@@ -2,6 +2,9 @@
 
 use seatmap_document::Position;
 
+/// The most characters of a bad word that an error quotes.
+const QUOTED: usize = 24;
+
 /// The words of a text, each with its place.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = (Position, &str)> {
     text.lines().enumerate().flat_map(|(at, line)| words_of_line(at + 1, line))
@@ -13,6 +16,13 @@ pub(crate) fn words_of_line(line: usize, text: &str) -> impl Iterator<Item = (Po
         // A word is a part of its line, so that the two addresses tell its column.
         (Position { line, column: word.as_ptr().addr() - text.as_ptr().addr() + 1 }, word)
     })
+}
+
+/// A word as an error shows it.
+pub(crate) fn quoted(word: &str) -> String {
+    let start: String = word.chars().take(QUOTED).collect();
+    let more = if start.len() < word.len() { "..." } else { "" };
+    format!("'{start}{more}'")
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use crate::bundled;
 use crate::capability::{Capability, Lacks};
 use crate::runner::{Answers, Runner};
+use seatmap_document::Blame;
 use seatmap_host::remembered::{self, RememberedError};
 use seatmap_host::topology::{self, TopologyError};
 use seatmap_machine::import::{self, Format, ImportError, Note};
@@ -38,7 +39,7 @@ pub struct Machine {
     /// Notes for a reader of its file.
     pub notes: Vec<Note>,
     /// The name or path that the user typed.
-    typed: String,
+    given_name: String,
 }
 
 /// The things outside this crate that opening a machine needs.
@@ -126,10 +127,8 @@ pub enum ProfileError {
     Sim(#[from] SimError),
 }
 
-impl ProfileError {
-    /// Whether the user's files are at fault, rather than the run.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
+impl Blame for ProfileError {
+    fn is_input(&self) -> bool {
         matches!(self, ProfileError::Remembered(_))
     }
 }
@@ -213,8 +212,8 @@ impl Machine {
     }
 
     /// A computer from its gathered files of `/sys` and `/proc`: its topology, without distances.
-    fn gathered(typed: &str, topology: Topology, today: &str) -> Self {
-        let file = typed.trim_end_matches('/').rsplit('/').next().unwrap_or(typed);
+    fn gathered(given_name: &str, topology: Topology, today: &str) -> Self {
+        let file = given_name.trim_end_matches('/').rsplit('/').next().unwrap_or(given_name);
         let stem = file.trim_end_matches(".bz2").trim_end_matches(".tar");
         let origin = Origin {
             kind: OriginKind::Imported,
@@ -223,20 +222,20 @@ impl Machine {
             tool: Some("hwloc-gather-topology".to_owned()),
         };
         Machine::new(
-            typed,
+            given_name,
             stem.to_owned(),
             MachineKind::Profile(Box::new(Profile::new(stem, origin, topology))),
         )
     }
 
-    fn new(typed: &str, name: String, kind: MachineKind) -> Self {
-        Machine { name, kind, notes: Vec::new(), typed: typed.to_owned() }
+    fn new(given_name: &str, name: String, kind: MachineKind) -> Self {
+        Machine { name, kind, notes: Vec::new(), given_name: given_name.to_owned() }
     }
 
     /// The name or path by which the user chose it.
     #[must_use]
-    pub fn typed(&self) -> &str {
-        &self.typed
+    pub fn given_name(&self) -> &str {
+        &self.given_name
     }
 
     /// Whether it is this computer.
@@ -325,7 +324,7 @@ impl Machine {
     #[must_use]
     pub fn lacks(&self, capability: Capability) -> Lacks {
         Lacks {
-            machine: self.typed.clone(),
+            machine: self.given_name.clone(),
             kind: self.kind(),
             lacks: capability,
             remedy: self.remedy(capability),
@@ -345,11 +344,11 @@ impl Machine {
     }
 
     fn remedy(&self, capability: Capability) -> String {
-        let typed = &self.typed;
+        let given_name = &self.given_name;
         match (capability, &self.kind) {
             (Capability::RunsLines | Capability::RunsChannels, MachineKind::Profile(_)) => {
-                let typed = shell_escaped(typed);
-                format!("'seatmap model fit {typed} -o twin.toml' makes a model that can")
+                let given_name = shell_escaped(given_name);
+                format!("'seatmap model fit {given_name} -o twin.toml' makes a model that can")
             }
             (Capability::RunsLines | Capability::RunsChannels, MachineKind::Description(..)) => {
                 "give frequency_ghz in its file".to_owned()

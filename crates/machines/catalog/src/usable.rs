@@ -2,6 +2,7 @@
 //! another hour: CPUs are switched off and on, and this process may be kept from some.
 
 use crate::Machine;
+use seatmap_document::Blame;
 use seatmap_machine::Profile;
 use seatmap_os::cpus::{CpuError, Cpus};
 use seatmap_os::{CpuList, CpuSet};
@@ -85,10 +86,8 @@ pub enum UsableError {
     Nothing(#[from] NothingUsable),
 }
 
-impl UsableError {
-    /// Whether the user's wishes are at fault, rather than the work.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
+impl Blame for UsableError {
+    fn is_input(&self) -> bool {
         !matches!(self, UsableError::Read(_))
     }
 }

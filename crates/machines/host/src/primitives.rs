@@ -36,7 +36,7 @@ pub use bytes::{CopyBytes, ProcessVmReadv};
 pub use descriptors::{Descriptors, Kind};
 pub use futex::Futex;
 pub(crate) use futex::Turn;
-pub use room::{Batches, PrimitiveError, Room, Samples};
+pub use room::{Batches, PrimitiveError, Room, Samples, SamplesResult};
 pub use survey::{Timed, survey};
 pub use thread::ThreadCreateJoin;
 
@@ -58,12 +58,7 @@ pub trait Primitive {
     ///
     /// # Errors
     /// As [`Primitive::run`].
-    fn attempt(
-        &self,
-        room: &mut Room,
-        cpus: &[u32],
-        plan: Batches,
-    ) -> Result<Samples, PrimitiveError>;
+    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> SamplesResult;
 
     /// Times it on these CPUs, with one pinned thread each. If the threads are not at work at the
     /// same time, it is timed again with more operations in each batch.
@@ -71,7 +66,7 @@ pub trait Primitive {
     /// # Errors
     /// A CPU is not available; the number of CPUs is wrong; a thread was moved; a system call
     /// failed; or the threads were not at work together however long they ran.
-    fn run(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> Result<Samples, PrimitiveError> {
+    fn run(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> SamplesResult {
         room::repeated(plan, |plan| self.attempt(room, cpus, plan))
     }
 }

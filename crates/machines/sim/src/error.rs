@@ -1,5 +1,6 @@
 //! Why a run ended early.
 
+use seatmap_document::Blame;
 use seatmap_port::channels::DmaError;
 use seatmap_statistics::words::counted;
 
@@ -48,6 +49,13 @@ pub enum SimError {
     /// The model does not have a seat, or two tasks have the same seat.
     #[error("{0}")]
     Seat(String),
+}
+
+impl Blame for SimError {
+    fn is_input(&self) -> bool {
+        // Sizes of transfers, and seats, come from the command line or a file.
+        matches!(self, SimError::Refused { .. } | SimError::Seat(_))
+    }
 }
 
 /// Why a description of a model was refused.

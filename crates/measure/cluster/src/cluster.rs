@@ -1,7 +1,6 @@
 //! A cluster on file: its nodes, the pairs that were measured, and the groups found.
 
 use crate::facts::Facts;
-use crate::fit::{Fit, Metric};
 use crate::mpi::Mpi;
 use seatmap_document::{DocumentError, visible};
 use seatmap_machine::Profile;
@@ -399,12 +398,6 @@ impl Cluster {
             }
             None => Ok(()),
         }
-    }
-
-    /// The model of all pairs by those that were measured; `None` where none was.
-    #[must_use]
-    pub fn fit(&self, metric: Metric) -> Option<Fit> {
-        Fit::new(self, metric)
     }
 
     /// The group of each node; one that stands in no group gets its own.

@@ -47,7 +47,7 @@ const CLOCKS: usize = 12;
 
 /// The figures that one node found about another.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Found {
+pub(crate) struct PairFigures {
     pub trips: Vec<Trip>,
     pub rate_mbps: [f64; 2],
     pub gap_ns: [f64; 2],
@@ -71,7 +71,7 @@ pub(crate) struct Way<'a> {
 ///
 /// # Errors
 /// The step that failed, and why.
-pub(crate) fn drive(way: Way<'_>, time: Duration, limit: Duration) -> Result<Found, String> {
+pub(crate) fn drive(way: Way<'_>, time: Duration, limit: Duration) -> Result<PairFigures, String> {
     let mut line = Line::open(way, limit).map_err(|error| tried("a connection", &error, limit))?;
     let mut seat = Seat::new();
     let before = line.accounts().map_err(|error| tried("its counts", &error, limit))?;
@@ -100,7 +100,7 @@ pub(crate) fn drive(way: Way<'_>, time: Duration, limit: Duration) -> Result<Fou
     let ends = [0, 1].map(|end| after[end].end(&before[end]));
     let retransmits = trips_only.each_ref().map(|own| own.resent);
     let segments = trips_only.each_ref().map(|own| own.sent);
-    Ok(Found { trips, rate_mbps, gap_ns, retransmits, segments, clock_offset_ns, ends })
+    Ok(PairFigures { trips, rate_mbps, gap_ns, retransmits, segments, clock_offset_ns, ends })
 }
 
 /// The words for a step that failed.

@@ -48,12 +48,16 @@ pub struct Fit {
     nodes: Vec<f64>,
 }
 
-impl Fit {
-    pub(crate) fn new(cluster: &Cluster, metric: Metric) -> Option<Self> {
-        let values = cluster.pairs.iter().filter_map(|pair| Some((pair.nodes, metric.of(pair)?)));
-        Fit::of(cluster.group_of(), values.collect())
+impl Cluster {
+    /// The model of all pairs by those that were measured; `None` where none was.
+    #[must_use]
+    pub fn fit(&self, metric: Metric) -> Option<Fit> {
+        let values = self.pairs.iter().filter_map(|pair| Some((pair.nodes, metric.of(pair)?)));
+        Fit::of(self.group_of(), values.collect())
     }
+}
 
+impl Fit {
     /// The model of positive values, with the group of each node; `None` without any value.
     pub(crate) fn of(group: Vec<usize>, known: BTreeMap<[usize; 2], f64>) -> Option<Self> {
         let logarithms: Vec<([usize; 2], f64)> =

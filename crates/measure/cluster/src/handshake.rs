@@ -57,7 +57,7 @@ impl Purpose {
 #[derive(Debug, thiserror::Error)]
 pub enum HandshakeError {
     /// The connection broke.
-    #[error("{}", wire::told(.0))]
+    #[error("{}", wire::sentence(.0))]
     Connection(io::Error),
     /// The other side has another version.
     #[error(

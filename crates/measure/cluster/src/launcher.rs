@@ -31,14 +31,14 @@ pub enum LauncherError {
         size: &'static str,
     },
     /// A variable is not a number, or the rank is not below the number of ranks.
-    #[error("{variable}={value} is not {wanted}")]
+    #[error("{variable}={value} is not {expected}")]
     Value {
         /// The variable.
         variable: &'static str,
         /// Its text.
         value: String,
         /// A word for the right values.
-        wanted: String,
+        expected: String,
     },
 }
 
@@ -119,11 +119,11 @@ impl Rank {
             .ok_or(LauncherError::Size { rank: known.rank, size: known.size })?;
         let size = parsed(known.size, size)?;
         if rank >= size {
-            let wanted = format!("a rank below {}={size}", known.size);
+            let expected = format!("a rank below {}={size}", known.size);
             return Err(LauncherError::Value {
                 variable: known.rank,
                 value: rank.to_string(),
-                wanted,
+                expected,
             });
         }
         let parts: Vec<String> = known.job.iter().filter_map(|name| variable(name)).collect();
@@ -134,7 +134,7 @@ impl Rank {
 
 fn parsed(variable: &'static str, value: String) -> Result<usize, LauncherError> {
     let number = value.trim().parse::<u32>().ok().and_then(|number| usize::try_from(number).ok());
-    number.ok_or_else(|| LauncherError::Value { variable, value, wanted: "a number".to_owned() })
+    number.ok_or_else(|| LauncherError::Value { variable, value, expected: "a number".to_owned() })
 }
 
 #[cfg(test)]

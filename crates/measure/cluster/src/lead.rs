@@ -9,7 +9,7 @@ mod looking;
 
 use crate::choice::{self, SIZE_BYTES, Values};
 use crate::cluster::{Cluster, FORMAT, Loaded, Missing, Node, Pair, Stream};
-use crate::drive::Found;
+use crate::drive::PairFigures;
 use crate::gate::{Gate, Refusals};
 use crate::handshake::{Called, Purpose};
 use crate::judge::unreachable;
@@ -176,9 +176,9 @@ fn absent(
 ) -> MeasureError {
     let missing: Vec<u32> =
         (0..rank.size).filter(|each| !members.contains_key(each)).map(|each| each as u32).collect();
-    let told = refused.into_words().iter().map(|why| format!("; {why}")).collect();
+    let refused = refused.into_words().iter().map(|why| format!("; {why}")).collect();
     let absent = CpuList(missing).to_string();
-    MeasureError::Absent { size: rank.size, seconds: timeout.as_secs_f64(), absent, told }
+    MeasureError::Absent { size: rank.size, seconds: timeout.as_secs_f64(), absent, refused }
 }
 
 /// The nodes, and what is known of them.
@@ -388,7 +388,7 @@ impl<'a> Lead<'a> {
         match answer {
             Ok(answer) => Some(answer),
             Err(error) => {
-                self.lose(at, told(&error, self.options.timeout));
+                self.lose(at, sentence(&error, self.options.timeout));
                 None
             }
         }
@@ -452,7 +452,7 @@ impl<'a> Lead<'a> {
     }
 }
 
-fn pair(nodes: [usize; 2], found: Found) -> Pair {
+fn pair(nodes: [usize; 2], found: PairFigures) -> Pair {
     Pair {
         nodes,
         trips: found.trips,
@@ -467,12 +467,12 @@ fn pair(nodes: [usize; 2], found: Found) -> Pair {
     }
 }
 
-fn told(error: &io::Error, timeout: Duration) -> String {
+fn sentence(error: &io::Error, timeout: Duration) -> String {
     match error.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
             format!("it did not answer within {} s", timeout.as_secs_f64())
         }
-        _ => wire::told(error),
+        _ => wire::sentence(error),
     }
 }
 

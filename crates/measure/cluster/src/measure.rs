@@ -9,6 +9,7 @@ use crate::mpi::MpiError;
 use crate::rank_error::RankError;
 use crate::secret::Secret;
 use crate::{lead, worker};
+use seatmap_document::Blame;
 use seatmap_machine::Profile;
 use seatmap_statistics::words::counted;
 use std::time::Duration;
@@ -88,7 +89,7 @@ pub enum MeasureError {
     #[error(transparent)]
     Rank(#[from] RankError),
     /// Ranks never came.
-    #[error("of {size}, these did not come within {seconds} s: {absent}{told}", size = counted(*.size, "rank"))]
+    #[error("of {size}, these did not come within {seconds} s: {absent}{refused}", size = counted(*.size, "rank"))]
     Absent {
         /// How many there are.
         size: usize,
@@ -97,7 +98,7 @@ pub enum MeasureError {
         /// Their numbers.
         absent: String,
         /// Words about those that were sent away.
-        told: String,
+        refused: String,
     },
     /// A connection between two ranks did not come about.
     #[error(transparent)]
@@ -116,10 +117,8 @@ pub enum MeasureError {
     Mpi(#[from] MpiError),
 }
 
-impl MeasureError {
-    /// Whether the user can mend it by other options, rather than the work failed.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
+impl Blame for MeasureError {
+    fn is_input(&self) -> bool {
         match self {
             MeasureError::Rank(error) => error.is_input(),
             MeasureError::Mpi(error) => {

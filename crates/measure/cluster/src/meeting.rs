@@ -9,7 +9,7 @@
 use crate::handshake::HandshakeError;
 use crate::launcher::Rank;
 use crate::secret::{Secret, SecretError};
-use seatmap_document::json_problem;
+use seatmap_document::{Blame, json_problem};
 use seatmap_os::trusted::{self, TrustError};
 use seatmap_os::whole_file::folder_of;
 use serde::{Deserialize, Serialize};
@@ -60,10 +60,8 @@ pub enum MeetingError {
     },
 }
 
-impl MeetingError {
-    /// Whether the user can mend it by other options, rather than the work failed.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
+impl Blame for MeetingError {
+    fn is_input(&self) -> bool {
         matches!(
             self,
             MeetingError::Secret

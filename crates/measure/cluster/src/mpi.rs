@@ -140,12 +140,6 @@ pub enum MpiError {
     Apart(String),
 }
 
-/// An error and its causes on one line, for another rank.
-pub(crate) fn words(error: &MpiError) -> String {
-    let causes = std::iter::successors(std::error::Error::source(error), |error| error.source());
-    causes.fold(error.to_string(), |line, cause| format!("{line}: {cause}"))
-}
-
 impl Mpi {
     /// Whether the figures can be those of a cluster of so many nodes.
     pub(crate) fn check(&self, nodes: usize) -> Result<(), String> {

@@ -2,6 +2,7 @@
 
 use crate::meeting::MeetingError;
 use crate::wire;
+use seatmap_document::Blame;
 use std::io;
 
 /// Why a rank cannot take part in a measurement or in spread work.
@@ -44,10 +45,8 @@ pub enum RankError {
     Own(#[source] io::Error),
 }
 
-impl RankError {
-    /// Whether the user can mend it by other options, rather than the work failed.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
+impl Blame for RankError {
+    fn is_input(&self) -> bool {
         match self {
             RankError::Meeting(error) => error.is_input(),
             RankError::Other { .. } | RankError::Order(_) => true,
@@ -60,6 +59,6 @@ fn lost(error: &io::Error) -> String {
     if wire::has_ended(error) {
         "rank 0 has ended".to_owned()
     } else {
-        format!("rank 0: {}", wire::told(error))
+        format!("rank 0: {}", wire::sentence(error))
     }
 }

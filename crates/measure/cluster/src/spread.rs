@@ -19,6 +19,7 @@ use crate::meeting::{Greeting, Meeting};
 use crate::rank_error::RankError;
 use crate::secret::Secret;
 use crate::wire::{Channel, GONE, receive, send};
+use seatmap_document::Blame;
 use seatmap_os::tcp;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -91,10 +92,8 @@ pub enum SpreadError {
     Numbers,
 }
 
-impl SpreadError {
-    /// Whether the user can mend it by other options, rather than the work failed.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
+impl Blame for SpreadError {
+    fn is_input(&self) -> bool {
         match self {
             SpreadError::Rank(RankError::Meeting(error)) => error.is_input(),
             SpreadError::Other { .. } => true,

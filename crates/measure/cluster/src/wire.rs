@@ -273,7 +273,7 @@ fn in_words(error: io::Error) -> io::Error {
 
 /// The words for a connection that broke; of one that was silent for too long, the caller knows for
 /// how long.
-pub(crate) fn told(error: &io::Error) -> String {
+pub(crate) fn sentence(error: &io::Error) -> String {
     if has_ended(error) {
         return "its connection broke: the process or the node has ended".to_owned();
     }

@@ -1,6 +1,6 @@
 //! A rank that does as rank 0 says: it answers other nodes, and measures those that it is told to.
 
-use crate::drive::{Found, Way, drive, stream as send_for};
+use crate::drive::{PairFigures, Way, drive, stream as send_for};
 use crate::echo::{Ends, serve};
 use crate::facts::Facts;
 use crate::handshake::{Purpose, call};
@@ -11,6 +11,7 @@ use crate::mpi::{self, MpiError, Program};
 use crate::rank_error::RankError;
 use crate::secret::Secret;
 use crate::wire::{Channel, GONE, receive, send};
+use seatmap_document::with_causes;
 use seatmap_machine::Profile;
 use seatmap_os::tcp;
 use serde::{Deserialize, Serialize};
@@ -98,7 +99,7 @@ pub(crate) enum Order {
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Answer {
     Profile(Option<Box<Profile>>),
-    Pair(Box<Found>),
+    Pair(Box<PairFigures>),
     /// The rate of a stream, in Mbit/s.
     Rate(f64),
     /// The text that the program for MPI printed.
@@ -116,7 +117,7 @@ pub(crate) fn run(rank: &Rank, own: Own, options: &Options) -> Result<(), Measur
         options.secret.as_ref(),
         options.timeout,
         |stream, secret| {
-            let words = unbuilt.as_ref().map(mpi::words);
+            let words = unbuilt.as_ref().map(|error| with_causes(error));
             Ok((worker.introduce(stream, secret, words)?, secret.clone()))
         },
     );

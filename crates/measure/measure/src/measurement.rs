@@ -9,6 +9,7 @@ use crate::samples::Samples;
 use crate::source::{self, MeasuredBy, Source};
 use crate::survey::{self, Ended, Step, Survey, SurveyRequest, Warning};
 use crate::{speed, wakeups};
+use seatmap_document::Blame;
 use seatmap_host::{HostWakeups, HostWork};
 use seatmap_machine::{Profile, SeatSpeed, Topology, Wakeups};
 use seatmap_os::claim::Claim;
@@ -144,20 +145,14 @@ impl MeasurementError {
     fn failed(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         MeasurementError::Failed(error.into())
     }
+}
 
-    /// Whether the user gave what cannot be measured. A journal to go on with that is not this
-    /// run's is such; that it is in use or unreadable is not.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
-        matches!(
-            self,
-            MeasurementError::Replay(_)
-                | MeasurementError::Journal(
-                    JournalError::OtherRun { .. }
-                        | JournalError::Version { .. }
-                        | JournalError::Damaged { .. }
-                )
-        )
+impl Blame for MeasurementError {
+    fn is_input(&self) -> bool {
+        match self {
+            MeasurementError::Journal(error) => error.is_input(),
+            error => matches!(error, MeasurementError::Replay(_)),
+        }
     }
 }
 

@@ -4,12 +4,11 @@ use crate::journal::Machine;
 use crate::replay::{Replay, ReplayError};
 use crate::survey::{self, SurveyRequest};
 use crate::testbed_probe::TestbedProbe;
-use seatmap_document::content_hash;
+use seatmap_document::{Blame, content_hash};
 use seatmap_host::topology::TopologyError;
 use seatmap_host::{HostError, HostTestbed, environment, topology};
 use seatmap_machine::{Clock, Origin, OriginKind, Profile, Topology};
 use seatmap_os::CpuList;
-use seatmap_os::cpus::{CpuError, Cpus};
 use seatmap_os::state::host_name;
 use seatmap_sim::{CoherentBed, CoherentModel, SimError};
 use std::sync::Arc;
@@ -23,9 +22,6 @@ pub enum Source {
         topology: Topology,
         /// The PUs to be measured.
         pus: Vec<u32>,
-        /// The PUs that are left out: the kernel was started to set them apart, and nobody named
-        /// them.
-        left_out: Vec<u32>,
     },
     /// A model, in virtual time.
     Simulated {
@@ -46,9 +42,6 @@ pub enum Source {
 /// Why a machine cannot be measured on these CPUs.
 #[derive(Debug, thiserror::Error)]
 pub enum SourceError {
-    /// A CPU of this computer cannot be had.
-    #[error(transparent)]
-    Cpu(#[from] CpuError),
     /// A model does not have a CPU.
     #[error("{machine} has no CPU {cpu}; its CPUs are {present}")]
     Absent {
@@ -73,31 +66,21 @@ pub enum SourceError {
     /// The parts of this computer could not be read.
     #[error(transparent)]
     Topology(#[from] TopologyError),
-    /// The CPUs of this process could not be read.
-    #[error(transparent)]
-    Affinity(std::io::Error),
 }
 
-impl SourceError {
-    /// Whether the user named CPUs that are not there.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
-        !matches!(self, SourceError::Topology(_) | SourceError::Affinity(_))
+impl Blame for SourceError {
+    fn is_input(&self) -> bool {
+        !matches!(self, SourceError::Topology(_))
     }
 }
 
 impl Source {
-    /// These CPUs of this host, or all that this process runs on unasked.
+    /// These CPUs of this host, which this process may use.
     ///
     /// # Errors
     /// [`SourceError`].
-    pub fn host(cpus: Option<&CpuList>) -> Result<Self, SourceError> {
-        let topology = topology::reachable()?;
-        let here = Cpus::read().map_err(SourceError::Affinity)?;
-        let left_out = if cpus.is_some() { Vec::new() } else { here.set_apart.clone() };
-        let pus = cpus.map_or_else(|| here.allowed.clone(), |list| list.0.clone());
-        here.check(&pus)?;
-        Source::Host { topology, pus, left_out }.of_pairs()
+    pub fn host(pus: Vec<u32>) -> Result<Self, SourceError> {
+        Source::Host { topology: topology::reachable()?, pus }.of_pairs()
     }
 
     /// These CPUs of a model, or all.

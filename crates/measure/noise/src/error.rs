@@ -1,5 +1,6 @@
 //! Why noise could not be measured.
 
+use seatmap_document::Blame;
 use seatmap_os::CpuError;
 use std::io;
 use std::path::PathBuf;
@@ -72,4 +73,10 @@ pub enum Error {
     /// A meter ended without a result.
     #[error("the meter on CPU {0} panicked")]
     Lost(u32),
+}
+
+impl Blame for Error {
+    fn is_input(&self) -> bool {
+        matches!(self, Error::Nothing | Error::Twice(_) | Error::Cpu(_) | Error::Cpuset { .. })
+    }
 }

@@ -16,6 +16,7 @@ pub mod fidelity;
 
 use capacity::Followed;
 use fidelity::Fidelity;
+use seatmap_document::Blame;
 use seatmap_machine::Profile;
 use seatmap_measure::error::MeasureError;
 use seatmap_sim::coherent::Hierarchy;
@@ -90,6 +91,13 @@ pub enum TwinError {
     /// The twin failed under load.
     #[error(transparent)]
     Load(#[from] MeasureError<SimError>),
+}
+
+impl Blame for TwinError {
+    fn is_input(&self) -> bool {
+        // The profile lacks what a twin needs: another file helps, and another run does not.
+        !matches!(self, TwinError::Load(_))
+    }
 }
 
 impl TwinError {

@@ -64,14 +64,14 @@ impl QapRequest {
         let began = Instant::now();
         let solved = solve(&qap, &self.time.limit(), self.threads, self.seed);
         QapSolution {
-            cost: solved.found.cost,
+            cost: solved.solution.cost,
             format: FORMAT,
             instance: self.name,
             lower_bound: solved.lower_bound,
             method: solved.method,
             n,
             optimal: solved.optimal,
-            permutation: solved.found.slot_of,
+            permutation: solved.solution.slot_of,
             seconds: began.elapsed().as_secs_f64(),
             seed: self.seed,
             tool: self.tool,

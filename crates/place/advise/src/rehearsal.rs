@@ -107,7 +107,7 @@ impl Rehearsal {
             // Before the general case: an option that would change nothing is an error, and not
             // silence.
             Runner::Coherent(_) if messages.packet_bytes.is_some() => {
-                Err(RehearsalError::PacketOfLines(machine.typed().to_owned()))
+                Err(RehearsalError::PacketOfLines(machine.given_name().to_owned()))
             }
             Runner::Coherent(model) => {
                 let handoffs = Handoffs::along(request.pattern, 0, messages.rounds);

@@ -3,6 +3,7 @@
 use crate::rehearsal::RehearsalError;
 use crate::{DrawnPlacement, MachineLinks, Messages, Rehearsal};
 use seatmap_catalog::Machine;
+use seatmap_document::Blame;
 use seatmap_machine::Level;
 use seatmap_place::search::SearchTime;
 use seatmap_place::typical::DRAWN;
@@ -75,10 +76,8 @@ pub enum AdviceError {
     Count(SimError),
 }
 
-impl AdviceError {
-    /// Whether the request is at fault, rather than the work.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
+impl Blame for AdviceError {
+    fn is_input(&self) -> bool {
         !matches!(self, AdviceError::Count(_))
     }
 }

@@ -6,6 +6,7 @@ use crate::guard::Guard;
 use crate::log::{FORMAT, Header, LogFile};
 use crate::meter::Meter;
 use crate::{Conductor, LiveError, Metric, Outcome, Rules, Soft};
+use seatmap_document::Blame;
 use seatmap_host::topology::TopologyError;
 use seatmap_launch::Ending;
 use seatmap_machine::Profile;
@@ -83,10 +84,8 @@ pub enum AutoError {
     Observe(#[from] ObserveError),
 }
 
-impl AutoError {
-    /// Whether the user asked for something that is not there.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
+impl Blame for AutoError {
+    fn is_input(&self) -> bool {
         match self {
             AutoError::Metric(_) => true,
             AutoError::Observe(error) => error.is_input(),
@@ -135,7 +134,7 @@ impl AutoRequest {
             })
             .conduct();
         let (_, child) = session.finish();
-        let is_to_end = outcome.end == Some(End::Asked);
+        let is_to_end = outcome.end == Some(End::Stopped);
         let status = child.map(|child| command::attend(child, is_to_end, stop)).transpose()?;
         let ending = status.map_or(Ending::Exited(0), Ending::of);
         Ok(AutoRun { outcome, metric, ending, failure: done.err() })

@@ -218,7 +218,7 @@ impl<'a> Conductor<'a> {
             Decision::Observe => self.observe(),
             Decision::Measure { candidate } => self.measure(*candidate),
             Decision::Rest { seconds } => self.rest(Duration::from_secs_f64(*seconds)),
-            _ => Ok(Err(End::Asked)),
+            _ => Ok(Err(End::Stopped)),
         }
     }
 

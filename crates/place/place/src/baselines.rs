@@ -1,7 +1,7 @@
 //! The costs of the usual placements, made without a plan.
 
 use crate::orders::{compact, scatter};
-use crate::search::{Found, Limit};
+use crate::search::{Limit, Solution};
 use crate::{PlaceRequest, Problem, Pus, seed};
 use seatmap_plan::{Baselines, Random};
 use seatmap_statistics::Xoshiro;
@@ -88,14 +88,14 @@ pub(crate) fn as_good(
     pus: &Pus,
     found: f64,
     cost: impl Fn(&[usize]) -> f64,
-) -> Option<(Found, &'static str)> {
+) -> Option<(Solution, &'static str)> {
     let [os, compact, scatter] = usual(request, problem.tasks(), pus);
     // Runtimes have settings for compact and scatter (`OMP_PROC_BIND=close`, `spread`), and none
     // for the OS's numbers.
     let named = [(compact, "compact"), (scatter, "scatter"), (os, "the OS's order")];
     named.into_iter().find_map(|(pu_of, name)| {
         let cost = Some(cost(&pu_of)).filter(|cost| *cost <= found * AS_GOOD)?;
-        Some((Found { cost, slot_of: assignment(problem, &pu_of)? }, name))
+        Some((Solution { cost, slot_of: assignment(problem, &pu_of)? }, name))
     })
 }
 

@@ -1,6 +1,6 @@
 //! Placements by the most loaded link.
 
-use crate::search::{Found, Limit};
+use crate::search::{Limit, Solution};
 use crate::{Links, Problem};
 use seatmap_statistics::Xoshiro;
 
@@ -15,10 +15,16 @@ const STRIDE: u64 = 256;
 /// A maximum over links has wide plateaus, on which descents get stuck and annealing walks on.
 /// `limit.kicks` counts 256 proposals each.
 #[must_use]
-pub fn anneal(problem: &Problem, links: &Links, start: &[u32], limit: &Limit, seed: u64) -> Found {
+pub fn anneal(
+    problem: &Problem,
+    links: &Links,
+    start: &[u32],
+    limit: &Limit,
+    seed: u64,
+) -> Solution {
     let mut rng = Xoshiro::new(seed);
     let mut state = State::new(problem, links, start);
-    let mut best = Found { cost: state.value(), slot_of: start.to_vec() };
+    let mut best = Solution { cost: state.value(), slot_of: start.to_vec() };
     let begin = std::time::Instant::now();
     // Hot enough to accept a swap that raises the value by 30 % with a probability of 1/e.
     let hot = 0.3 * state.value().max(1e-300);
@@ -36,7 +42,7 @@ pub fn anneal(problem: &Problem, links: &Links, start: &[u32], limit: &Limit, se
         for _ in 0..STRIDE {
             state.propose(&mut rng, temperature);
             if state.value < best.cost {
-                best = Found { cost: state.value, slot_of: state.slot_of.clone() };
+                best = Solution { cost: state.value, slot_of: state.slot_of.clone() };
             }
         }
         rounds += 1;

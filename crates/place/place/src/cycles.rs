@@ -9,7 +9,7 @@
 
 use crate::multilevel::{Pairs, joined};
 use crate::portfolio::Started;
-use crate::search::{Found, Limit, Sparse, iterate};
+use crate::search::{Limit, Solution, Sparse, iterate};
 use crate::{Problem, Traffic};
 use seatmap_statistics::Xoshiro;
 
@@ -30,12 +30,13 @@ pub(crate) fn cycles(problem: &Problem, start: &Started, limit: &Limit, seed: u6
     let mut rng = Xoshiro::new(seed);
     let mut best = start.clone();
     let mut left = limit.kicks;
-    while left > 0 && !limit.ends_at(best.found.cost) {
+    while left > 0 && !limit.ends_at(best.solution.cost) {
         left -= 1;
-        let slot_of = cycle(problem, best.found.slot_of.clone(), problem.slots(), &mut rng, limit);
+        let slot_of =
+            cycle(problem, best.solution.slot_of.clone(), problem.slots(), &mut rng, limit);
         let cost = problem.cost(&slot_of);
-        if cost <= best.found.cost {
-            best.found = Found { cost, slot_of };
+        if cost <= best.solution.cost {
+            best.solution = Solution { cost, slot_of };
         }
     }
     best
@@ -171,9 +172,13 @@ mod tests {
         let node_of_square = [0, 2, 1, 3];
         let slot_of: Vec<u32> =
             (0..16).map(|task| node_of_square[task / 4] * 4 + task as u32 % 4).collect();
-        let start = Started { name: "", found: Found { cost: problem.cost(&slot_of), slot_of } };
+        let start =
+            Started { name: "", solution: Solution { cost: problem.cost(&slot_of), slot_of } };
         let found = cycles(&problem, &start, &Limit::kicks(1), 1);
-        assert_eq!((start.found.cost, found.found.cost), (16.0 * 9.0 + 80.0, 16.0 * 9.0 + 20.0));
+        assert_eq!(
+            (start.solution.cost, found.solution.cost),
+            (16.0 * 9.0 + 80.0, 16.0 * 9.0 + 20.0)
+        );
     }
 
     proptest! {
@@ -186,11 +191,11 @@ mod tests {
             let mut problem = nodes(count, Traffic::new(tasks, edges));
             problem.fixed[0] = Some(1);
             let slot_of = crate::seed::random(&problem, &mut Xoshiro::new(seed));
-            let start = Started { name: "", found: Found { cost: problem.cost(&slot_of), slot_of } };
+            let start = Started { name: "", solution: Solution { cost: problem.cost(&slot_of), slot_of } };
             let found = cycles(&problem, &start, &Limit::kicks(3), seed);
-            prop_assert!(found.found.cost <= start.found.cost);
-            prop_assert_eq!(found.found.slot_of[0], 1);
-            let distinct: std::collections::HashSet<_> = found.found.slot_of.iter().collect();
+            prop_assert!(found.solution.cost <= start.solution.cost);
+            prop_assert_eq!(found.solution.slot_of[0], 1);
+            let distinct: std::collections::HashSet<_> = found.solution.slot_of.iter().collect();
             prop_assert_eq!(distinct.len(), 4 * count);
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::Problem;
 use crate::assignment::assign;
-use crate::search::{Found, Limit};
+use crate::search::{Limit, Solution};
 
 /// Tasks up to which it is worth trying.
 pub const MOST_TASKS: usize = 14;
@@ -14,7 +14,7 @@ pub const MOST_TASKS: usize = 14;
 /// of the remaining tasks cuts branches off; of slots that an exchange maps onto each other only
 /// one is tried.
 #[must_use]
-pub fn exact(problem: &Problem, known: &Found, limit: &Limit) -> Option<Found> {
+pub fn exact(problem: &Problem, known: &Solution, limit: &Limit) -> Option<Solution> {
     let mut order: Vec<usize> = (0..problem.tasks()).collect();
     order.sort_by(|a, b| {
         let fixed = problem.fixed[*b].is_some().cmp(&problem.fixed[*a].is_some());
@@ -26,7 +26,7 @@ pub fn exact(problem: &Problem, known: &Found, limit: &Limit) -> Option<Found> {
     let mut tree = Tree {
         problem,
         order,
-        best: Found { cost: known.cost, slot_of: known.slot_of[..tasks].to_vec() },
+        best: Solution { cost: known.cost, slot_of: known.slot_of[..tasks].to_vec() },
         slot_of: vec![u32::MAX; tasks],
         free: vec![true; problem.slots()],
         in_zone: vec![0; problem.zones.least.len()],
@@ -46,7 +46,7 @@ pub fn exact(problem: &Problem, known: &Found, limit: &Limit) -> Option<Found> {
 struct Tree<'a> {
     problem: &'a Problem,
     order: Vec<usize>,
-    best: Found,
+    best: Solution,
     slot_of: Vec<u32>,
     free: Vec<bool>,
     in_zone: Vec<u32>,
@@ -58,7 +58,7 @@ impl Tree<'_> {
     fn descend(&mut self, depth: usize, so_far: f64) {
         if depth == self.order.len() {
             if self.fills_zones() && so_far < self.best.cost - 1e-9 * self.best.cost.abs() {
-                self.best = Found { cost: so_far, slot_of: self.slot_of.clone() };
+                self.best = Solution { cost: so_far, slot_of: self.slot_of.clone() };
             }
             return;
         }
@@ -205,7 +205,7 @@ mod tests {
             (0..n + more).for_each(|i| (0..i).for_each(|j| distance.set_both(i, j, (rng.below(classes) + 1) as f32)));
             let problem = Problem::new(traffic, distance);
             let start = crate::seed::random(&problem, &mut rng);
-            let known = Found { cost: problem.cost(&start), slot_of: start };
+            let known = Solution { cost: problem.cost(&start), slot_of: start };
             let found = exact(&problem, &known, &Limit::kicks(u64::MAX)).unwrap();
             prop_assert!((found.cost - exhaustive(&problem, &mut Vec::new())).abs() < 1e-6);
             prop_assert!((found.cost - problem.cost(&found.slot_of)).abs() < 1e-6);
@@ -216,7 +216,7 @@ mod tests {
     fn a_limit_that_comes_first_proves_nothing() {
         let traffic = Traffic::new(6, (0..6).map(|task| (task, (task + 1) % 6, 1.0)));
         let problem = Problem::new(traffic, Square::from_fn(8, |i, j| i.abs_diff(j) as f32));
-        let known = Found { cost: 1e9, slot_of: (0..8).collect() };
+        let known = Solution { cost: 1e9, slot_of: (0..8).collect() };
         assert_eq!(exact(&problem, &known, &Limit::kicks(3)), None);
     }
 }

@@ -21,9 +21,9 @@ pub fn multilevel(problem: &Problem, limit: &Limit, seed: u64) -> Started {
     // A third for the cycle; the rest of the time goes to kicks on the whole problem.
     let mut best = cycle(problem, &limit.part(3), seed);
     if let Some(mut engine) =
-        Sparse::new(problem, lawful(problem, best.found.slot_of.clone()), limit)
+        Sparse::new(problem, lawful(problem, best.solution.slot_of.clone()), limit)
     {
-        best.found = iterate(&mut engine, &mut rng, limit);
+        best.solution = iterate(&mut engine, &mut rng, limit);
     }
     best
 }
@@ -38,13 +38,13 @@ fn cycle(problem: &Problem, limit: &Limit, seed: u64) -> Started {
     let coarse = joined(problem, &items, &slots);
     let above = cycle(&coarse, limit, seed);
     let mut slot_of = vec![0; problem.slots()];
-    for (pair, slot) in above.found.slot_of.iter().enumerate() {
+    for (pair, slot) in above.solution.slot_of.iter().enumerate() {
         let item = items[pair];
         let seat = slots[*slot as usize];
         slot_of[item.0 as usize] = seat.0;
         slot_of[item.1 as usize] = seat.1;
     }
-    Started { name: above.name, found: downhill(problem, lawful(problem, slot_of), limit) }
+    Started { name: above.name, solution: downhill(problem, lawful(problem, slot_of), limit) }
 }
 
 /// Two items each, or two slots.

@@ -6,10 +6,10 @@ use crate::congestion::{anneal, least_loaded};
 use crate::get_core::get_core;
 use crate::link_bound::link_bound;
 use crate::portfolio::{Started, portfolio};
-use crate::search::Found;
+use crate::search::Solution;
 use crate::sections::{crossing, divided, sections};
 use crate::seed::lawful;
-use crate::solve::{Cheapest, ROUNDED, cheapest, side_by_side, told};
+use crate::solve::{Cheapest, ROUNDED, cheapest, cheapest_by, side_by_side};
 use crate::time::TimeModel;
 use crate::trial::{Judge, Trials};
 use crate::{
@@ -47,37 +47,38 @@ impl PlaceRequest<'_> {
         let limit = self.limit.part(BASELINES_PART);
         let cost = |pu_of: &[usize]| self.cost(&problem, &pus, &links, pu_of);
         let baselines = baselines::baselines(self, &problem, &pus, drawn, &limit, cost);
-        let Cheapest { mut found, is_optimal, mut method } =
+        let Cheapest { mut solution, is_optimal, mut method } =
             self.search(&problem, &pus, &links, sections.as_deref(), lower_bound)?;
         // The search may have paid for crossings between sections, and in single precision.
-        found.cost = cost(&rows_of(&problem, &found));
+        solution.cost = cost(&rows_of(&problem, &solution));
         // Of the other methods the user asked for the method itself, and not for the cheapest
         // placement.
         if self.method == PlaceMethod::Auto
-            && let Some((usual, name)) = baselines::as_good(self, &problem, &pus, found.cost, cost)
+            && let Some((usual, name)) =
+                baselines::as_good(self, &problem, &pus, solution.cost, cost)
         {
-            (found, method) = (usual, name.to_owned());
+            (solution, method) = (usual, name.to_owned());
         }
         let mut lower_bound = lower_bound;
         let mut optimal = is_optimal;
         if self.prefers_cache {
             // The proof is about the cost before big caches are preferred, which may raise the cost
             // by a hundredth.
-            let before = found.cost;
-            let pu_of = rows_of(&problem, &found);
+            let before = solution.cost;
+            let pu_of = rows_of(&problem, &solution);
             let pu_of = self.in_big_caches(&pus, pu_of, before, cost, |pu_of| {
                 baselines::assignment(&problem, pu_of).is_some()
             })?;
             if let Some(slot_of) = baselines::assignment(&problem, &pu_of) {
-                found = Found { cost: cost(&pu_of), slot_of };
+                solution = Solution { cost: cost(&pu_of), slot_of };
             }
             if optimal {
-                (lower_bound, optimal) = (before, found.cost <= before * baselines::AS_GOOD);
+                (lower_bound, optimal) = (before, solution.cost <= before * baselines::AS_GOOD);
             }
         }
         self.answer(
             Judged { problem, pus, links, sections },
-            found,
+            solution,
             Proof { lower_bound, optimal, method, agreement: None },
             baselines,
         )
@@ -129,7 +130,7 @@ impl PlaceRequest<'_> {
             return Err(PlaceError::Run(error));
         }
         let by_distance =
-            portfolio(searched, &self.limit.part(DISTANCE_PART), self.seed).found.slot_of;
+            portfolio(searched, &self.limit.part(DISTANCE_PART), self.seed).solution.slot_of;
         let natural = lawful(searched, (0..searched.slots() as u32).collect());
         let mut trials = Trials::new(searched, &pus.os, judge, self.threads, self.limit);
         let run = run.into_inner();
@@ -141,8 +142,8 @@ impl PlaceRequest<'_> {
                     .inspect(|slot_of| trials.know(slot_of, *time_ns)),
             );
         }
-        let (found, all) = trials.search(starts, self.seed)?;
-        let method = trials.told(all);
+        let (solution, all) = trials.search(starts, self.seed)?;
+        let method = trials.method(all);
         let agreement = Some(self.agreement(&problem, &pus, &links, &run));
         let proof = Proof {
             lower_bound: judge.floor_ns,
@@ -151,31 +152,31 @@ impl PlaceRequest<'_> {
             method,
             agreement,
         };
-        self.answer(Judged { problem, pus, links, sections }, found, proof, baselines)
+        self.answer(Judged { problem, pus, links, sections }, solution, proof, baselines)
     }
 
     fn answer(
         &self,
         judged: Judged,
-        found: Found,
+        solution: Solution,
         proof: Proof,
         baselines: Baselines,
     ) -> Result<Answer, PlaceError> {
         let Judged { problem, pus, links, sections } = judged;
-        let pu_of = rows_of(&problem, &found);
-        let optimal = proof.optimal || found.cost <= proof.lower_bound * ROUNDED;
+        let pu_of = rows_of(&problem, &solution);
+        let optimal = proof.optimal || solution.cost <= proof.lower_bound * ROUNDED;
         let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
         Ok(Answer {
-            cost: found.cost,
+            cost: solution.cost,
             // Bounds in single precision may come out a rounding above the cost.
-            lower_bound: if optimal { found.cost } else { proof.lower_bound.min(found.cost) },
+            lower_bound: if optimal { solution.cost } else { proof.lower_bound.min(solution.cost) },
             optimal,
             baselines,
             agreement: proof.agreement,
             method: proof.method,
             channels: self.channels(&problem, &pus, &placement, sections.as_deref())?,
             busiest_link: links.busiest(&links.loads(&problem.traffic, &pu_of)),
-            crossing: sections.map(|sections| crossing(&problem, &sections, &found)),
+            crossing: sections.map(|sections| crossing(&problem, &sections, &solution)),
             placement,
         })
     }
@@ -252,7 +253,11 @@ impl PlaceRequest<'_> {
     ) -> Result<Cheapest, PlaceError> {
         if self.method == PlaceMethod::GetCore {
             let slot_of = crate::seed::lawful(problem, get_core(self, problem, pus)?);
-            return Ok(told(Found { cost: problem.cost(&slot_of), slot_of }, false, "GetCore"));
+            return Ok(cheapest_by(
+                Solution { cost: problem.cost(&slot_of), slot_of },
+                false,
+                "GetCore",
+            ));
         }
         let divided = sections
             .map(|of| divided(problem, of, self.method == PlaceMethod::Partition))
@@ -264,23 +269,23 @@ impl PlaceRequest<'_> {
             let start = side_by_side(self.threads, self.seed, |seed| {
                 portfolio(searched, &self.limit.part(4), seed)
             });
-            let starts = std::iter::once(start.found.slot_of)
+            let starts = std::iter::once(start.solution.slot_of)
                 .chain(baselines::starts(self, searched, pus).into_iter().flatten())
                 .collect();
             let start = least_loaded(searched, links, starts);
             let found = side_by_side(self.threads, self.seed, |seed| Started {
-                found: anneal(searched, links, &start, &self.limit, seed),
+                solution: anneal(searched, links, &start, &self.limit, seed),
                 name: "annealing",
             });
-            return Ok(told(found.found, false, found.name));
+            return Ok(cheapest_by(found.solution, false, found.name));
         }
         let best = cheapest(searched, lower_bound, &self.limit, self.threads, self.seed);
         Ok(match (self.method, &divided) {
             (_, None) => best,
             (PlaceMethod::Partition, _) => {
-                told(best.found, false, &format!("partition, {}", best.method))
+                cheapest_by(best.solution, false, &format!("partition, {}", best.method))
             }
-            _ => told(best.found, false, &format!("pizza slices, {}", best.method)),
+            _ => cheapest_by(best.solution, false, &format!("pizza slices, {}", best.method)),
         })
     }
 
@@ -336,9 +341,9 @@ const BASELINES_PART: u32 = 8;
 const DISTANCE_PART: u32 = 10;
 
 /// The PU (row) of each task.
-fn rows_of(problem: &Problem, found: &Found) -> Vec<usize> {
+fn rows_of(problem: &Problem, solution: &Solution) -> Vec<usize> {
     (0..problem.tasks())
-        .map(|task| problem.pu_of_slot[found.slot_of[task] as usize] as usize)
+        .map(|task| problem.pu_of_slot[solution.slot_of[task] as usize] as usize)
         .collect()
 }
 

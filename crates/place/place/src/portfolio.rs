@@ -1,6 +1,6 @@
 //! Several starts, each refined, the best kept.
 
-use crate::search::{Engine, Found, Limit, Sparse, Tour, iterate};
+use crate::search::{Engine, Limit, Solution, Sparse, Tour, iterate};
 use crate::{Problem, seed};
 use seatmap_statistics::Xoshiro;
 use std::cell::OnceCell;
@@ -11,7 +11,7 @@ pub struct Started {
     /// The start's name.
     pub name: &'static str,
     /// The result of the search.
-    pub found: Found,
+    pub solution: Solution,
 }
 
 /// The starts of the portfolio, the promising ones first.
@@ -38,7 +38,7 @@ pub fn portfolio(problem: &Problem, limit: &Limit, seed: u64) -> Started {
             break;
         }
     }
-    alive.sort_by(|a, b| a.found.cost.total_cmp(&b.found.cost));
+    alive.sort_by(|a, b| a.solution.cost.total_cmp(&b.solution.cost));
     // Successive halving: all starts, then the better two, then the best.
     for keep in [alive.len(), 2] {
         alive.truncate(keep);
@@ -57,7 +57,7 @@ pub fn portfolio(problem: &Problem, limit: &Limit, seed: u64) -> Started {
             let slice = Limit { kicks: part.part(alive.len() as u32).kicks, ..by_clock };
             refine(problem, &mut alive[at], &mut rng, &slice);
         }
-        alive.sort_by(|a, b| a.found.cost.total_cmp(&b.found.cost));
+        alive.sort_by(|a, b| a.solution.cost.total_cmp(&b.solution.cost));
     }
     let mut best = alive.swap_remove(0);
     refine(problem, &mut best, &mut rng, limit);
@@ -65,7 +65,7 @@ pub fn portfolio(problem: &Problem, limit: &Limit, seed: u64) -> Started {
 }
 
 fn has_enough(found: &[Started], limit: &Limit) -> bool {
-    found.iter().any(|one| one.found.cost <= limit.enough)
+    found.iter().any(|one| one.solution.cost <= limit.enough)
 }
 
 /// A start, ready by the first limit, rolled downhill until the second; `None` where it was not
@@ -80,11 +80,11 @@ fn started(
     let order: Vec<u32> = match name {
         "recursive bisection" => {
             let slot_of = seed::recursive(problem, rng, until);
-            return Some(Started { name, found: downhill(problem, slot_of, limit) });
+            return Some(Started { name, solution: downhill(problem, slot_of, limit) });
         }
         "greedy growth" => {
             let slot_of = seed::greedy(problem, until)?;
-            return Some(Started { name, found: downhill(problem, slot_of, limit) });
+            return Some(Started { name, solution: downhill(problem, slot_of, limit) });
         }
         "spectral order" => seed::spectral(problem, rng, until)?,
         "RCM order" => seed::rcm(problem, until)?,
@@ -92,21 +92,21 @@ fn started(
     };
     let nested = nested.get_or_init(|| seed::nested(problem, until));
     let slot_of = seed::lawful(problem, seed::in_order(&order, nested));
-    Some(Started { name, found: downhill(problem, slot_of, limit) })
+    Some(Started { name, solution: downhill(problem, slot_of, limit) })
 }
 
 /// The next local optimum, or the nearest state to it that the deadline allows.
-pub(crate) fn downhill(problem: &Problem, slot_of: Vec<u32>, limit: &Limit) -> Found {
+pub(crate) fn downhill(problem: &Problem, slot_of: Vec<u32>, limit: &Limit) -> Solution {
     let Some(mut engine) = Sparse::new(problem, slot_of.clone(), limit) else {
-        return Found { cost: problem.cost(&slot_of), slot_of };
+        return Solution { cost: problem.cost(&slot_of), slot_of };
     };
     engine.descend(limit);
-    Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() }
+    Solution { cost: engine.cost(), slot_of: engine.assignment().to_vec() }
 }
 
 /// Kicks until the limit, of a tour where the traffic is one.
 pub(crate) fn refine(problem: &Problem, started: &mut Started, rng: &mut Xoshiro, limit: &Limit) {
-    let slot_of = started.found.slot_of.clone();
+    let slot_of = started.solution.slot_of.clone();
     let found = match Tour::new(problem, slot_of.clone(), limit) {
         Some(mut tour) => iterate(&mut tour, rng, limit),
         None => match Sparse::new(problem, slot_of, limit) {
@@ -115,7 +115,7 @@ pub(crate) fn refine(problem: &Problem, started: &mut Started, rng: &mut Xoshiro
         },
     };
     // An engine that was out of time may come back with no more than it was given.
-    if found.cost < started.found.cost {
-        started.found = found;
+    if found.cost < started.solution.cost {
+        started.solution = found;
     }
 }

@@ -1,7 +1,7 @@
 //! Placements that divide tasks over chips or sections first, and over PUs then.
 
 use crate::build::groups;
-use crate::search::Found;
+use crate::search::Solution;
 use crate::{Level, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, Zones};
 use seatmap_machine::Square;
 
@@ -124,9 +124,13 @@ fn components(problem: &Problem) -> Vec<usize> {
 }
 
 /// The weight that crosses between sections, and all weight.
-pub(crate) fn crossing(problem: &Problem, section_of_pu: &[u32], found: &Found) -> (f64, f64) {
+pub(crate) fn crossing(
+    problem: &Problem,
+    section_of_pu: &[u32],
+    solution: &Solution,
+) -> (f64, f64) {
     let section =
-        |task: usize| section_of_pu[problem.pu_of_slot[found.slot_of[task] as usize] as usize];
+        |task: usize| section_of_pu[problem.pu_of_slot[solution.slot_of[task] as usize] as usize];
     let mut crossing = 0.0;
     let mut all = 0.0;
     for task in 0..problem.tasks() {

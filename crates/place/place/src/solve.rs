@@ -9,7 +9,7 @@ use crate::cycles::{can_join, cycles};
 use crate::exact::{MOST_TASKS, exact};
 use crate::multilevel::{SMALLEST, multilevel};
 use crate::portfolio::{Started, portfolio, refine};
-use crate::search::{Dense, Engine, Found, Limit, Qap, iterate, tabu};
+use crate::search::{Dense, Engine, Limit, Qap, Solution, iterate, tabu};
 use seatmap_statistics::Xoshiro;
 
 /// The factor by which a bound may be below a cost that meets it: the bound's distances are of
@@ -20,7 +20,7 @@ pub(crate) const ROUNDED: f64 = 1.0 + f32::EPSILON as f64;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cheapest {
     /// The cheapest assignment found.
-    pub found: Found,
+    pub solution: Solution,
     /// Whether it is proven that no placement is cheaper.
     pub is_optimal: bool,
     /// The method that found it.
@@ -31,7 +31,7 @@ pub struct Cheapest {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Solved {
     /// The best permutation found.
-    pub found: Found,
+    pub solution: Solution,
     /// A proven limit: every permutation costs at least this.
     pub lower_bound: f64,
     /// Whether it is proven that no permutation costs less.
@@ -57,7 +57,7 @@ pub fn cheapest(
     }
     if problem.slots() >= SMALLEST {
         let best = side_by_side(threads, seed, |seed| multilevel(problem, &until, seed));
-        return told(best.found, false, &format!("multilevel from {}", best.name));
+        return cheapest_by(best.solution, false, &format!("multilevel from {}", best.name));
     }
     let is_small = problem.tasks() <= MOST_TASKS;
     let mut best = if is_small {
@@ -66,13 +66,13 @@ pub fn cheapest(
         side_by_side(threads, seed, |seed| portfolio(problem, &until, seed))
     };
     // A proof relies on the cost of the placement, and not on the sum of a search's changes.
-    best.found.cost = problem.cost(&best.found.slot_of);
-    if best.found.cost <= lower_bound * ROUNDED {
-        return told(best.found, true, best.name);
+    best.solution.cost = problem.cost(&best.solution.slot_of);
+    if best.solution.cost <= lower_bound * ROUNDED {
+        return cheapest_by(best.solution, true, best.name);
     }
-    match is_small.then(|| exact(problem, &best.found, limit)).flatten() {
-        Some(found) => told(found, true, "branch and bound"),
-        None => told(best.found, false, best.name),
+    match is_small.then(|| exact(problem, &best.solution, limit)).flatten() {
+        Some(found) => cheapest_by(found, true, "branch and bound"),
+        None => cheapest_by(best.solution, false, best.name),
     }
 }
 
@@ -93,9 +93,9 @@ fn joined(
         };
         cycles(problem, &start, limit, seed)
     });
-    let cost = problem.cost(&best.found.slot_of);
-    told(
-        Found { cost, ..best.found },
+    let cost = problem.cost(&best.solution.slot_of);
+    cheapest_by(
+        Solution { cost, ..best.solution },
         cost <= lower_bound * ROUNDED,
         &format!("cycles from {}", best.name),
     )
@@ -107,8 +107,8 @@ const START_PART: u32 = 4;
 /// The part of the time for which few tasks are searched before a proof.
 const SMALL_PART: u32 = 9;
 
-pub(crate) fn told(found: Found, is_optimal: bool, method: &str) -> Cheapest {
-    Cheapest { found, is_optimal, method: method.to_owned() }
+pub(crate) fn cheapest_by(solution: Solution, is_optimal: bool, method: &str) -> Cheapest {
+    Cheapest { solution, is_optimal, method: method.to_owned() }
 }
 
 /// The best of several searches side by side, told apart by their seeds.
@@ -120,7 +120,7 @@ pub(crate) fn side_by_side(
     beside(threads, |at: usize| search(seed.wrapping_add(at as u64)))
         .into_iter()
         .flatten()
-        .reduce(|a: Started, b: Started| if b.found.cost < a.found.cost { b } else { a })
+        .reduce(|a: Started, b: Started| if b.solution.cost < a.solution.cost { b } else { a })
         .expect("this thread searches whatever others do")
 }
 
@@ -137,33 +137,33 @@ pub fn solve(qap: &Qap, limit: &Limit, threads: usize, seed: u64) -> Solved {
     let form = AsProblem::new(qap);
     let mut best = match &form {
         Some(form) => form.cheapest(lower_bound, limit, threads, seed),
-        None => told(at_random(qap, seed), false, "a random start"),
+        None => cheapest_by(at_random(qap, seed), false, "a random start"),
     };
     let limit = limit.until(lower_bound + 1e-9 * lower_bound.abs());
-    if !best.is_optimal && !limit.ends_at(best.found.cost) {
+    if !best.is_optimal && !limit.ends_at(best.solution.cost) {
         let better = side_by_side(threads, seed, |seed| {
-            in_turns(qap, form.as_ref(), &best.found, &limit, seed)
+            in_turns(qap, form.as_ref(), &best.solution, &limit, seed)
         });
-        if better.found.cost < best.found.cost {
-            best = told(better.found, false, better.name);
+        if better.solution.cost < best.solution.cost {
+            best = cheapest_by(better.solution, false, better.name);
         }
     }
     // The sum over swaps has rounding in it.
-    let cost = qap.cost(&best.found.slot_of);
+    let cost = qap.cost(&best.solution.slot_of);
     let optimal = best.is_optimal || cost <= limit.enough;
-    let found = Found { cost, slot_of: best.found.slot_of };
+    let solution = Solution { cost, slot_of: best.solution.slot_of };
     Solved {
         lower_bound: if optimal { cost } else { lower_bound },
-        found,
+        solution,
         optimal,
         method: best.method,
     }
 }
 
-fn at_random(qap: &Qap, seed: u64) -> Found {
+fn at_random(qap: &Qap, seed: u64) -> Solution {
     let mut start: Vec<u32> = (0..qap.n() as u32).collect();
     Xoshiro::new(seed).shuffle(&mut start);
-    Found { cost: qap.cost(&start), slot_of: start }
+    Solution { cost: qap.cost(&start), slot_of: start }
 }
 
 /// Tabu search and kicks by turns, each from the best so far. The one that has just found something
@@ -171,12 +171,12 @@ fn at_random(qap: &Qap, seed: u64) -> Found {
 fn in_turns(
     qap: &Qap,
     form: Option<&AsProblem>,
-    start: &Found,
+    start: &Solution,
     limit: &Limit,
     seed: u64,
 ) -> Started {
     let mut rng = Xoshiro::new(seed);
-    let mut best = Started { found: start.clone(), name: "" };
+    let mut best = Started { solution: start.clone(), name: "" };
     let mut is_tabu = false;
     let mut has_helped = false;
     for turn in 0..TURNS {
@@ -184,16 +184,18 @@ fn in_turns(
         is_tabu = is_tabu == has_helped;
         // An eighth, then a seventh of the rest, and so on: equal turns.
         let part = limit.part(TURNS - turn);
-        let (found, name) = match (is_tabu, form.filter(|form| form.is_sparse())) {
-            (true, _) => (walked(qap, &best.found, &part, &mut rng), "tabu search"),
-            (_, Some(form)) => (form.kicked(&best.found, &part, &mut rng), "iterated local search"),
-            _ => (kicked(qap, &best.found, &part, &mut rng), "iterated local search"),
+        let (solution, name) = match (is_tabu, form.filter(|form| form.is_sparse())) {
+            (true, _) => (walked(qap, &best.solution, &part, &mut rng), "tabu search"),
+            (_, Some(form)) => {
+                (form.kicked(&best.solution, &part, &mut rng), "iterated local search")
+            }
+            _ => (kicked(qap, &best.solution, &part, &mut rng), "iterated local search"),
         };
-        has_helped = found.as_ref().is_some_and(|found| found.cost < best.found.cost);
-        if let Some(found) = found.filter(|_| has_helped) {
-            best = Started { found, name };
+        has_helped = solution.as_ref().is_some_and(|solution| solution.cost < best.solution.cost);
+        if let Some(solution) = solution.filter(|_| has_helped) {
+            best = Started { solution, name };
         }
-        if limit.ends_at(best.found.cost) {
+        if limit.ends_at(best.solution.cost) {
             break;
         }
     }
@@ -201,13 +203,13 @@ fn in_turns(
 }
 
 /// Kicks on the matrices; `None` where there is no time for a table.
-fn kicked(qap: &Qap, from: &Found, limit: &Limit, rng: &mut Xoshiro) -> Option<Found> {
+fn kicked(qap: &Qap, from: &Solution, limit: &Limit, rng: &mut Xoshiro) -> Option<Solution> {
     let mut engine = Dense::new(qap, from.slot_of.clone(), limit)?;
     Some(iterate(&mut engine, rng, limit))
 }
 
 /// Tabu search from the next local optimum; `None` where there is no time for a table.
-fn walked(qap: &Qap, from: &Found, limit: &Limit, rng: &mut Xoshiro) -> Option<Found> {
+fn walked(qap: &Qap, from: &Solution, limit: &Limit, rng: &mut Xoshiro) -> Option<Solution> {
     let mut engine = Dense::new(qap, from.slot_of.clone(), limit)?;
     engine.descend(limit);
     Some(tabu(&mut engine, rng, limit))
@@ -225,17 +227,20 @@ impl AsProblem {
         };
         let best = cheapest(&self.problem, lower_bound, &part, threads, seed);
         Cheapest {
-            found: Found { slot_of: self.permutation(&best.found.slot_of), ..best.found },
+            solution: Solution {
+                slot_of: self.permutation(&best.solution.slot_of),
+                ..best.solution
+            },
             ..best
         }
     }
 
     /// Kicks of a tour or of a table of few partners.
-    fn kicked(&self, from: &Found, limit: &Limit, rng: &mut Xoshiro) -> Option<Found> {
+    fn kicked(&self, from: &Solution, limit: &Limit, rng: &mut Xoshiro) -> Option<Solution> {
         let slot_of = self.assignment(&from.slot_of);
-        let mut started = Started { name: "", found: Found { cost: from.cost, slot_of } };
+        let mut started = Started { name: "", solution: Solution { cost: from.cost, slot_of } };
         refine(&self.problem, &mut started, rng, limit);
-        Some(Found { slot_of: self.permutation(&started.found.slot_of), ..started.found })
+        Some(Solution { slot_of: self.permutation(&started.solution.slot_of), ..started.solution })
     }
 }
 

@@ -2,7 +2,7 @@
 //! of it.
 
 use crate::beside::beside;
-use crate::search::{Found, Limit};
+use crate::search::{Limit, Solution};
 use crate::{PlaceError, Problem, seed};
 use seatmap_statistics::Xoshiro;
 use seatmap_statistics::words::counted;
@@ -72,7 +72,7 @@ impl<'a> Trials<'a> {
         &mut self,
         starts: Vec<Vec<u32>>,
         random: u64,
-    ) -> Result<(Found, bool), PlaceError> {
+    ) -> Result<(Solution, bool), PlaceError> {
         let mut best = self.best_of(&starts)?;
         if let Some(all) = self.all() {
             // In batches, so that a deadline is seen between them.
@@ -96,7 +96,7 @@ impl<'a> Trials<'a> {
     }
 
     /// How the answer was found, in words.
-    pub(crate) fn told(&self, all: bool) -> String {
+    pub(crate) fn method(&self, all: bool) -> String {
         let runs = self.known.len();
         if all {
             format!("all {runs} run", runs = counted(runs, "placement"))
@@ -105,13 +105,13 @@ impl<'a> Trials<'a> {
         }
     }
 
-    fn is_over(&self, best: &Found) -> bool {
+    fn is_over(&self, best: &Solution) -> bool {
         self.limit.ends_at(best.cost) || best.cost <= self.judge.floor_ns
     }
 
     /// Moves to the best of a batch of neighbours while one is better, all neighbours in random
     /// order.
-    fn descend(&mut self, mut here: Found, rng: &mut Xoshiro) -> Result<Found, PlaceError> {
+    fn descend(&mut self, mut here: Solution, rng: &mut Xoshiro) -> Result<Solution, PlaceError> {
         loop {
             let mut neighbours = self.neighbours(&here.slot_of);
             rng.shuffle(&mut neighbours);
@@ -133,7 +133,7 @@ impl<'a> Trials<'a> {
         }
     }
 
-    fn kicked(&mut self, from: &Found, rng: &mut Xoshiro) -> Result<Found, PlaceError> {
+    fn kicked(&mut self, from: &Solution, rng: &mut Xoshiro) -> Result<Solution, PlaceError> {
         let mut slot_of = from.slot_of.clone();
         for _ in 0..KICK {
             let task = rng.below(self.problem.tasks());
@@ -173,7 +173,7 @@ impl<'a> Trials<'a> {
 
     /// The first of the cheapest; a placement that was run before is not run again. A placement
     /// that no time is left to run counts as endless, except for the first run of all.
-    fn best_of(&mut self, candidates: &[Vec<u32>]) -> Result<Found, PlaceError> {
+    fn best_of(&mut self, candidates: &[Vec<u32>]) -> Result<Solution, PlaceError> {
         self.limit.kicks = self.limit.kicks.saturating_sub(1);
         let placements: Vec<Vec<u32>> =
             candidates.iter().map(|slot_of| self.placement(slot_of)).collect();
@@ -197,7 +197,7 @@ impl<'a> Trials<'a> {
             .iter()
             .zip(costs)
             .min_by(|a, b| a.1.total_cmp(&b.1))
-            .map(|(slot_of, cost)| Found { cost, slot_of: slot_of.clone() })
+            .map(|(slot_of, cost)| Solution { cost, slot_of: slot_of.clone() })
             .ok_or(PlaceError::NothingAllowed)
     }
 
@@ -258,6 +258,6 @@ fn times(
         .collect()
 }
 
-fn better(a: Found, b: Found) -> Found {
+fn better(a: Solution, b: Solution) -> Solution {
     if b.cost < a.cost { b } else { a }
 }

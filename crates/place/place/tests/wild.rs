@@ -67,7 +67,7 @@ proptest! {
             Square::from_fn(n, |i, j| cell(14 * 14 + i * n + j)),
         );
         let solved = solve::solve(&qap, &Limit::kicks(60), 1, 1);
-        prop_assert_eq!(solved.found.cost, qap.cost(&solved.found.slot_of));
+        prop_assert_eq!(solved.solution.cost, qap.cost(&solved.solution.slot_of));
     }
 }
 

@@ -82,7 +82,7 @@ fn on_node(
         }),
     );
     let best = cheapest(&problem, 0.0, limit, request.threads, request.seed);
-    best.found.slot_of[..ranks].iter().map(|slot| seats[*slot as usize].clone()).collect()
+    best.solution.slot_of[..ranks].iter().map(|slot| seats[*slot as usize].clone()).collect()
 }
 
 /// The seats of a node: CPUs that share as much as possible, and no two hardware threads of a core

@@ -139,7 +139,7 @@ fn rank_by_rank(request: &RankRequest, judge: &Judge, seats: &[usize]) -> Spread
     let problem = problem(request, judge.traffic.clone(), seats);
     let lower_bound_ns = bound(&problem, seats, &request.limit.part(BOUND_PART));
     let best = cheapest(&problem, lower_bound_ns, &request.limit, request.threads, request.seed);
-    let node_of = best.found.slot_of[..problem.tasks()]
+    let node_of = best.solution.slot_of[..problem.tasks()]
         .iter()
         .map(|slot| problem.pu_of_slot[*slot as usize] as usize)
         .collect();
@@ -182,7 +182,7 @@ fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<Spread, RanksErro
     // A bound on blocks would not be one on all orders.
     Ok(Spread {
         node_of: (0..ranks)
-            .map(|rank| problem.pu_of_slot[best.found.slot_of[rank / size] as usize] as usize)
+            .map(|rank| problem.pu_of_slot[best.solution.slot_of[rank / size] as usize] as usize)
             .collect(),
         costs: Costs::default(),
         lower_bound_ns: 0.0,

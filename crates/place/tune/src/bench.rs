@@ -15,10 +15,10 @@ use crate::trial::{Contestant, Runner};
 use crate::{Fingerprint, Results};
 pub use lease::LeaseError;
 use room::Room;
-pub use room::{OwnCells, RoomError, RoomRequest};
-use seatmap_cell::Name;
+pub use room::RoomError;
 use seatmap_cell::undo::Left;
-use seatmap_os::whole_file;
+use seatmap_cell::{GuardianCommand, Name};
+use seatmap_os::{CpuSet, whole_file};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -60,6 +60,28 @@ pub struct BenchRequest {
     pub machine: String,
     /// The moment as RFC 3339 has it.
     pub now: fn() -> String,
+}
+
+/// The wishes for the CPUs.
+#[derive(Clone, Debug)]
+pub struct RoomRequest {
+    /// The CPUs to run on, if they were named.
+    pub cpus: Option<CpuSet>,
+    /// The number of seats to choose; all equal and quiet cores where nothing is said.
+    pub seats: Option<usize>,
+    /// Others are to be kept away.
+    pub is_quiet: bool,
+    /// How this program keeps and enters cells.
+    pub cells: OwnCells,
+}
+
+/// The command lines of this program that have to do with cells.
+#[derive(Clone, Debug)]
+pub struct OwnCells {
+    /// Undoes a cell if its creator dies.
+    pub guardian: GuardianCommand,
+    /// Stands before a command that is to run in a cell.
+    pub in_cell: fn(&Name) -> Vec<OsString>,
 }
 
 /// Something that is told while commands run.

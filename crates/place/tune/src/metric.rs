@@ -106,7 +106,7 @@ impl Metric {
     /// The number where the pattern matches last in some text. An earlier match does not count
     /// instead where no number stands there: it would be another reading.
     #[must_use]
-    pub fn found(pattern: &Regex, text: &str) -> Option<f64> {
+    pub fn last_number(pattern: &Regex, text: &str) -> Option<f64> {
         let places = pattern.captures_iter(text).filter_map(|groups| groups.get(1));
         places.last().and_then(|place| printed_number(place.as_str()))
     }
@@ -167,13 +167,17 @@ mod tests {
         let Metric::Printed(pattern) = Metric::parse("regex:SET: ([0-9.,]+)").unwrap() else {
             unreachable!()
         };
-        assert_eq!(Metric::found(&pattern, "SET: 10\nSET: 1,024.5 requests\n"), Some(1024.5));
-        assert_eq!(Metric::found(&pattern, "GET: 10"), None);
-        assert_eq!(Metric::found(&pattern, "SET: ,"), None);
-        assert_eq!(Metric::found(&pattern, "SET: 10\nSET: 1.234,5\n"), None, "a decimal comma");
+        assert_eq!(Metric::last_number(&pattern, "SET: 10\nSET: 1,024.5 requests\n"), Some(1024.5));
+        assert_eq!(Metric::last_number(&pattern, "GET: 10"), None);
+        assert_eq!(Metric::last_number(&pattern, "SET: ,"), None);
+        assert_eq!(
+            Metric::last_number(&pattern, "SET: 10\nSET: 1.234,5\n"),
+            None,
+            "a decimal comma"
+        );
         let Metric::Printed(line) = Metric::parse("regex:^([0-9]+)$").unwrap() else {
             unreachable!()
         };
-        assert_eq!(Metric::found(&line, "begun\n42\nended\n"), Some(42.0));
+        assert_eq!(Metric::last_number(&line, "begun\n42\nended\n"), Some(42.0));
     }
 }

@@ -9,7 +9,7 @@ use crate::race::{Phase, Turn};
 use crate::tuned::{Entrant, Run, Seats, Simulated, Tuned};
 use crate::winner::{self, Provenance, RaceEnd};
 use crate::{Fingerprint, factorial};
-use seatmap_document::rounded_ns;
+use seatmap_document::{Blame, rounded_ns};
 use seatmap_machine::Profile;
 use seatmap_pattern::Pattern;
 use seatmap_place::search::Limit;
@@ -100,10 +100,8 @@ pub enum ModelRaceError {
     },
 }
 
-impl ModelRaceError {
-    /// Whether the user asked for something that cannot be, rather than a run failed.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
+impl Blame for ModelRaceError {
+    fn is_input(&self) -> bool {
         matches!(self, ModelRaceError::Place(_) | ModelRaceError::TooFewRuns { .. })
     }
 }

@@ -6,11 +6,9 @@
 
 use seatmap_os::pool;
 use seatmap_pattern::Pattern;
-use seatmap_port::Testbed;
-use seatmap_port::channels::Bed;
 use seatmap_sim::{CellBed, CellModel, CoherentBed, CoherentModel};
-use seatmap_workload::Handoffs;
 use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
+use seatmap_workload::{Handoffs, handoffs_ns, messages_ns};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -93,23 +91,18 @@ impl OnModel {
     /// # Errors
     /// The machine's words: a seat is not one of its PUs.
     pub fn time_ns(&self, job: &Job) -> Result<f64, String> {
-        match self {
+        let time_ns = match self {
             OnModel::Cell(model, messages) => {
                 // A machine that has run nothing before: no run depends on an earlier one.
-                let mut bed = CellBed::new(Arc::clone(model));
-                let moved =
-                    bed.run(&job.seats, messages, job.skew).map_err(|error| error.to_string())?;
-                Ok(span(moved.iter().map(|task| [task.began, task.ended])) * bed.ns_per_cycle())
+                messages_ns(&mut CellBed::new(Arc::clone(model)), messages, &job.seats, job.skew)
             }
             OnModel::Coherent(model, handoffs) => {
                 let mut bed = CoherentBed::new(Arc::clone(model));
                 bed.seed = job.skew;
-                let taken = Testbed::run(&mut bed, &job.seats, handoffs)
-                    .map_err(|error| error.to_string())?;
-                let spans = taken.iter().map(|task| [task.began.ticks, task.ended.ticks]);
-                Ok(span(spans) * Testbed::ns_per_tick(&bed))
+                handoffs_ns(&mut bed, handoffs, &job.seats)
             }
-        }
+        };
+        time_ns.map_err(|error| error.to_string())
     }
 
     /// The times of some runs, in nanoseconds, on all CPUs at once.
@@ -142,14 +135,6 @@ impl OnModel {
         let jobs: Vec<Job> = jobs.iter().map(|(_, job)| job.clone()).collect();
         self.times_ns(&jobs, is_over)
     }
-}
-
-/// Ticks from the first beginning to the last end.
-fn span(tasks: impl Iterator<Item = [u64; 2]>) -> f64 {
-    let (began, ended) = tasks
-        .fold((u64::MAX, 0), |(first, last), [began, ended]| (first.min(began), last.max(ended)));
-    // Without tasks the first beginning stays at the largest number.
-    ended.saturating_sub(began) as f64
 }
 
 /// The seed of the skews of a run, by its number. All candidates have the same ones.

@@ -28,13 +28,13 @@ pub struct Chosen {
 pub enum SeatsError {
     /// Fewer CPUs than asked for.
     #[error(
-        "{asked} were asked for, and {there} equal CPUs are there{}",
+        "{requested} were asked for, and {there} equal CPUs are there{}",
         hint(*.mixed),
-        asked = counted(*.asked, "seat")
+        requested = counted(*.requested, "seat")
     )]
     TooFew {
         /// The number asked for.
-        asked: usize,
+        requested: usize,
         /// The number there is.
         there: usize,
         /// Whether others of another kind were left out.
@@ -53,8 +53,8 @@ struct Core {
     activity: Activity,
 }
 
-/// Chooses seats among the allowed CPUs: `asked` of them, each on a core of its own as far as the
-/// cores go; all hardware threads of all equal quiet cores where no number is given.
+/// Chooses seats among the allowed CPUs: `requested` of them, each on a core of its own as far as
+/// the cores go; all hardware threads of all equal quiet cores where no number is given.
 ///
 /// # Errors
 /// [`SeatsError::TooFew`].
@@ -62,13 +62,13 @@ pub fn choose(
     topology: &Topology,
     allowed: &CpuSet,
     activity: &BTreeMap<u32, Activity>,
-    asked: Option<usize>,
+    requested: Option<usize>,
 ) -> Result<Chosen, SeatsError> {
     let mut notes = Vec::new();
     let (mut cores, mixed) = of_one_kind(cores(topology, allowed, activity), &mut notes);
     let there: usize = cores.iter().map(|core| core.pus.len()).sum();
-    if asked.is_some_and(|asked| asked > there || asked == 0) {
-        return Err(SeatsError::TooFew { asked: asked.unwrap_or(0), there, mixed });
+    if requested.is_some_and(|requested| requested > there || requested == 0) {
+        return Err(SeatsError::TooFew { requested: requested.unwrap_or(0), there, mixed });
     }
     // Least busy first; equal ones keep the order of their numbers, the last first: CPU 0 has most
     // of a system's work.
@@ -76,23 +76,23 @@ pub fn choose(
     cores.sort_by(|a, b| a.activity.busy_percent.total_cmp(&b.activity.busy_percent));
     // A stable sort after the other: quiet cores first, and among each sort the least busy ones.
     cores.sort_by_key(|core| !core.activity.is_quiet());
-    let taken = taken(&cores, asked);
+    let taken = taken(&cores, requested);
     notes.extend(disturbed(&cores[..taken.len()]));
     let whole = cores[..taken.len()].iter().flat_map(|core| core.pus.iter().copied()).collect();
     Ok(Chosen { cores: taken.len(), cpus: taken.into_iter().flatten().collect(), whole, notes })
 }
 
 /// The PUs taken of each core, for as many cores as are needed.
-fn taken(cores: &[Core], asked: Option<usize>) -> Vec<Vec<u32>> {
-    let Some(asked) = asked else {
+fn taken(cores: &[Core], requested: Option<usize>) -> Vec<Vec<u32>> {
+    let Some(requested) = requested else {
         let quiet = cores.iter().filter(|core| core.activity.is_quiet()).count();
         // On a computer that is busy everywhere all cores are as good, and the notes say so.
         let used = if quiet > 0 { quiet } else { cores.len() };
         return cores[..used].iter().map(|core| core.pus.clone()).collect();
     };
-    let mut taken: Vec<Vec<u32>> = vec![Vec::new(); asked.min(cores.len())];
+    let mut taken: Vec<Vec<u32>> = vec![Vec::new(); requested.min(cores.len())];
     let widest = cores.iter().map(|core| core.pus.len()).max().unwrap_or(0);
-    let mut left = asked;
+    let mut left = requested;
     // The first hardware thread of every core, then the second ones: tasks share a core only when
     // none is left.
     for rank in 0..widest {
@@ -211,10 +211,10 @@ mod tests {
     fn chosen(
         topology: &Topology,
         disturbed: &[u32],
-        asked: Option<usize>,
+        requested: Option<usize>,
     ) -> Result<(String, usize, usize), SeatsError> {
         let allowed = topology.pus.iter().map(|pu| pu.os).collect();
-        let chosen = choose(topology, &allowed, &busy(disturbed), asked)?;
+        let chosen = choose(topology, &allowed, &busy(disturbed), requested)?;
         Ok((chosen.cpus.list().to_string(), chosen.cores, chosen.notes.len()))
     }
 
@@ -239,7 +239,7 @@ mod tests {
     fn kinds_are_not_mixed() {
         assert_eq!(chosen(&machine(2, 4), &[], None), Ok(("0-3".to_owned(), 2, 1)));
         let error = chosen(&machine(2, 4), &[], Some(5)).unwrap_err();
-        assert_eq!(error, SeatsError::TooFew { asked: 5, there: 4, mixed: true });
+        assert_eq!(error, SeatsError::TooFew { requested: 5, there: 4, mixed: true });
         assert!(error.to_string().ends_with("with --cpus"));
         assert!(chosen(&machine(2, 0), &[], Some(0)).is_err());
     }

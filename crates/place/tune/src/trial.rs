@@ -280,7 +280,7 @@ impl Runner {
         // nothing.
         self.check(contestant, &ended, &printed)?;
         let read = match &self.metric {
-            Metric::Command(line) => self.asked(line, contestant, stop)?,
+            Metric::Command(line) => self.by_command(line, contestant, stop)?,
             _ => Some(self.value(contestant, &ended, &printed, counter.as_mut())?),
         };
         let Some(value) = read else { return Ok(None) };
@@ -335,7 +335,8 @@ impl Runner {
             (Metric::Time, _) => Ok(ended.elapsed.as_secs_f64()),
             (Metric::Printed(pattern), _) => {
                 let read = printed.read(SEARCHED_BYTES).map_err(TrialError::Output)?;
-                let found = read.iter().filter_map(|text| Metric::found(pattern, text)).next();
+                let found =
+                    read.iter().filter_map(|text| Metric::last_number(pattern, text)).next();
                 found.ok_or_else(|| TrialError::NoMatch {
                     metric: self.metric.to_string(),
                     command: contestant.line(),
@@ -357,7 +358,7 @@ impl Runner {
     }
 
     /// The number that the metric's own command prints; `None` where `stop` became true meanwhile.
-    fn asked(
+    fn by_command(
         &self,
         line: &str,
         contestant: &Contestant,

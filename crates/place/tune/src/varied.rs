@@ -111,7 +111,7 @@ fn session_of_its_own(command: &mut Command) -> &mut Command {
 }
 
 fn line(switch: Switch, position: &Position) -> String {
-    format!("{} {}\n", switch.word(), position.found)
+    format!("{} {}\n", switch.word(), position.original)
 }
 
 /// Waits for the end of the pipe, and puts the switches back that are not as they were.
@@ -119,7 +119,7 @@ pub fn stand(pipe: impl BufRead, root: &Root) {
     let lines: Vec<String> = pipe.lines().map_while(Result::ok).collect();
     for (word, found) in lines.iter().filter_map(|line| line.split_once(' ')) {
         let position = Switch::of_word(word).and_then(|switch| switch.find(root));
-        if let Some(position) = position.filter(|position| position.found != found) {
+        if let Some(position) = position.filter(|position| position.original != found) {
             // Nobody is there to be told.
             let _ = root.write(position.file, found);
         }

@@ -244,7 +244,7 @@ impl SeatAllocator {
 
     /// Seats a thread that exists already, with its name known: a rule's seat, or the next in
     /// order.
-    pub fn found(&mut self, tid: Tid, pid: Tid, name: &str) -> Step {
+    pub fn seat_existing(&mut self, tid: Tid, pid: Tid, name: &str) -> Step {
         self.guests.insert(tid, Guest::default());
         match self.named(tid, pid, name) {
             Move::Sit(seat) => Step { tid, seat: Some(seat), skipped: false, shares: false },

@@ -148,6 +148,7 @@ pub(crate) fn threads(pid: Tid) -> Result<Vec<Tid>, LaunchError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seatmap_document::Blame;
 
     #[test]
     fn only_processes_that_live_and_may_be_seated_are_touched() {

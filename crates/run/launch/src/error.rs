@@ -1,5 +1,6 @@
 //! Why a program could not be run, or seated.
 
+use seatmap_document::Blame;
 use seatmap_os::Tid;
 use std::io;
 
@@ -59,10 +60,8 @@ pub enum LaunchError {
     SupervisorKilled,
 }
 
-impl LaunchError {
-    /// Whether the user named a program or a process that cannot be seated.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
+impl Blame for LaunchError {
+    fn is_input(&self) -> bool {
         matches!(
             self,
             LaunchError::Execute { .. }
@@ -70,7 +69,9 @@ impl LaunchError {
                 | LaunchError::NeedsForce { .. }
         )
     }
+}
 
+impl LaunchError {
     pub(crate) fn system(what: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| LaunchError::System { what, source }
     }

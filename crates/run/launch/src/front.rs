@@ -132,7 +132,7 @@ impl Front {
                 }
                 continue;
             }
-            if !self.is_told() {
+            if !self.wait_for_message() {
                 continue;
             }
             match self.hear()? {
@@ -158,7 +158,7 @@ impl Front {
     }
 
     /// Waits for a signal or for a message. Returns whether there are messages.
-    fn is_told(&self) -> bool {
+    fn wait_for_message(&self) -> bool {
         let mut both = [readable(self.messages.as_raw_fd()), readable(self.pending.as_raw_fd())];
         // SAFETY: the array is writable and of that length.
         let found = unsafe { libc::poll(both.as_mut_ptr(), both.len() as libc::nfds_t, -1) };

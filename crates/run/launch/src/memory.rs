@@ -62,7 +62,7 @@ pub enum MemoryWishError {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProgramMemory {
     /// The wish, as it was typed.
-    pub asked: String,
+    pub wish: String,
     /// The policy of each task's thread; empty where all threads have the same.
     pub tasks: Vec<Option<MemoryPolicy>>,
     /// The policy of all threads, where it is the same.
@@ -98,7 +98,7 @@ impl MemoryWish {
             }
             MemoryWish::Plan => return planned(wish, nodes, plan.ok_or(MemoryWishError::NoPlan)?),
         };
-        Ok(ProgramMemory { asked: wish, tasks: Vec::new(), all: Some(policy), nodes: Some(nodes) })
+        Ok(ProgramMemory { wish, tasks: Vec::new(), all: Some(policy), nodes: Some(nodes) })
     }
 }
 
@@ -113,7 +113,7 @@ fn checked(nodes: &MemoryNodes, named: CpuSet) -> Result<CpuSet, MemoryWishError
 }
 
 fn planned(
-    asked: String,
+    wish: String,
     nodes: &MemoryNodes,
     plan: &Plan,
 ) -> Result<ProgramMemory, MemoryWishError> {
@@ -129,7 +129,7 @@ fn planned(
         .into_iter()
         .map(|nodes| (!nodes.is_empty()).then(|| MemoryPolicy::bind(nodes)))
         .collect();
-    Ok(ProgramMemory { asked, tasks, all: None, nodes: all_say.then_some(whole) })
+    Ok(ProgramMemory { wish, tasks, all: None, nodes: all_say.then_some(whole) })
 }
 
 impl ProgramMemory {

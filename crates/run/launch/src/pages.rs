@@ -71,7 +71,7 @@ impl Moved {
 
     /// A line for people.
     #[must_use]
-    pub fn told(&self, nodes: &CpuSet) -> String {
+    pub fn sentence(&self, nodes: &CpuSet) -> String {
         let Moved { pid, moved_bytes, there_bytes, stayed_bytes, refused_pages } = *self;
         let moved = size(moved_bytes);
         let there = size(there_bytes);
@@ -101,9 +101,9 @@ mod tests {
             stayed_bytes: 4096,
             refused_pages: 1,
         };
-        insta::assert_snapshot!(moved.told(&CpuSet::single(1)), @"process 7: 3.0 MiB of its memory moved to node 1, where 1.0 MiB was; 4 KiB stayed elsewhere (the kernel refused 1 page)");
+        insta::assert_snapshot!(moved.sentence(&CpuSet::single(1)), @"process 7: 3.0 MiB of its memory moved to node 1, where 1.0 MiB was; 4 KiB stayed elsewhere (the kernel refused 1 page)");
         let none = Moved { moved_bytes: 0, stayed_bytes: 0, refused_pages: 0, ..moved };
-        insta::assert_snapshot!(none.told(&[0, 1].into_iter().collect()), @"process 7: 0 KiB of its memory moved to nodes 0,1, where 1.0 MiB was; 0 KiB stayed elsewhere");
+        insta::assert_snapshot!(none.sentence(&[0, 1].into_iter().collect()), @"process 7: 0 KiB of its memory moved to nodes 0,1, where 1.0 MiB was; 0 KiB stayed elsewhere");
     }
 
     #[test]

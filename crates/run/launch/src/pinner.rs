@@ -143,7 +143,7 @@ impl Pinner {
             self.runtimes.meet(pid, |runtime| fit(&self.seating, self.widens, runtime));
         }
         self.threads.begin(tid, pid, false, true);
-        let step = self.seating.found(tid, pid, &task.name);
+        let step = self.seating.seat_existing(tid, pid, &task.name);
         self.threads.enter(tid, step.seat.clone(), step.skipped);
         if let Some(seat) = step.seat {
             self.sit(tid, &seat);

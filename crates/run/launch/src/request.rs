@@ -6,6 +6,7 @@ use crate::rule::{RuleError, SeatRule, Who};
 use crate::seats::{Beyond, SeatList};
 use crate::sets::{self, Computer, SetError};
 use crate::share::{self, ShareError, SoleWork};
+use seatmap_document::Blame;
 use seatmap_host::topology::TopologyError;
 use seatmap_os::cpus::{CpuError, Cpus};
 use seatmap_os::mempolicy::{MemoryNodes, PolicyError};
@@ -103,10 +104,8 @@ pub enum SeatingError {
     Nodes(#[from] FileError),
 }
 
-impl SeatingError {
-    /// Whether the request is wrong, and not a look at this computer.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
+impl Blame for SeatingError {
+    fn is_input(&self) -> bool {
         match self {
             SeatingError::Policy(error) => matches!(error, PolicyError::TooOld(_)),
             SeatingError::Affinity(_) | SeatingError::Topology(_) | SeatingError::Nodes(_) => false,
@@ -167,7 +166,7 @@ impl SeatingRequest {
         if !is_divided {
             share::check_rules(&start, of_rules.clone().any(|seat| seat.task.is_none()))?;
             let share = Some(&seats).filter(|seats| !seats.cpus.is_empty());
-            let share = share.and_then(|seats| share::told(&start, seats));
+            let share = share.and_then(|seats| share::sentence(&start, seats));
             remarks.extend(share.map(SeatingRemark::Share));
         }
         let of_rules = of_rules.flat_map(|seat| seat.cpus.iter());

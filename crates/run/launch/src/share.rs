@@ -240,7 +240,7 @@ pub fn check_rules(start: &Start, have_sets: bool) -> Result<(), ShareError> {
 
 /// A line that says what a start takes; `None` where it takes all.
 #[must_use]
-pub fn told(start: &Start, seats: &SeatList) -> Option<String> {
+pub fn sentence(start: &Start, seats: &SeatList) -> Option<String> {
     let of = seats.cpus.len();
     let takes = match seats.own.len() {
         1 => format!("takes task {} of {of}", seats.own.start),
@@ -314,8 +314,9 @@ mod tests {
     #[test]
     fn a_start_is_told_what_it_takes() {
         let list = SeatList::of_sets((0..4).map(CpuSet::single).collect(), Beyond::Leave);
-        let told =
-            |start: Start| super::told(&start, &list.clone().shared_with(&start, true).unwrap());
+        let told = |start: Start| {
+            super::sentence(&start, &list.clone().shared_with(&start, true).unwrap())
+        };
         assert_eq!(
             told(rank(1, Some(2))).unwrap(),
             "rank 1 of 2 on this node takes tasks 2 to 3 of 4 (RANK=1)"

@@ -434,7 +434,7 @@ mod tests {
             at_end: false,
         };
         let processes = vec![process; MOST_PROCESSES + 2];
-        report.memory = Some(MemoryReport { asked: None, policy: None, nodes: None, processes });
+        report.memory = Some(MemoryReport { wish: None, policy: None, nodes: None, processes });
         let notes = report.notes();
         assert_eq!(notes[1], "memory of w (7) at the last look: 4 KiB on node 0");
         assert_eq!(

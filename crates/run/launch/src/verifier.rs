@@ -6,6 +6,7 @@ use seatmap_document::visible;
 use seatmap_os::pages::Pages;
 use seatmap_os::task;
 use seatmap_os::{CpuSet, Root, Tid};
+use seatmap_statistics::words::percent;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -25,7 +26,7 @@ const SHARE: u32 = 50;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MemoryReport {
     /// The wish, as it was typed; null where only the pages were looked at.
-    pub asked: Option<String>,
+    pub wish: Option<String>,
     /// The policy of all threads, as `/proc/PID/numa_maps` spells it; null where each task has its
     /// own.
     pub policy: Option<String>,
@@ -170,7 +171,7 @@ impl MemoryReport {
     /// A report without looks at pages.
     pub(crate) fn of(memory: Option<&ProgramMemory>) -> Self {
         MemoryReport {
-            asked: memory.map(|memory| memory.asked.clone()),
+            wish: memory.map(|memory| memory.wish.clone()),
             policy: memory.and_then(|memory| Some(memory.all.as_ref()?.to_string())),
             nodes: memory.and_then(|memory| Some(memory.nodes.as_ref()?.iter().collect())),
             processes: Vec::new(),
@@ -206,10 +207,6 @@ impl ProcessMemory {
         let name = visible(&self.name);
         format!("memory of {name} ({}) {when}: {}{elsewhere}", self.pid, parts.join(", "))
     }
-}
-
-fn percent(part: u64, whole: u64) -> f64 {
-    100.0 * part as f64 / whole.max(1) as f64
 }
 
 /// Bytes in the largest unit that leaves a number of one or more.

@@ -93,7 +93,7 @@ fn memory_report() -> MemoryReport {
         at_end: true,
     };
     MemoryReport {
-        asked: Some("node:1".into()),
+        wish: Some("node:1".into()),
         policy: Some("bind:1".into()),
         nodes: Some(vec![1]),
         processes: vec![process],

@@ -2,6 +2,7 @@
 
 use crate::Method;
 use crate::c2c::RecordingError;
+use seatmap_document::Blame;
 use seatmap_os::Tid;
 use seatmap_os::trusted::TrustError;
 use std::io;
@@ -91,10 +92,8 @@ pub enum ObserveError {
     Failed(ExitStatus),
 }
 
-impl ObserveError {
-    /// Whether the user asked for something that is not there.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
+impl Blame for ObserveError {
+    fn is_input(&self) -> bool {
         matches!(
             self,
             ObserveError::NoProcess(_)

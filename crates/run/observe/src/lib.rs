@@ -2,7 +2,7 @@
 //!
 //! | module | does |
 //! |---|---|
-//! | [`request`] | an observation as it is meant, and what came of it |
+//! | [`request`], [`observed`] | an observation as it is meant; what came of it |
 //! | [`session`] | one observation, from its begin to what was seen |
 //! | `auto` | the choice of methods, where the user leaves it to Seatmap |
 //! | [`subject`], [`command`] | the program that is observed: a command, processes, a control group |
@@ -35,6 +35,7 @@ pub mod mpi;
 mod names;
 mod native;
 pub mod observation;
+pub mod observed;
 mod pages;
 pub mod phases;
 pub mod report;
@@ -58,8 +59,9 @@ pub use error::ObserveError;
 pub use kind::Kind;
 pub use method::Method;
 pub use observation::{Observation, Share, Task, Window};
+pub use observed::{Observed, Sighting};
 pub use phases::Phase;
 pub use report::{ReportMethod, ReportRequest};
-pub use request::{ObserveRequest, Observed, Sighting, WatchRequest};
+pub use request::{ObserveRequest, WatchRequest};
 pub use session::{End, Means, Session};
 pub use subject::Subject;

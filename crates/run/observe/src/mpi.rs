@@ -1,6 +1,6 @@
 //! Messages between MPI ranks: the traces of a job whose ranks preloaded `libseatmap_trace`.
 
-pub mod job;
+pub(crate) mod job;
 
 use crate::trace::{Trace, TraceError, traces};
 use crate::{Kind, Method, Observation, Share, Task, Window};

@@ -92,10 +92,11 @@ impl Pages {
             let own = senders.iter_mut().rev().find(|sender| sender.pid == watched.word.pid);
             own.into_iter().for_each(|sender| sender.take_watched(&watched));
         }
-        let mut wanted: Vec<Word> = self.listener.senders.iter().flat_map(Sender::wanted).collect();
+        let senders = self.listener.senders.iter();
+        let mut words: Vec<Word> = senders.flat_map(Sender::words_to_watch).collect();
         // Chance keeps the words of one process from taking every turn.
-        fastrand::shuffle(&mut wanted);
-        watcher.want(wanted);
+        fastrand::shuffle(&mut words);
+        watcher.watch_first(words);
     }
 
     fn sampled(&self) -> impl Iterator<Item = &Sender> {

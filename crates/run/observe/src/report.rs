@@ -1,8 +1,7 @@
 //! Programs that report on themselves, through `libseatmap_trace`: by the methods `tsan` and `mpi`.
 
 use crate::command::{self, SubjectCommand};
-use crate::mpi::job::{self, JobRank};
-use crate::request::{Observed, Sighting};
+use crate::observed::{Observed, Sighting};
 use crate::{ObserveError, mpi, tsan};
 use seatmap_launch::Ending;
 use seatmap_os::scratch::Scratch;
@@ -25,6 +24,20 @@ pub enum ReportMethod {
     },
 }
 
+/// The rank that a process is, where it is one of several.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct JobRank {
+    /// Its number, from 0.
+    pub rank: usize,
+    /// How many there are.
+    pub size: usize,
+    /// A name that the launcher gives to this start and to no other.
+    pub job: Option<String>,
+    /// The file of the job's pattern. The ranks leave their traces beside it, so it stands in a
+    /// folder that all nodes share.
+    pub pattern: PathBuf,
+}
+
 /// A command that is to report on itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReportRequest {
@@ -37,9 +50,6 @@ pub struct ReportRequest {
 impl ReportRequest {
     /// Runs the command to its end, and reads its reports.
     pub(crate) fn run(&self, stop: &dyn Fn() -> bool) -> Result<Observed, ObserveError> {
-        if let ReportMethod::Messages { rank: Some(rank), .. } = &self.method {
-            return job::run(self, rank, stop);
-        }
         let folder = Scratch::new("observe").map_err(ObserveError::System)?;
         let ending = self.end_of(folder.path(), stop)?;
         Ok(Observed::of_ended(ending, self.read(folder.path())))

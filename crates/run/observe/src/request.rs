@@ -1,15 +1,12 @@
-//! An observation as it is meant: how, of what, and for how long; and what came of it.
+//! An observation as it is meant: how, of what, and for how long.
 
-use crate::c2c::{self, perf};
+use crate::c2c::perf;
 use crate::command::{self, SubjectCommand};
-use crate::report::ReportRequest;
-use crate::tsan::SharedLine;
+use crate::mpi::job;
+use crate::observed::{CommandEnd, CommandState, Observed, Sighting};
+use crate::report::{ReportMethod, ReportRequest};
 use crate::{End, Means, Method, Observation, ObserveError, Session, Subject};
-use seatmap_launch::Ending;
-use std::fs::File;
-use std::io::BufReader;
-use std::path::{Path, PathBuf};
-use std::process::Child;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long processes that run already are observed, where nobody says.
@@ -43,47 +40,6 @@ pub struct WatchRequest {
     pub time: Option<Duration>,
 }
 
-/// The sighting of a program.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Sighting {
-    /// Its threads, and who talked to whom.
-    pub observation: Observation,
-    /// The cache lines that passed most often, where the method sees lines.
-    pub lines: Vec<SharedLine>,
-}
-
-/// The outcome of an observation.
-#[derive(Debug)]
-pub struct Observed {
-    /// The sighting, or why there is none. `Ok(None)` where another rank of the job has it, and
-    /// where the command failed, which is reason enough.
-    pub sighting: Result<Option<Sighting>, ObserveError>,
-    /// The command's end, which may still have to come.
-    pub end: CommandEnd,
-}
-
-/// The end of an observed command.
-#[derive(Debug)]
-pub struct CommandEnd {
-    state: CommandState,
-    /// The look that failed and ended the observation.
-    broken: Option<ObserveError>,
-    /// Why the program could not be seen.
-    blind: Option<String>,
-}
-
-#[derive(Debug)]
-enum CommandState {
-    /// No command was started.
-    None,
-    Runs {
-        child: Child,
-        /// Whether the user has asked it to end.
-        is_to_end: bool,
-    },
-    Ended(Ending),
-}
-
 impl ObserveRequest {
     /// Observes until the time is over, the program has ended, or `stop` says so.
     ///
@@ -92,7 +48,10 @@ impl ObserveRequest {
     pub fn run(&self, stop: &dyn Fn() -> bool) -> Result<Observed, ObserveError> {
         match self {
             ObserveRequest::Watch(watch) => watch.run(stop),
-            ObserveRequest::Report(report) => report.run(stop),
+            ObserveRequest::Report(report) => match &report.method {
+                ReportMethod::Messages { rank: Some(rank), .. } => job::run(report, rank, stop),
+                _ => report.run(stop),
+            },
             ObserveRequest::Record(command) => perf::run(command, stop),
             ObserveRequest::Recording(path) => Ok(Observed {
                 sighting: Sighting::of_recording(path).map(Some),
@@ -116,7 +75,7 @@ impl WatchRequest {
             Ok(Some(Sighting { observation, lines: Vec::new() }))
         };
         // The user's Ctrl-C has asked the command to end as well.
-        let is_to_end = matches!(watched, Ok(End::Asked));
+        let is_to_end = matches!(watched, Ok(End::Stopped));
         let state =
             child.map_or(CommandState::None, |child| CommandState::Runs { child, is_to_end });
         Ok(Observed { sighting, end: CommandEnd { state, broken: watched.err(), blind } })
@@ -137,65 +96,6 @@ impl WatchRequest {
     }
 }
 
-impl Sighting {
-    /// A recording of perf(1).
-    pub(crate) fn of_recording(path: &Path) -> Result<Self, ObserveError> {
-        let file = File::open(path).map_err(c2c::RecordingError::Open);
-        let sampled = file.and_then(|file| c2c::read(BufReader::new(file)));
-        let sampled = sampled.map_err(|source| ObserveError::Recording {
-            path: path.display().to_string(),
-            source,
-        })?;
-        Ok(Sighting { observation: sampled.observation, lines: sampled.lines })
-    }
-
-    /// The lines that pass between threads which do not use each other's bytes, the most frequent
-    /// first.
-    pub fn false_sharing(&self) -> impl Iterator<Item = &SharedLine> {
-        self.lines.iter().filter(|line| line.is_false_sharing())
-    }
-}
-
-impl Observed {
-    /// A command that has ended with this sighting. One that failed has seen little of itself: its
-    /// failure is the reason why there are no reports.
-    pub(crate) fn of_ended(ending: Ending, sighting: Result<Sighting, ObserveError>) -> Self {
-        let sighting = match sighting {
-            Err(_) if ending != Ending::Exited(0) => Ok(None),
-            sighting => sighting.map(Some),
-        };
-        Observed { sighting, ..Observed::elsewhere(ending) }
-    }
-
-    /// A command that has ended, and whose sighting another process has.
-    pub(crate) fn elsewhere(ending: Ending) -> Self {
-        let state = CommandState::Ended(ending);
-        Observed { sighting: Ok(None), end: CommandEnd { state, broken: None, blind: None } }
-    }
-}
-
-impl CommandEnd {
-    /// Waits for the command's end. Where there is no command, the observation ended well.
-    ///
-    /// # Errors
-    /// A look that failed, or a program that could not be seen though it did well.
-    pub fn wait(self, stop: &dyn Fn() -> bool) -> Result<Ending, ObserveError> {
-        let ending = match self.state {
-            CommandState::None => Ok(Ending::Exited(0)),
-            CommandState::Ended(ending) => Ok(ending),
-            CommandState::Runs { child, is_to_end } => {
-                command::attend(child, is_to_end, stop).map(Ending::of)
-            }
-        };
-        // A look that failed says more than the ending: the program ran on unseen.
-        match (self.broken, ending.map_err(ObserveError::System)?, self.blind) {
-            (Some(error), ..) => Err(error),
-            (None, Ending::Exited(0), Some(reason)) => Err(ObserveError::Unseen(reason)),
-            (None, ending, _) => Ok(ending),
-        }
-    }
-}
-
 /// Observes one run of a command, from its first instruction to its end, by the best method that is
 /// allowed. Its output goes to stderr.
 ///
@@ -209,7 +109,7 @@ pub fn one_run(
     let mut session = Session::begin(None, Means::Best, &subject)?;
     let watched = session.watch(None, stop);
     let (observation, child) = session.finish();
-    let is_to_end = matches!(watched, Ok(End::Asked));
+    let is_to_end = matches!(watched, Ok(End::Stopped));
     let status = child
         .map(|child| command::attend(child, is_to_end, stop))
         .transpose()
@@ -227,7 +127,8 @@ pub fn one_run(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ReportMethod;
+    use seatmap_document::Blame;
+    use seatmap_launch::Ending;
 
     fn command(words: &[&str]) -> SubjectCommand {
         let words = words.iter().map(|word| (*word).into()).collect();

@@ -3,6 +3,7 @@
 use crate::Task;
 use crate::names::numbered;
 use crate::talk::Born;
+use seatmap_invariant::invariant;
 use seatmap_launch::lineage::{self, TaskPath};
 use seatmap_os::sched::Times;
 use seatmap_os::task::Task as Process;
@@ -44,6 +45,16 @@ impl Roster {
             // A number that was given again has another time of birth: this is a new thread.
             let known = known.filter(|place| self.members[*place].born.born_ns == born.born_ns);
             let place = known.unwrap_or_else(|| self.arrive(&born));
+            // A number that is given again has another time of birth, and with it another place.
+            let member = &self.members[place].born;
+            invariant!(
+                member.tid == born.tid && (member.end.is_none() || born.end.is_some()),
+                "roster",
+                "place {place} is of thread {}, which ended as {:?}, and thread {} takes it",
+                member.tid,
+                member.end,
+                born.tid
+            );
             if let Some((name, run_ns)) = &born.end {
                 let member = &mut self.members[place];
                 // perf tells a CPU time of 0 at the end: the last reading stays.
@@ -230,6 +241,16 @@ mod tests {
             [("app", "0"), ("worker", "0.0")].map(|(name, path)| (name.into(), path.into()))
         );
         assert_eq!(roster.tasks().1, [0, usize::MAX, 1]);
+    }
+
+    #[test]
+    #[should_panic(
+        expected = "broke an invariant: roster: place 0 is of thread 1073741827, which ended"
+    )]
+    fn a_thread_that_has_ended_does_not_live_again() {
+        let mut roster = Roster::default();
+        roster.update(vec![ended(3, -9, 1, "done")]);
+        roster.update(vec![Born { end: None, ..ended(3, -9, 1, "") }]);
     }
 
     #[test]

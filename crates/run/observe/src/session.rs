@@ -48,7 +48,7 @@ pub enum End {
     /// The time is over.
     Time,
     /// The session was asked to stop.
-    Asked,
+    Stopped,
 }
 
 /// An observation under way. Dropping it removes everything from the kernel.
@@ -184,7 +184,7 @@ impl Session {
         let child_lives =
             self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)));
         Ok(match () {
-            () if stop() => Some(End::Asked),
+            () if stop() => Some(End::Stopped),
             () if time.is_some_and(|time| self.begun.elapsed() >= time) => Some(End::Time),
             () if self.is_over(child_lives)? => Some(End::Program),
             () => None,

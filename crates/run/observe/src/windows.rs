@@ -2,11 +2,15 @@
 
 use crate::Kind;
 use crate::talk::Talk;
+use seatmap_invariant::invariant;
 use std::collections::HashMap;
 use std::time::Duration;
 
 /// More stretches than this are made half as many, each twice as long.
 const MOST: usize = 512;
+
+/// The name of this part in a report of a mistake.
+const STRETCHES: &str = "stretches of time";
 
 /// The sums of one ordered pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -51,6 +55,14 @@ impl Stretches {
         to: Duration,
         talk: impl IntoIterator<Item = (usize, usize, Talk)>,
     ) {
+        let before = self.all.last().map_or(Duration::ZERO, |last| last.to);
+        invariant!(
+            to >= before && self.taken <= self.looks,
+            STRETCHES,
+            "a look ends at {to:?} after one at {before:?}, the last stretch has {} looks of {}",
+            self.taken,
+            self.looks
+        );
         // It is 0 before the first look.
         self.looks = self.looks.max(1);
         if self.all.is_empty() || self.taken == self.looks {
@@ -62,6 +74,7 @@ impl Stretches {
         let Some(last) = self.all.last_mut() else { return };
         last.to = to;
         for (from, to, talk) in talk.into_iter().filter(|(from, to, _)| from != to) {
+            check(&talk);
             last.pairs
                 .entry((from, to))
                 .or_default()
@@ -76,14 +89,19 @@ impl Stretches {
         from: Duration,
         talk: impl IntoIterator<Item = (usize, usize, Talk)>,
     ) {
-        if self.all.is_empty() {
-            return;
-        }
-        let whole_s =
-            self.all.last().map_or(0.0, |last| last.to.saturating_sub(from).as_secs_f64());
+        let Some((first, last)) = self.all.first().zip(self.all.last()) else { return };
+        // A part of the talk would belong to no stretch.
+        invariant!(
+            first.to >= from,
+            STRETCHES,
+            "talk since {from:?} is spread over stretches, the first of which ended at {:?}",
+            first.to
+        );
+        let whole_s = last.to.saturating_sub(from).as_secs_f64();
         for (sender, receiver, talk) in
             talk.into_iter().filter(|(sender, receiver, _)| sender != receiver)
         {
+            check(&talk);
             let mut begun = from;
             for stretch in &mut self.all {
                 let length_s = stretch
@@ -122,9 +140,42 @@ impl Stretches {
     }
 }
 
+/// Checks that talk can be added: a sum with anything else is not a number any more.
+fn check(talk: &Talk) {
+    let is_counted =
+        [talk.messages, talk.bytes].iter().all(|figure| figure.is_finite() && *figure >= 0.0);
+    invariant!(is_counted, STRETCHES, "{talk:?} is added");
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    #[should_panic(
+        expected = "broke an invariant: stretches of time: a look ends at 1s after one at 2s"
+    )]
+    fn a_look_before_the_last_one_stops_the_observation() {
+        let mut stretches = Stretches::default();
+        [2, 1].into_iter().for_each(|at| stretches.take(Duration::from_secs(at), []));
+    }
+
+    #[test]
+    #[should_panic(
+        expected = "talk since 3s is spread over stretches, the first of which ended at 2s"
+    )]
+    fn talk_that_began_after_a_stretch_is_not_spread_over_it() {
+        let mut stretches = Stretches::default();
+        stretches.take(Duration::from_secs(2), []);
+        stretches.spread(Duration::from_secs(3), []);
+    }
+
+    #[test]
+    #[should_panic(expected = "messages: NaN")]
+    fn talk_that_cannot_be_counted_stops_the_observation() {
+        let talk = Talk { from: 1, to: 2, kind: Kind::Pipe, messages: f64::NAN, bytes: 1.0 };
+        Stretches::default().take(Duration::ZERO, [(0, 1, talk)]);
+    }
 
     #[test]
     fn talk_of_the_whole_time_is_spread_by_length() {

@@ -1,9 +1,10 @@
 //! A check of living programs, once or again and again.
 
-use crate::judge::told::Judged;
+use crate::judge::judged::Judged;
 use crate::seating::FORMAT;
 use crate::standard::{SeatSource, Standard};
 use crate::{Choice, ChoiceError, Finding, Seating, Verdict, WatchOptions, Watcher};
+use seatmap_document::Blame;
 use seatmap_machine::Topology;
 use seatmap_os::root::FileError;
 use std::time::{Duration, Instant};
@@ -46,11 +47,12 @@ pub enum CheckError {
     Nothing(String),
 }
 
-impl CheckError {
-    /// Whether the request is at fault, rather than the work.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
-        !matches!(self, CheckError::Choice(ChoiceError::Proc(_)) | CheckError::Files(_))
+impl Blame for CheckError {
+    fn is_input(&self) -> bool {
+        match self {
+            CheckError::Choice(error) => error.is_input(),
+            error => matches!(error, CheckError::Nothing(_)),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod slurm;
 
 use crate::files::Files;
 use crate::glob;
+use seatmap_document::Blame;
 use seatmap_os::hierarchy::{Hierarchies, members_below};
 use seatmap_os::root::FileError;
 use seatmap_os::sched::Status;
@@ -81,6 +82,12 @@ pub enum ChoiceError {
     /// Control groups cannot be listed.
     #[error("{} cannot be read", .0.path)]
     Groups(#[source] FileError),
+}
+
+impl Blame for ChoiceError {
+    fn is_input(&self) -> bool {
+        !matches!(self, ChoiceError::Proc(_))
+    }
 }
 
 fn hint(nearest: &[String]) -> String {

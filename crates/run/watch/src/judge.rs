@@ -10,6 +10,7 @@ mod expect;
 mod facts;
 mod interrupts;
 mod isolated;
+pub mod judged;
 mod kind;
 mod late_binding;
 pub mod made;
@@ -25,7 +26,6 @@ mod shared_core;
 mod shared_cpu;
 mod stopped;
 mod strangers;
-pub mod told;
 mod variables;
 
 use crate::expected::Expected;
@@ -40,7 +40,7 @@ use serde::{Deserialize, Serialize};
 
 /// The things that a seating is held against.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct Criteria {
     /// The rules that were named; without any, the default ones hold.
     pub rules: Vec<Rule>,
     /// The seats that the threads should have.
@@ -49,7 +49,7 @@ pub struct Asked {
     pub strict: bool,
 }
 
-impl Asked {
+impl Criteria {
     /// Completes the check for a seating: where neither rules nor seats were named, the seats that
     /// the launchers of its programs show (`seatmap run`, while it runs).
     ///
@@ -61,7 +61,7 @@ impl Asked {
         } else {
             self.expected.clone()
         };
-        Ok(Asked { expected, ..self.clone() })
+        Ok(Criteria { expected, ..self.clone() })
     }
 }
 
@@ -81,8 +81,8 @@ pub struct ThreadSeat {
 
 /// The seats that threads should have, by process and thread.
 #[must_use]
-pub fn seats(seating: &Seating, topology: &Topology, asked: &Asked) -> Vec<ThreadSeat> {
-    let Some(expected) = &asked.expected else { return Vec::new() };
+pub fn seats(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec<ThreadSeat> {
+    let Some(expected) = &criteria.expected else { return Vec::new() };
     let facts = Facts::new(seating, topology, Some(expected));
     let mut seats: Vec<ThreadSeat> = facts
         .seated(expected)
@@ -128,16 +128,16 @@ pub fn default_rules() -> impl Iterator<Item = &'static str> {
 
 /// Everything that is wrong with a seating, the gravest first.
 #[must_use]
-pub fn judge(seating: &Seating, topology: &Topology, asked: &Asked) -> Vec<Finding> {
-    let facts = Facts::new(seating, topology, asked.expected.as_ref());
+pub fn judge(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec<Finding> {
+    let facts = Facts::new(seating, topology, criteria.expected.as_ref());
     let mut found = expect::judge(&facts);
-    if asked.rules.is_empty() || asked.rules.contains(&Rule::Default) {
+    if criteria.rules.is_empty() || criteria.rules.contains(&Rule::Default) {
         found.extend(DEFAULT.iter().flat_map(|(_, rule)| rule(&facts)));
     }
-    found.extend(asked.rules.iter().flat_map(|rule| named(&facts, *rule)));
+    found.extend(criteria.rules.iter().flat_map(|rule| named(&facts, *rule)));
     // Named rules are judged by the masks at the end; a thread that was elsewhere before is said
     // apart.
-    if asked.rules.iter().any(|rule| *rule != Rule::Default) {
+    if criteria.rules.iter().any(|rule| *rule != Rule::Default) {
         found.extend(moved::unjudged(&facts));
     }
     // A rule that is named may find what a default one has found.
@@ -211,9 +211,13 @@ impl Verdict {
 
 /// The things that could not be seen and that the rules need.
 #[must_use]
-pub fn missed<'a>(seating: &'a Seating, topology: &Topology, asked: &Asked) -> Vec<&'a Unseen> {
-    let has = |rule: Rule| asked.rules.contains(&rule);
-    let default = asked.rules.is_empty() || has(Rule::Default);
+pub fn missed<'a>(
+    seating: &'a Seating,
+    topology: &Topology,
+    criteria: &Criteria,
+) -> Vec<&'a Unseen> {
+    let has = |rule: Rule| criteria.rules.contains(&rule);
+    let default = criteria.rules.is_empty() || has(Rule::Default);
     let is_needed = |unseen: &&Unseen| match unseen.what.as_str() {
         "program" => false,
         "environment" | "quota" => default,
@@ -239,7 +243,11 @@ mod tests {
     use super::*;
 
     fn judged(made: &Made, rules: &[Rule]) -> Vec<Finding> {
-        judge(&made.seating, &made.topology, &Asked { rules: rules.to_vec(), ..Asked::default() })
+        judge(
+            &made.seating,
+            &made.topology,
+            &Criteria { rules: rules.to_vec(), ..Criteria::default() },
+        )
     }
 
     #[test]
@@ -291,8 +299,8 @@ mod tests {
                 .map(unseen)
                 .into();
         let missed = |made: &Made, rules: &[Rule]| {
-            let asked = Asked { rules: rules.to_vec(), ..Asked::default() };
-            let missed = super::missed(&made.seating, &made.topology, &asked);
+            let criteria = Criteria { rules: rules.to_vec(), ..Criteria::default() };
+            let missed = super::missed(&made.seating, &made.topology, &criteria);
             missed.into_iter().map(|unseen| unseen.what.clone()).collect::<Vec<_>>()
         };
         assert_eq!(missed(&made, &[]), ["environment", "strangers", "threads"]);

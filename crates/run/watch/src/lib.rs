@@ -50,7 +50,7 @@ pub use check::{CheckError, CheckRequest, CheckStep, RunningCheck};
 pub use choice::{Choice, ChoiceError};
 pub use expected::Expected;
 pub use finding::{Finding, Gravity};
-pub use judge::{Asked, ThreadSeat, Verdict, judge};
+pub use judge::{Criteria, ThreadSeat, Verdict, judge};
 pub use live::Live;
 pub use options::WatchOptions;
 pub use remedy::RemedyKind;

@@ -132,7 +132,7 @@ impl Looks {
             let Some(times) = files.times(pid, tid) else { continue };
             if started_ticks == seen.started_ticks && (runs || times.run_ns > seen.run_ns) {
                 seen.run_ns = times.run_ns.max(seen.run_ns);
-                seen.found(cpu);
+                seen.count(cpu);
             }
         }
     }
@@ -208,7 +208,7 @@ impl Looks {
         let mut seen = same.unwrap_or_else(|| self.newcomer(files, &last, times, now_ns));
         // It has run since the latest look, and was on this CPU at the end.
         if times.run_ns > seen.run_ns {
-            seen.found(last.cpu);
+            seen.count(last.cpu);
         }
         let was_runnable = last.state == RUNNABLE;
         let watched_ns = now_ns.saturating_sub(seen.first_ns);
@@ -278,7 +278,7 @@ impl Seen {
         }
     }
 
-    fn found(&mut self, cpu: Option<u32>) {
+    fn count(&mut self, cpu: Option<u32>) {
         if let Some(cpu) = cpu {
             *self.found_on.entry(cpu).or_default() += 1;
         }

@@ -1,6 +1,6 @@
 //! The things that programs are held against, check after check.
 
-use crate::judge::Asked;
+use crate::judge::Criteria;
 use crate::{Expected, Rule, Seating};
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::{CpuSet, Tid, task};
@@ -90,14 +90,14 @@ impl Standard {
     ///
     /// # Errors
     /// [`FileError`]: the seats that a launcher shows cannot be read.
-    pub fn of(&self, seating: &Seating) -> Result<Asked, FileError> {
-        let asked = Asked { rules: self.rules.clone(), expected: None, strict: self.strict };
+    pub fn of(&self, seating: &Seating) -> Result<Criteria, FileError> {
+        let criteria = Criteria { rules: self.rules.clone(), expected: None, strict: self.strict };
         let expected = match &self.seats {
-            SeatSource::Launchers => return asked.of(&Root::new("/"), seating),
+            SeatSource::Launchers => return criteria.of(&Root::new("/"), seating),
             SeatSource::Given(expected) => expected.clone(),
             SeatSource::Ranks(ranks) => ranks.expected(seating),
         };
-        Ok(Asked { expected: Some(expected), ..asked })
+        Ok(Criteria { expected: Some(expected), ..criteria })
     }
 }
 

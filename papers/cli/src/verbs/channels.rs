@@ -7,7 +7,7 @@ use seatmap_console::here;
 use seatmap_console::input;
 use seatmap_console::output::{self, Destination, OfMachine};
 use seatmap_experiments::channels;
-use seatmap_experiments::channels::{ChannelsError, ChannelsResult, Chip, ExperimentOptions, Load};
+use seatmap_experiments::channels::{ChannelsResult, Chip, ExperimentOptions, Load};
 use seatmap_host::HostTestbed;
 use seatmap_machine::{Origin, OriginKind, Profile, Topology};
 use seatmap_papers_report::{channels as report, html};
@@ -111,15 +111,14 @@ fn on_host(cpus: &[u32], options: &ExperimentOptions) -> Result<Outcome, CliErro
         HostTestbed::new(cpus.to_vec(), options.lines_needed()).map_err(CliError::work)?;
     // A computer is noisy and needs several batches of a pair; a model needs one.
     let options = options.clone().with_batches(channels::BATCHES_ON_HOSTS);
-    let found = channels::run(&mut bed, &chip, &options, |_| None).map_err(failed)?;
+    let found = channels::run(&mut bed, &chip, &options, |_| None)?;
     Ok(Outcome { found, topology, model: None })
 }
 
 fn on_model(model: Arc<CoherentModel>, options: &ExperimentOptions) -> Result<Outcome, CliError> {
     let mut bed = CoherentBed::new(Arc::clone(&model));
     let chip = Chip::new(&model.topology, bed.pus());
-    let found = channels::run(&mut bed, &chip, options, |bed| Some(load(bed.counters())))
-        .map_err(failed)?;
+    let found = channels::run(&mut bed, &chip, options, |bed| Some(load(bed.counters())))?;
     Ok(Outcome { found, topology: model.topology.clone(), model: Some(Model::Coherent(model)) })
 }
 
@@ -128,12 +127,4 @@ fn load(counters: &Counters) -> Load {
     let directories: Vec<u64> =
         counters.directories.iter().map(|directory| directory.busy_cycles).collect();
     Load::of(counters.cycles, counters.links.len(), &lanes, &directories)
-}
-
-/// Tells a mistake in the request from a failure of the work.
-fn failed(error: ChannelsError) -> CliError {
-    match error {
-        ChannelsError::Unfit(_) => CliError::input(error),
-        ChannelsError::Run(_) => CliError::work(error),
-    }
 }

@@ -21,7 +21,6 @@ use seatmap_experiments::rank::journal::RankJournal;
 use seatmap_experiments::rank::study::{in_blocks, in_parallel};
 use seatmap_experiments::rank::{Job, Mapping, Ranking, RankingError, Setup, Times, merge};
 use seatmap_host::HostBed;
-use seatmap_measure::journal::JournalError;
 use seatmap_os::trusted;
 use seatmap_os::trusted::Open;
 use seatmap_port::channels::Bed;
@@ -41,7 +40,7 @@ pub fn run(typed: &Rank) -> Result<(), CliError> {
         }
         None => {
             let start =
-                typed.study.spread.then(|| Start::found(&typed.study.meeting)).transpose()?;
+                typed.study.spread.then(|| Start::of_launcher(&typed.study.meeting)).transpose()?;
             match start {
                 // Only the first rank has results; those of the others are sent to it.
                 Some(start) if !start.is_first() => over_ranks::follow(&start, &typed.study),
@@ -78,7 +77,7 @@ fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<
         .as_ref()
         .map(|path| {
             let file = trusted::open(path, Open::Keep).map_err(CliError::work)?;
-            RankJournal::open(path, file, &setup, typed.shard, &mut times).map_err(unusable)
+            RankJournal::open(path, file, &setup, typed.shard, &mut times).map_err(CliError::from)
         })
         .transpose()?;
     let study = Study {
@@ -146,7 +145,7 @@ impl Study<'_> {
                 self.times,
                 bed,
                 self.journal,
-                (&mut observe, &|| self.interrupt.asked()),
+                (&mut observe, &|| self.interrupt.is_raised()),
             ),
             None => in_parallel(self.setup, self.times, bed, self.journal, &mut observe)
                 .map_err(CliError::work),
@@ -156,7 +155,7 @@ impl Study<'_> {
 
 fn go_on(bar: &Bar, interrupt: &Interrupt, done: usize, total: usize) -> ControlFlow<()> {
     bar.show(done, total);
-    if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    interrupt.flow()
 }
 
 /// The counters of the first and the last mapping of a ranking, each run once more.
@@ -199,16 +198,6 @@ fn farewell(resume: Option<&Path>, times: &Times) -> String {
             "interrupted after {known} of {total}; nothing was kept: --resume FILE would keep them",
             total = seatmap_statistics::words::counted(total, "run")
         ),
-    }
-}
-
-/// A journal that is not this study's is what was typed; that it is in use or unreadable is not.
-fn unusable(error: JournalError) -> CliError {
-    match error {
-        JournalError::OtherRun { .. }
-        | JournalError::Version { .. }
-        | JournalError::Damaged { .. } => CliError::input(error),
-        JournalError::Busy { .. } | JournalError::Io { .. } => CliError::work(error),
     }
 }
 

@@ -85,7 +85,7 @@ fn on_cell(typed: &Stats, model: &Arc<CellModel>) -> Result<(), CliError> {
     // A file that cannot be written is refused before the run.
     let destination = typed.trace.as_deref().map(Destination::new).transpose()?;
     let outcome =
-        measure(&mut bed, &rooms, &options).map_err(|error| failed(error, CliError::of_run))?;
+        measure(&mut bed, &rooms, &options).map_err(|error| failed(error, CliError::from))?;
     // Before the trace, which runs once more.
     let counters = bed.counters().clone();
     if let Some(destination) = destination {
@@ -114,7 +114,7 @@ fn on_coherent(typed: &Stats, model: &Arc<CoherentModel>) -> Result<(), CliError
     let mut bed = CoherentBed::new(Arc::clone(model));
     let options = options(typed, function.0);
     let outcome =
-        measure(&mut bed, &rooms, &options).map_err(|error| failed(error, CliError::of_run))?;
+        measure(&mut bed, &rooms, &options).map_err(|error| failed(error, CliError::from))?;
     one(typed, &model.name, &outcome, options, Some(bed.counters()))
 }
 
@@ -240,7 +240,7 @@ fn trace(
     bed.traces = true;
     // A trace holds every event, and the pattern repeats after a few operations.
     let short = StatsOptions { iterations: options.iterations.min(64), warm_up: 0, ..options };
-    measure(bed, rooms, &short).map_err(|error| failed(error, CliError::of_run))?;
+    measure(bed, rooms, &short).map_err(|error| failed(error, CliError::from))?;
     let mut text = Vec::new();
     bed.trace().map_or(Ok(()), |trace| trace.write(&mut text)).map_err(CliError::work)?;
     to.write(&String::from_utf8_lossy(&text))

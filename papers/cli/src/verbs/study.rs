@@ -8,7 +8,7 @@ use seatmap_console::{here, input};
 use seatmap_document::visible_lines;
 use seatmap_os::limited;
 use seatmap_papers_report::study::{
-    FORMAT, FoundTable, MeasuredFigure, Study, markdown, program_of, text,
+    FORMAT, FilledTable, MeasuredFigure, Study, markdown, program_of, text,
 };
 use seatmap_report::counted;
 use std::collections::HashMap;
@@ -117,7 +117,7 @@ fn figures(study: &Study, runs: &mut Runs) -> Result<Vec<MeasuredFigure>, CliErr
     Ok(found)
 }
 
-fn tables(study: &Study, runs: &mut Runs) -> Result<Vec<FoundTable>, CliError> {
+fn tables(study: &Study, runs: &mut Runs) -> Result<Vec<FilledTable>, CliError> {
     let bar = Bar::new("studying");
     let total: usize = study.table.iter().map(|table| table.row.len() * table.column.len()).sum();
     let mut done = 0;
@@ -125,7 +125,7 @@ fn tables(study: &Study, runs: &mut Runs) -> Result<Vec<FoundTable>, CliError> {
         .table
         .iter()
         .map(|table| {
-            table.found(|command| {
+            table.filled(|command| {
                 bar.show(done, total);
                 done += 1;
                 runs.value(command, &table.value)
@@ -138,7 +138,7 @@ fn tables(study: &Study, runs: &mut Runs) -> Result<Vec<FoundTable>, CliError> {
 fn write(
     study: &Study,
     found: &[MeasuredFigure],
-    tables: &[FoundTable],
+    tables: &[FilledTable],
     folder: &Path,
 ) -> Result<(), CliError> {
     std::fs::create_dir_all(folder).map_err(|error| CliError::work(AtFile::new(folder, error)))?;

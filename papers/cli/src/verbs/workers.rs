@@ -39,7 +39,7 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
         Some(cpus) => cpus.0.clone(),
         None => here::cpus_to_measure(None)?,
     };
-    let found = found(typed, &cpus)?;
+    let found = measured(typed, &cpus)?;
     match (picture, &found) {
         (Some(picture), CelluleResult::Gains(figures)) => {
             picture.write(&charts(&drawn(figures)))?
@@ -77,7 +77,7 @@ fn check(typed: &Workers) -> Result<(), CliError> {
     }
 }
 
-fn found(typed: &Workers, cpus: &[u32]) -> Result<CelluleResult, CliError> {
+fn measured(typed: &Workers, cpus: &[u32]) -> Result<CelluleResult, CliError> {
     let workers = typed.workers.unwrap_or_else(|| Seats::usual_workers(cpus));
     let seats = Seats::new(cpus, workers).map_err(CliError::input)?;
     // One outside of this process's own mask can be had where the cpuset has it.

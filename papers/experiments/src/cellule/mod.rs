@@ -9,7 +9,7 @@
 //! | module | holds |
 //! |---|---|
 //! | [`seats`], [`calls`] | where controller and workers sit; what both ways answer |
-//! | [`problem`], [`matrix`], [`black_scholes`] | the programs of section 4.1 |
+//! | [`problem`], [`workload`], [`matrix`], [`black_scholes`] | the programs of section 4.1 |
 //! | [`compare()`], [`gains`], [`kernel`] | a program's time by each way; figures 4 and 5; the kernel's part, figure 7 |
 //! | [`costs`] | table 1 and figure 6: the cost of each call |
 //! | [`libspe2`] | the same programs in C, by a libspe2 that works as the runtime and as Linux does |
@@ -32,10 +32,11 @@ pub mod seats;
 pub mod spread;
 pub mod streams;
 pub mod text;
+pub mod workload;
 
 pub use compare::{Comparison, compare};
 pub use document::Document;
 pub use error::CelluleError;
 pub use libspe2::Libspe2;
-pub use problem::Workload;
 pub use seats::Seats;
+pub use workload::Workload;

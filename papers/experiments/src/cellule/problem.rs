@@ -1,11 +1,7 @@
 //! A problem that workers share.
 
 use crate::cellule::CelluleError;
-use crate::cellule::black_scholes::BlackScholes;
-use crate::cellule::matrix::Matrix;
 use seatmap_worker::{Inside, Program};
-use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 
 /// A problem in tasks that do not depend on each other.
@@ -66,87 +62,6 @@ impl Part {
     }
 }
 
-/// A workload of section 4.1, with its size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Workload {
-    /// Single-precision matrix multiplication.
-    Matrix {
-        /// Rows and columns.
-        size: u32,
-        /// How often it is done.
-        iterations: u32,
-    },
-    /// Option prices by the formula of Black & Scholes.
-    BlackScholes {
-        /// Blocks of 64 KiB.
-        blocks: u32,
-        /// How often each is computed.
-        cycles: u32,
-    },
-}
-
-impl Workload {
-    /// How often it is done.
-    #[must_use]
-    pub fn iterations(self) -> u32 {
-        match self {
-            Workload::Matrix { iterations, .. } => iterations,
-            Workload::BlackScholes { cycles, .. } => cycles,
-        }
-    }
-
-    /// Its data, and how it is computed.
-    #[must_use]
-    pub fn problem(self) -> Box<dyn Problem> {
-        match self {
-            Workload::Matrix { size, .. } => Box::new(Matrix::new(size)),
-            Workload::BlackScholes { blocks, .. } => Box::new(BlackScholes::new(blocks)),
-        }
-    }
-}
-
-impl FromStr for Workload {
-    type Err = CelluleError;
-
-    fn from_str(text: &str) -> Result<Self, CelluleError> {
-        let parts: Vec<&str> = text.split(':').collect();
-        match parts[..] {
-            // Only whole blocks of 64 rows are computed.
-            ["matrix", _] | ["matrix", _, _] if number(text, &parts, 1, 4096)? % 64 == 0 => {
-                Ok(Workload::Matrix {
-                    size: number(text, &parts, 1, 4096)?,
-                    iterations: number(text, &parts, 2, 1_000_000)?,
-                })
-            }
-            ["black-scholes", _] | ["black-scholes", _, _] => Ok(Workload::BlackScholes {
-                blocks: number(text, &parts, 1, 1024)?,
-                cycles: number(text, &parts, 2, 1_000_000)?,
-            }),
-            _ => Err(unknown(text)),
-        }
-    }
-}
-
-fn unknown(text: &str) -> CelluleError {
-    CelluleError::Workload(text.to_owned())
-}
-
-fn number(text: &str, parts: &[&str], at: usize, most: u32) -> Result<u32, CelluleError> {
-    let number = parts.get(at).map_or(Ok(1), |part| part.parse()).map_err(|_| unknown(text))?;
-    if (1..=most).contains(&number) { Ok(number) } else { Err(unknown(text)) }
-}
-
-impl fmt::Display for Workload {
-    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Workload::Matrix { size, iterations } => write!(to, "matrix:{size}:{iterations}"),
-            Workload::BlackScholes { blocks, cycles } => {
-                write!(to, "black-scholes:{blocks}:{cycles}")
-            }
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -158,26 +73,5 @@ mod tests {
         assert_eq!(both, [vec![0, 2, 4, 6], vec![1, 3, 5]]);
         assert_eq!(of(Part { first: 6, step: 7 }), [6]);
         assert_eq!(of(Part { first: 7, step: 0 }), [0; 0]);
-    }
-
-    #[test]
-    fn workloads_are_written_as_they_are_read() {
-        for text in ["matrix:128:1", "matrix:2048:12", "black-scholes:16:3"] {
-            assert_eq!(text.parse::<Workload>().unwrap().to_string(), text);
-        }
-        assert_eq!("matrix:64".parse::<Workload>().unwrap().to_string(), "matrix:64:1");
-        for bad in [
-            "",
-            "matrix",
-            "matrix:0",
-            "matrix:100",
-            "matrix:64:0",
-            "matrix:64:1:1",
-            "matrix:8192",
-            "black-scholes:-1",
-            "x:1",
-        ] {
-            assert!(bad.parse::<Workload>().is_err(), "{bad}");
-        }
     }
 }

@@ -1,5 +1,7 @@
 //! Why an experiment could not be made.
 
+use seatmap_document::Blame;
+
 /// Why an experiment could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum ChannelsError {
@@ -9,6 +11,12 @@ pub enum ChannelsError {
     /// The machine failed.
     #[error(transparent)]
     Run(Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Blame for ChannelsError {
+    fn is_input(&self) -> bool {
+        matches!(self, ChannelsError::Unfit(_))
+    }
 }
 
 impl ChannelsError {

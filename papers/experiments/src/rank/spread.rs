@@ -6,12 +6,12 @@
 
 use super::journal::RankJournal;
 use super::study::{Keeper, Observe, time};
-use super::{Job, RankError, Setup, Times};
+use super::{Job, Setup, Times};
 use seatmap_cluster::spread::{Ranks, Spread, SpreadError};
+use seatmap_document::with_causes;
 use seatmap_measure::journal::JournalError;
 use seatmap_os::pool;
 use seatmap_port::channels::Bed;
-use std::error::Error;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -89,20 +89,9 @@ fn done<B: Bed>(
         if is_over.load(Ordering::Relaxed) {
             Err("nobody wants the result any more".to_owned())
         } else {
-            time(bed, setup, *job).map_err(|error| words(&error))
+            time(bed, setup, *job).map_err(|error| with_causes(&error))
         }
     })
-}
-
-/// An error with its causes, in one line.
-fn words<E: Error + 'static>(error: &RankError<E>) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text = format!("{text}: {cause}");
-        next = cause.source();
-    }
-    text
 }
 
 fn note(

@@ -59,7 +59,7 @@ pub struct TableRow {
 
 /// A table with its figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FoundTable {
+pub struct FilledTable {
     /// Its title.
     pub title: String,
     #[serde(skip)]
@@ -97,7 +97,7 @@ impl Table {
     ///
     /// # Errors
     /// The errors of `run`, which gives the figure of a command.
-    pub fn found<E>(&self, mut run: impl FnMut(&str) -> Result<f64, E>) -> Result<FoundTable, E> {
+    pub fn filled<E>(&self, mut run: impl FnMut(&str) -> Result<f64, E>) -> Result<FilledTable, E> {
         let mut rows = Vec::with_capacity(self.row.len());
         for row in &self.row {
             let commands = self.commands(row);
@@ -110,7 +110,7 @@ impl Table {
                 note: row.note.clone(),
             });
         }
-        Ok(FoundTable {
+        Ok(FilledTable {
             title: self.title.clone(),
             about: self.about.clone(),
             heading: self.rows.clone(),
@@ -121,7 +121,7 @@ impl Table {
     }
 }
 
-impl FoundTable {
+impl FilledTable {
     /// The commands of all rows.
     pub fn commands(&self) -> impl Iterator<Item = &str> {
         self.rows.iter().flat_map(|row| row.commands.iter().map(String::as_str))
@@ -218,7 +218,7 @@ impl FoundTable {
 mod tests {
     use super::*;
 
-    fn table(has_excess: bool) -> FoundTable {
+    fn table(has_excess: bool) -> FilledTable {
         let column = |name: &str, published| Column {
             name: name.into(),
             word: name.into(),
@@ -240,7 +240,7 @@ mod tests {
             has_excess,
         };
         // The length of a command stands for its figure.
-        table.found(|command| Ok::<f64, ()>(command.len() as f64)).unwrap()
+        table.filled(|command| Ok::<f64, ()>(command.len() as f64)).unwrap()
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! Every thread that may be moved gets a mask without the cell's CPUs, and hands it on to the
 //! threads that it creates. Those that had such a mask before are noted, so that they keep it.
 
-use super::{ClosingError, narrowing};
+use super::error::ClosingError;
+use super::masks::narrowing;
 use crate::change::{Change, What};
 use crate::site::{Site, SiteError};
 use seatmap_os::task;

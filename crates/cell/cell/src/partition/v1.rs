@@ -4,8 +4,10 @@
 //! the CPUs that are left, which all cells of this kind share, and the kernel's scheduler is told
 //! not to balance over the root any more.
 
-use super::{ClosingError, PREFIX, chosen_masks, renew};
+use super::error::ClosingError;
+use super::masks::{chosen_masks, renew};
 use crate::change::{Change, What};
+use crate::settings::{PREFIX, REST};
 use crate::site::Site;
 use seatmap_os::CpuSet;
 use seatmap_os::Tid;
@@ -14,9 +16,6 @@ use seatmap_os::layout::{self, Layout};
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
 use std::collections::BTreeSet;
-
-/// The cpuset of all other threads. No cell has this name: names hold no `+`.
-pub(crate) const REST: &str = "seatmap+rest";
 
 /// Threads are created while others are moved; after this many rounds, few are left.
 const ROUNDS: u32 = 4;

@@ -4,8 +4,10 @@
 //! bound kernel threads. Kernels before 6.7 allow such partitions directly below the root alone, so
 //! that is where cells are.
 
-use super::{ClosingError, PREFIX, chosen_masks, renew};
+use super::error::ClosingError;
+use super::masks::{chosen_masks, renew};
 use crate::change::{Change, What};
+use crate::settings::PREFIX;
 use crate::site::Site;
 use seatmap_os::layout::Layout;
 use seatmap_os::root::Root;

@@ -1,10 +1,10 @@
 //! Masks that could not be put back whole, as old kernels take CPUs that are offline out of every
 //! mask that is set.
 
+use super::left::Left;
 use crate::change::{Change, What};
 use crate::journal::Journal;
 use crate::thread_mask;
-use crate::undo::Left;
 use seatmap_os::affinity;
 use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, Tid};

@@ -17,11 +17,11 @@
 //! this mask. Then the thread is unclear as well. A program that is started by `taskset` while the
 //! cell stands looks like any other: it is taken for an heir.
 
+use super::left::Left;
 use crate::census;
 use crate::change::{Change, What};
 use crate::journal::Journal;
 use crate::thread_mask;
-use crate::undo::Left;
 use seatmap_os::CpuSet;
 use seatmap_os::Tid;
 use seatmap_os::root::{FileError, Root};

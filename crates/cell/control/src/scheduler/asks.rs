@@ -8,7 +8,7 @@ use crate::request::{Ask, ControlRequest, Create};
 use crate::ticket::Ticket;
 use crate::wants::Wants;
 use seatmap_cell::{Backend, CellError, CpuChoice, Name, Record};
-use seatmap_document::with_causes;
+use seatmap_document::{Blame, with_causes};
 use seatmap_os::layout;
 use seatmap_os::{CpuSet, boot};
 
@@ -119,7 +119,7 @@ impl Scheduler<'_> {
         } else if !missing.is_empty() {
             Err(refused(CellError::NotOnline { missing, online: online.clone() }))
         } else if cpus.is_empty() {
-            Err(refused(CellError::TooMany { wanted: wants.len(), free: online.len() }))
+            Err(refused(CellError::TooMany { requested: wants.len(), free: online.len() }))
         } else {
             Err(refused(CellError::NothingLeft(cpus)))
         }
@@ -204,7 +204,7 @@ impl Scheduler<'_> {
 
 /// The answer to a request that cannot be met as it is.
 fn refused(why: impl std::fmt::Display) -> Say {
-    Say::error(ErrorOrigin::Asked, why.to_string())
+    Say::error(ErrorOrigin::Request, why.to_string())
 }
 
 /// The CPUs that a request names, or how many; neither where the controller is to know.
@@ -224,7 +224,7 @@ fn named(create: &Create) -> Result<Option<Wants>, &'static str> {
 
 /// An error of the library's, as it is told to a client, with its causes.
 pub(super) fn failed(error: &CellError) -> Say {
-    let kind = if error.is_asked_wrong() { ErrorOrigin::Asked } else { ErrorOrigin::Failed };
+    let kind = if error.is_input() { ErrorOrigin::Request } else { ErrorOrigin::Failed };
     Say::error(kind, with_causes(error))
 }
 

@@ -34,7 +34,7 @@ pub struct OnCluster {
 
 impl OnCluster {
     /// An option that means something only on a cluster.
-    pub fn typed(&self) -> Option<&'static str> {
+    pub fn given_option(&self) -> Option<&'static str> {
         let given = [
             ("--cpus-per-rank", self.cpus_per_rank.is_some()),
             ("--ranks-per-node", self.ranks_per_node.is_some()),

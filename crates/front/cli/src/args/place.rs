@@ -225,7 +225,7 @@ impl Place {
 
     /// An option for clusters, given with a machine.
     pub fn for_clusters(&self) -> Option<String> {
-        let option = self.on_cluster.typed()?;
+        let option = self.on_cluster.given_option()?;
         Some(format!(
             "{option} needs a cluster, a file of 'seatmap cluster measure': give it as --on, or leave {option} out"
         ))

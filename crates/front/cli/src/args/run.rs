@@ -133,7 +133,7 @@ pub struct Live {
 
 impl Live {
     /// The first option that means something with --auto alone.
-    pub fn typed(&self) -> Option<&'static str> {
+    pub fn given_option(&self) -> Option<&'static str> {
         let options = [
             ("--metric", self.metric.is_some()),
             ("--period", self.period.is_some()),

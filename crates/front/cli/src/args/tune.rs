@@ -8,7 +8,7 @@ use seatmap_console::values::cpus;
 use seatmap_os::CpuList;
 use seatmap_os::switches::Switch;
 use seatmap_ranks::export::{mpich, openmpi, rankfile, slurm};
-use seatmap_tune::program_race::cluster_job::HostsWriter;
+use seatmap_tune::program_race::request::HostsWriter;
 use seatmap_tune::{Better, Metric};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -152,7 +152,7 @@ impl Tune {
             ("--hosts", self.hosts != HostsChoice::Openmpi),
         ];
         let given = given.into_iter().find_map(|(option, is_given)| is_given.then_some(option));
-        given.or_else(|| self.on_cluster.typed())
+        given.or_else(|| self.on_cluster.given_option())
     }
 }
 

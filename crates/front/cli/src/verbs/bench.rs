@@ -23,11 +23,8 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
     let interrupt = Interrupt::listen()?;
     let mut bar = Some(Bar::new("running"));
     let (results, end) =
-        seatmap_tune::bench::run(&request, &|| interrupt.asked(), &mut |event| {
+        seatmap_tune::bench::run(&request, &|| interrupt.is_raised(), &mut |event| {
             tell(&event, &mut bar);
-        })
-        .map_err(|error| {
-            if error.is_input() { CliError::input(error) } else { CliError::work(error) }
         })?;
     drop(bar);
     let ended = end.check(&results).map_err(CliError::work);

@@ -81,12 +81,9 @@ fn judge() -> Box<NoiseJudge<'static>> {
 
 /// Finishes what others left unfinished.
 fn take_over(host: &Host) -> Result<(), CliError> {
-    let _lock = host.run.lock().map_err(|error| failed(CellError::Remembering(error)))?;
-    host.recover().map(|left| warn(&left)).map_err(failed)
-}
-
-fn failed(error: CellError) -> CliError {
-    if error.is_asked_wrong() { CliError::input(error) } else { CliError::work(error) }
+    let _lock = host.run.lock().map_err(CellError::Remembering)?;
+    warn(&host.recover()?);
+    Ok(())
 }
 
 fn warn(left: &[Left]) {
@@ -103,7 +100,7 @@ fn create(host: &Host, typed: &CellCreate) -> Result<(), CliError> {
         lease_s: typed.ttl,
         memory_bytes: typed.memory,
     };
-    let record = seatmap_cell::create(host, &request, judge.as_deref_mut()).map_err(failed)?;
+    let record = seatmap_cell::create(host, &request, judge.as_deref_mut())?;
     if typed.json { output::json(&record) } else { output::print(&told::cell(&record)) }
 }
 
@@ -118,9 +115,9 @@ fn cpus(host: &Host, typed: &CellCreate) -> Result<CpuSet, CliError> {
     }
     // Which CPUs are free does not matter then.
     if host.cell(&typed.name).is_ok() {
-        return Err(failed(CellError::NameTaken(typed.name.clone())));
+        return Err(CellError::NameTaken(typed.name.clone()).into());
     }
-    let mut choice = CpuChoice::of_host(host).map_err(failed)?;
+    let mut choice = CpuChoice::of_host(host)?;
     let profile: Option<Profile> = typed.profile.as_deref().map(input::profile).transpose()?;
     if let (Some(pattern), Some(profile)) = (&typed.pattern, &profile) {
         return cpus_for_pattern(&choice, profile, &pattern_input::pattern(pattern)?);
@@ -128,7 +125,7 @@ fn cpus(host: &Host, typed: &CellCreate) -> Result<CpuSet, CliError> {
     if !typed.untested {
         choice.steal_percent = steal(&choice.free);
     }
-    choice.best(typed.count.map(NonZeroUsize::get), profile.as_ref()).map_err(failed)
+    Ok(choice.best(typed.count.map(NonZeroUsize::get), profile.as_ref())?)
 }
 
 /// The CPUs on which the tasks of a pattern communicate at the lowest cost.
@@ -138,7 +135,7 @@ fn cpus_for_pattern(
     pattern: &Pattern,
 ) -> Result<CpuSet, CliError> {
     let mut request = seatmap_place::PlaceRequest::new(profile, pattern);
-    request.cpus = Some(choice.candidates(pattern.tasks).map_err(failed)?);
+    request.cpus = Some(choice.candidates(pattern.tasks)?);
     let answer = request.place().map_err(CliError::input)?;
     Ok(answer.placement.into_iter().collect())
 }
@@ -156,12 +153,12 @@ fn briefly() -> NoiseOptions {
 }
 
 fn list(host: &Host, json: bool) -> Result<(), CliError> {
-    let cells = seatmap_cell::examine_all(host).map_err(failed)?;
+    let cells = seatmap_cell::examine_all(host)?;
     if json { output::json(&CellList::of(&cells)) } else { output::print(&told::table(&cells)) }
 }
 
 fn show(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
-    let (record, faults) = seatmap_cell::examine(host, &typed.name).map_err(failed)?;
+    let (record, faults) = seatmap_cell::examine(host, &typed.name)?;
     if typed.json {
         return output::json(&record);
     }
@@ -171,7 +168,7 @@ fn show(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
 }
 
 fn verify(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
-    let (record, faults) = seatmap_cell::examine(host, &typed.name).map_err(failed)?;
+    let (record, faults) = seatmap_cell::examine(host, &typed.name)?;
     if typed.json {
         output::json(&CellVerdict { record: &record, faults: &faults })?
     } else {
@@ -188,16 +185,16 @@ fn verify(host: &Host, typed: &CellNamed) -> Result<(), CliError> {
 }
 
 fn destroy(host: &Host, name: &Name) -> Result<(), CliError> {
-    ended(&seatmap_cell::destroy(host, name).map_err(failed)?)
+    ended(&seatmap_cell::destroy(host, name)?)
 }
 
 fn renew(host: &Host, typed: &CellRenew) -> Result<(), CliError> {
-    let record = seatmap_cell::renew(host, &typed.name, typed.ttl).map_err(failed)?;
+    let record = seatmap_cell::renew(host, &typed.name, typed.ttl)?;
     if typed.json { output::json(&record) } else { output::print(&told::cell(&record)) }
 }
 
 fn restore(host: &Host) -> Result<(), CliError> {
-    let restored = seatmap_cell::restore(host).map_err(failed)?;
+    let restored = seatmap_cell::restore(host)?;
     restored.lost.iter().for_each(|lost| output::tell(lost));
     output::tell(&format!("{} undone", counted(restored.cells, "cell")));
     ended(&restored.left)

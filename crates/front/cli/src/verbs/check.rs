@@ -11,7 +11,7 @@ use seatmap_console::view::ColourChoice;
 use seatmap_console::{here, input, plan_input};
 use seatmap_host::topology;
 use seatmap_machine::Topology;
-use seatmap_watch::{CheckError, CheckRequest, Choice, Expected, Rule, SeatSource};
+use seatmap_watch::{CheckRequest, Choice, Expected, Rule, SeatSource};
 use std::path::Path;
 
 pub(super) use seatmap_watch::Standard;
@@ -22,10 +22,8 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
     let request = request(typed)?;
     // A single check leaves Ctrl-C alone, and ends at once by it.
     let interrupt = typed.watch.map(|_| Interrupt::listen()).transpose()?;
-    let mut check = request.begin().map_err(failed)?;
-    while let Some(step) =
-        check.next(&|| interrupt.as_ref().is_some_and(Interrupt::asked)).map_err(failed)?
-    {
+    let mut check = request.begin()?;
+    while let Some(step) = check.next(&|| interrupt.as_ref().is_some_and(Interrupt::is_raised))? {
         page.show(&step)?;
     }
     check.result().map_or(Ok(()), |(worst, findings)| page.end(worst, &findings))
@@ -91,8 +89,4 @@ fn seats(path: &Path, any_machine: bool) -> Result<SeatSource, CliError> {
 /// The whole computer, as far as this process's control group shows it. Its own mask hides nothing.
 pub(super) fn topology() -> Result<Topology, CliError> {
     topology::of_group().map_err(CliError::work)
-}
-
-fn failed(error: CheckError) -> CliError {
-    if error.is_input() { CliError::input(error) } else { CliError::work(error) }
 }

@@ -3,7 +3,7 @@
 use crate::args::{Cluster, ClusterCommand, ClusterDoctor, ClusterMeasure};
 use crate::myself;
 use seatmap_cluster::judge::Diagnosis;
-use seatmap_cluster::measure::{self, MeasureError, Own};
+use seatmap_cluster::measure::{self, Own};
 use seatmap_cluster::{Cluster as Measured, Facts, Options, Progress, Rank};
 use seatmap_console::bar::Bar;
 use seatmap_console::error::{AtFile, CliError, with_causes};
@@ -72,8 +72,7 @@ fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {
         written.for_each(|place| drop(place.write(&found.to_json())));
     };
     let found =
-        measure::run(&rank, own(typed), &options, &mut |progress| bars.show(progress), &mut keep)
-            .map_err(failed)?;
+        measure::run(&rank, own(typed), &options, &mut |progress| bars.show(progress), &mut keep)?;
     let Some(found) = found else { return Ok(()) };
     drop(bars);
     tell(&found, typed, destination)
@@ -184,10 +183,6 @@ fn tell(
         "{} could not be measured; --resume measures what is missing",
         what.join(" and ")
     )))
-}
-
-fn failed(error: MeasureError) -> CliError {
-    if error.is_input() { CliError::input(error) } else { CliError::work(error) }
 }
 
 fn doctor(typed: &ClusterDoctor) -> Result<(), CliError> {

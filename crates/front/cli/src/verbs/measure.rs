@@ -10,7 +10,7 @@ use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::view::ColourChoice;
 use seatmap_console::{input, output};
-use seatmap_measure::measurement::{MeasureNews, MeasurementError};
+use seatmap_measure::measurement::MeasureNews;
 use seatmap_report::counted;
 use std::ops::ControlFlow;
 
@@ -22,14 +22,10 @@ pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
     // Comes first, because a program that sees a journal may ask its run to stop.
     let interrupt = Interrupt::listen()?;
     let mut listener = Listener { interrupt, colour, display: None, is_waiting: false };
-    let measurement = request.run(&mut |news| listener.hear(news)).map_err(failed)?;
+    let measurement = request.run(&mut |news| listener.hear(news))?;
     page.show(&measurement, &request.source, machine.kind())?;
     // Last: until the profile is written or remembered, the journal is what keeps the measurement.
     measurement.forget_journal().map_err(CliError::work)
-}
-
-fn failed(error: MeasurementError) -> CliError {
-    if error.is_input() { CliError::input(error) } else { CliError::work(error) }
 }
 
 /// Shows how far a measurement is, and ends it after Ctrl-C.
@@ -62,7 +58,7 @@ impl Listener {
             MeasureNews::Ends => self.display = None,
             MeasureNews::Further => {}
         }
-        if self.interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        self.interrupt.flow()
     }
 
     fn wait(&mut self, process: Option<u32>) {

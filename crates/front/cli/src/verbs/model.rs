@@ -6,7 +6,7 @@ use seatmap_console::input;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::waiting::Waiting;
 use seatmap_report::twin as report;
-use seatmap_twin::{Needs, TwinError};
+use seatmap_twin::Needs;
 
 /// Makes models.
 pub fn run(typed: &Model) -> Result<(), CliError> {
@@ -25,8 +25,7 @@ fn fitted(typed: &Fit) -> Result<(), CliError> {
     }
     let profile = input::profile(&typed.profile)?;
     let waiting = Waiting::new("fitting", None);
-    let twin = seatmap_twin::fit(&profile, Needs { homes: typed.homes, loaded: typed.loaded })
-        .map_err(failed)?;
+    let twin = seatmap_twin::fit(&profile, Needs { homes: typed.homes, loaded: typed.loaded })?;
     // The line on the terminal is taken away before anything is printed.
     drop(waiting);
     destination.map_or(Ok(()), |destination| destination.write(&twin.levels.to_toml()))?;
@@ -34,13 +33,5 @@ fn fitted(typed: &Fit) -> Result<(), CliError> {
         (true, _) => output::json(&twin.report),
         (false, true) => Ok(()),
         (false, false) => output::print(&report::table(&twin.report)),
-    }
-}
-
-fn failed(error: TwinError) -> CliError {
-    match error {
-        // The profile lacks what a twin needs: another file helps, and another run does not.
-        TwinError::Unfit { .. } | TwinError::Model(_) => CliError::input(error),
-        TwinError::Load(_) => CliError::work(error),
     }
 }

@@ -7,11 +7,10 @@ use seatmap_console::here::host_name;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output::{self, Destination, OfMachine};
 use seatmap_launch::share::SoleWork;
-use seatmap_noise::{Error, NoiseOptions, NoiseReport};
+use seatmap_noise::{NoiseOptions, NoiseReport};
 use seatmap_os::cpus::Cpus;
 use seatmap_os::quota::QuotaWatch;
 use seatmap_report::{html, svg};
-use std::ops::ControlFlow;
 
 /// Measures the noise of CPUs.
 pub fn run(typed: &Noise) -> Result<(), CliError> {
@@ -66,19 +65,8 @@ fn measure(cpus: &[u32], typed: &Noise) -> Result<NoiseReport, CliError> {
     let report = seatmap_noise::measure(cpus, &options, &mut |gone| {
         // The meters may end a moment late, and a bar beyond its end would look broken.
         bar.show(all_ms.min(gone.as_millis() as usize), all_ms);
-        if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    })
-    .map_err(failed)?;
+        interrupt.flow()
+    })?;
     output::tell_of_quotas(&quotas);
     Ok(report)
-}
-
-/// A CPU that cannot be had was typed.
-fn failed(error: Error) -> CliError {
-    match error {
-        Error::Nothing | Error::Twice(_) | Error::Cpu(_) | Error::Cpuset { .. } => {
-            CliError::input(error)
-        }
-        _ => CliError::work(error),
-    }
 }

@@ -8,7 +8,7 @@ use page::Page;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_launch::Ending;
-use seatmap_observe::{ObserveError, Observed};
+use seatmap_observe::Observed;
 
 /// Observes who talks to whom in a program. A command's exit code is this process's.
 pub fn run(typed: &Observe) -> Result<(), CliError> {
@@ -16,24 +16,20 @@ pub fn run(typed: &Observe) -> Result<(), CliError> {
     let request = meant::request(typed)?;
     // Ctrl-C ends the reading of a recording, and asks an observation to end.
     let interrupt = typed.recording.is_none().then(Interrupt::listen).transpose()?;
-    let Observed { sighting, end } = request.run(&|| is_asked(&interrupt)).map_err(failed)?;
+    let Observed { sighting, end } = request.run(&|| is_raised(&interrupt))?;
     // A command that outlives the time of its observation is waited for behind the page.
     let shown = sighting
-        .map_err(failed)
+        .map_err(CliError::from)
         .and_then(|sighting| sighting.map_or(Ok(()), |sighting| page.show(&sighting)));
-    let ending = end.wait(&|| is_asked(&interrupt));
+    let ending = end.wait(&|| is_raised(&interrupt));
     // After the wait: an error of the page must not leave the command running without its parent.
     shown?;
-    match ending.map_err(failed)? {
+    match ending? {
         Ending::Exited(0) => Ok(()),
         ending => ending.leave_alike(),
     }
 }
 
-fn is_asked(interrupt: &Option<Interrupt>) -> bool {
-    interrupt.as_ref().is_some_and(Interrupt::asked)
-}
-
-pub(super) fn failed(error: ObserveError) -> CliError {
-    if error.is_input() { CliError::input(error) } else { CliError::work(error) }
+fn is_raised(interrupt: &Option<Interrupt>) -> bool {
+    interrupt.as_ref().is_some_and(Interrupt::is_raised)
 }

@@ -7,9 +7,9 @@ pub mod ranks;
 use super::cluster;
 use crate::args::{Place, PreferChoice};
 use outputs::Outputs;
-use seatmap_advise::{AdviceError, AdviceRequest};
-use seatmap_catalog::usable::{self, UsableError};
-use seatmap_catalog::{Machine, usable::Usable};
+use seatmap_advise::AdviceRequest;
+use seatmap_catalog::Machine;
+use seatmap_catalog::usable::{self, Usable};
 use seatmap_console::error::CliError;
 use seatmap_console::output;
 use seatmap_console::waiting::Waiting;
@@ -43,7 +43,7 @@ fn on_machine(typed: &Place) -> Result<(), CliError> {
     let inputs = Inputs::read(typed)?;
     let request = request(typed, &inputs, &outputs);
     let waiting = Waiting::new("searching", request.time.seconds());
-    let advice = request.advise().map_err(failed)?;
+    let advice = request.advise()?;
     drop(waiting);
     outputs.write(&inputs, &advice)
 }
@@ -66,8 +66,7 @@ impl Inputs {
         let profile = input::profile_of(&machine)?;
         let named = typed.cpus.as_ref().map(|cpus| cpus.0.clone());
         let fixed: Vec<u32> = typed.fix.iter().map(|(_, cpu)| *cpu).collect();
-        let Usable { cpus, remarks } =
-            usable::for_tasks(&machine, &profile, named, &fixed).map_err(unusable)?;
+        let Usable { cpus, remarks } = usable::for_tasks(&machine, &profile, named, &fixed)?;
         remarks.iter().for_each(|remark| output::tell(&remark.to_string()));
         Ok(Inputs { pattern, machine, profile, cpus })
     }
@@ -105,12 +104,4 @@ fn request<'a>(typed: &Place, inputs: &'a Inputs, outputs: &Outputs) -> AdviceRe
         date: here::today(),
         tool: here::tool(),
     }
-}
-
-fn unusable(error: UsableError) -> CliError {
-    if error.is_input() { CliError::input(error) } else { CliError::work(error) }
-}
-
-fn failed(error: AdviceError) -> CliError {
-    if error.is_input() { CliError::input(error) } else { CliError::work(error) }
 }

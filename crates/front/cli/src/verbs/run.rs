@@ -8,8 +8,8 @@ use crate::args::Run;
 use meant::Meant;
 use page::{Files, Voice};
 use seatmap_console::error::CliError;
+use seatmap_launch::request;
 use seatmap_launch::share::SoleWork;
-use seatmap_launch::{LaunchError, SeatingError, request};
 
 pub use page::{show, tell_share, warn_of_settings, write};
 
@@ -25,14 +25,12 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     // hours.
     let files = Files::new(typed)?;
     match meant {
-        Meant::Attach(request) => {
-            page::attached(request.run().map_err(failed)?, typed.allow_unseated, &files)
-        }
+        Meant::Attach(request) => page::attached(request.run()?, typed.allow_unseated, &files),
         Meant::Start(request) => {
             warn_of_settings(&request.program, &request.seats, request.options.widens, typed.quiet);
             let program = request.program.path().to_string_lossy().into_owned();
             let mut voice = Voice { files, program, has_plan: typed.plan.is_some() };
-            request.run(&mut voice).map_err(failed)?.leave_alike()
+            request.run(&mut voice)?.leave_alike()
         }
     }
 }
@@ -40,13 +38,5 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
 /// Checks that work on all CPUs of this node is not done by several starts of one command, against
 /// each other.
 pub fn check_sole(work: SoleWork) -> Result<(), CliError> {
-    request::check_sole(work).map_err(ungranted)
-}
-
-pub fn ungranted(error: SeatingError) -> CliError {
-    if error.is_input() { CliError::input(error) } else { CliError::work(error) }
-}
-
-pub fn failed(error: LaunchError) -> CliError {
-    if error.is_input() { CliError::input(error) } else { CliError::work(error) }
+    Ok(request::check_sole(work)?)
 }

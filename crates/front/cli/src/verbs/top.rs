@@ -73,7 +73,7 @@ fn record(mut watched: Watched, typed: &Top, mut recorder: Recorder) -> Result<(
     let began = Instant::now();
     let time = typed.seconds.unwrap_or(Duration::MAX);
     let mut looks = 0_u32;
-    while !interrupt.asked() && began.elapsed() < time {
+    while !interrupt.is_raised() && began.elapsed() < time {
         looks += 1;
         let left = time.saturating_sub(began.elapsed());
         // Each look has its own time, so that late ones do not add up.
@@ -92,7 +92,7 @@ fn record(mut watched: Watched, typed: &Top, mut recorder: Recorder) -> Result<(
 fn wait(time: Duration, interrupt: &Interrupt) {
     let began = Instant::now();
     while let Some(left) =
-        time.checked_sub(began.elapsed()).filter(|left| !left.is_zero() && !interrupt.asked())
+        time.checked_sub(began.elapsed()).filter(|left| !left.is_zero() && !interrupt.is_raised())
     {
         std::thread::sleep(left.min(PAUSE));
     }

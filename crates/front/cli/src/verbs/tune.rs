@@ -35,13 +35,9 @@ fn of_program(typed: &Tune) -> Result<(), CliError> {
     let request = meant::of_program(typed)?;
     let interrupt = Interrupt::listen()?;
     let mut bar = Some(Bar::new("racing"));
-    let end =
-        program_race::run(&request, &|| interrupt.asked(), &mut |event| {
-            tell(&event, &mut bar);
-        })
-        .map_err(|error| {
-            if error.is_input() { CliError::input(error) } else { CliError::work(error) }
-        })?;
+    let end = program_race::run(&request, &|| interrupt.is_raised(), &mut |event| {
+        tell(&event, &mut bar);
+    })?;
     drop(bar);
     show(&outputs, &end)
 }
@@ -62,9 +58,11 @@ fn on_model(typed: &Tune, name: &str) -> Result<(), CliError> {
     });
     let bar = Bar::new("racing");
     let end = race
-        .run(over_ranks.as_mut().map(|lead| lead as _), &|| interrupt.asked(), &mut |known, of| {
-            bar.show(known, of)
-        })
+        .run(
+            over_ranks.as_mut().map(|lead| lead as _),
+            &|| interrupt.is_raised(),
+            &mut |known, of| bar.show(known, of),
+        )
         .map_err(spread::failed)?;
     drop(bar);
     show(&outputs, &end)

@@ -47,6 +47,15 @@ impl Group {
         group
     }
 
+    /// A group whose members may use one CPU, and the memory of the group above.
+    pub fn of_cpu(cpu: u32) -> Option<Self> {
+        let group = Group::new("cpuset")?;
+        let nodes = std::fs::read_to_string(group.0.parent()?.join("cpuset.mems"));
+        group.set("cpuset.mems", nodes.as_deref().map_or("0", str::trim));
+        group.set("cpuset.cpus", &cpu.to_string())?;
+        Some(group)
+    }
+
     pub fn set(&self, file: &str, text: &str) -> Option<()> {
         std::fs::write(self.0.join(file), text).ok()
     }

@@ -149,7 +149,10 @@ fn what_a_simulator_counted_stands_in() {
 fn the_colours_of_pages_are_those_of_pictures() {
     for step in 1..=super::marks::STEPS {
         let (class, colour) = super::marks::step_at(step);
-        assert!(crate::html::CSS.contains(&format!("--{class}: {colour}")), "{class}: {colour}");
+        assert!(
+            crate::html::document::CSS.contains(&format!("--{class}: {colour}")),
+            "{class}: {colour}"
+        );
     }
 }
 

@@ -3,15 +3,15 @@
 use super::{TERMS, Term};
 
 /// A term in a text, from one byte to another.
-pub(super) struct Found {
+pub(super) struct Occurrence {
     pub term: Term,
     pub at: usize,
     pub end: usize,
 }
 
 /// Each term where it first stands, from left to right; where two begin alike the longer one.
-pub(super) fn first_terms(text: &str) -> Vec<Found> {
-    let mut found: Vec<Found> = TERMS.iter().filter_map(|term| first(*term, text)).collect();
+pub(super) fn first_terms(text: &str) -> Vec<Occurrence> {
+    let mut found: Vec<Occurrence> = TERMS.iter().filter_map(|term| first(*term, text)).collect();
     // Of 'core' and 'core distance' at the same place, the longer one comes first and covers the
     // other.
     found.sort_by_key(|one| (one.at, std::cmp::Reverse(one.end)));
@@ -26,7 +26,7 @@ pub(super) fn first_terms(text: &str) -> Vec<Found> {
 
 /// The first place of a term as a word of its own, in the singular or the plural, also at the
 /// beginning of a sentence.
-fn first(term: Term, text: &str) -> Option<Found> {
+fn first(term: Term, text: &str) -> Option<Occurrence> {
     let word = term.word;
     let begins = |at: usize| {
         let mut here = text[at..].chars();
@@ -45,7 +45,7 @@ fn first(term: Term, text: &str) -> Option<Found> {
         let plural = end + plural.map_or(0, str::len);
         let is_word =
             is_edge(text[..at].chars().next_back()) && is_edge(text[plural..].chars().next());
-        is_word.then_some(Found { term, at, end: plural })
+        is_word.then_some(Occurrence { term, at, end: plural })
     };
     text.char_indices().filter_map(|(at, _)| begins(at)).find_map(ends)
 }

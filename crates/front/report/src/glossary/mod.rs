@@ -8,7 +8,7 @@
 mod find;
 mod table;
 
-use find::{Found, first_terms};
+use find::{Occurrence, first_terms};
 use maud::{Markup, PreEscaped, html};
 use std::collections::BTreeSet;
 pub(crate) use table::TERMS;
@@ -145,7 +145,7 @@ impl ExplainedPage {
 
     fn explain(&mut self, text: &str) {
         let mut from = 0;
-        for Found { term, at, end } in first_terms(text) {
+        for Occurrence { term, at, end } in first_terms(text) {
             if !self.is_new(term) {
                 continue;
             }

@@ -1,7 +1,8 @@
 //! The page of one profile.
 
+use super::document::{document, head};
 use super::map::map;
-use super::{charts, data, document, head, tables};
+use super::{charts, data, tables};
 use crate::floor::{self, Floor};
 use crate::page::{Section, Table, draw};
 use crate::{Digits, Scale, about, sentence};

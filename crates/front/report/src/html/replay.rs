@@ -1,6 +1,6 @@
 //! The page that replays a recording of living programs.
 
-use super::{document, head};
+use super::document::{document, head};
 use crate::about::counted;
 use crate::terminal::top::SeatGroups;
 use maud::{Markup, PreEscaped, html};
@@ -74,7 +74,7 @@ struct Data<'a> {
 #[must_use]
 pub fn replay(recording: &Recording) -> String {
     let groups = SeatGroups::new(&recording.header.topology, recording.header.groups.as_deref());
-    let (stories, looks) = told(recording);
+    let (stories, looks) = stories_and_looks(recording);
     let title = format!("Threads on {}", recording.header.machine);
     let lead = html! {
         p.origin { (groups.source) "; " (counted(looks.len(), "look")) @if recording.is_cut_off { "; the last line of the recording was cut off" } }
@@ -112,7 +112,7 @@ pub fn replay(recording: &Recording) -> String {
 }
 
 /// The stories of all threads, and the looks that refer to them.
-fn told(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
+fn stories_and_looks(recording: &Recording) -> (Vec<Story>, Vec<Look>) {
     let (mut stories, mut looks): (Vec<Story>, Vec<Look>) = (Vec::new(), Vec::new());
     let mut living: BTreeMap<Tid, usize> = BTreeMap::new();
     let mut before_s = 0.0;
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_story_is_that_of_one_thread_even_if_its_number_comes_again() {
-        let (stories, looks) = told(&recording());
+        let (stories, looks) = stories_and_looks(&recording());
         assert_eq!(stories.iter().map(|story| story.tid).collect::<Vec<_>>(), [7, 8, 8]);
         assert_eq!((stories[0].run_s, stories[0].from_s, stories[0].to_s), (1.5, 1.0, 3.0));
         assert_eq!((stories[1].to_s, stories[2].from_s), (1.0, 3.0));

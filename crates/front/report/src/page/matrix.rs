@@ -1,7 +1,7 @@
 //! The times between things that have names: figures in a terminal, a heat map on a page.
 
 use super::Medium;
-use crate::cluster::time;
+use crate::duration::time;
 use crate::svg::cells::Fill;
 use crate::svg::heat::{HeatMap, bar, swatch};
 use crate::svg::{APART, bar_ticks};

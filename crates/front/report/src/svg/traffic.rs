@@ -5,8 +5,7 @@ use super::heat::{HeatMap, bar, swatch};
 use super::{APART, BAR_TICKS};
 use crate::axis::{Axis, Scaling, Unit};
 use crate::palette::{colour, hex};
-use crate::pattern::{degrees, name, size};
-use crate::traffic::{Traffic, counted, short};
+use crate::traffic::{Traffic, counted, degrees, name, short, size};
 use maud::{Markup, html};
 use seatmap_pattern::Pattern;
 

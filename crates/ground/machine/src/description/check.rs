@@ -1,6 +1,6 @@
 //! The checks that a description must pass beyond its TOML syntax and fields.
 
-use super::shape::MAX_PUS;
+use super::shape::{MAX_CACHE_BYTES, MAX_PUS};
 use super::{Class, Parameter, Shape, Written};
 use seatmap_statistics::words::counted;
 
@@ -106,9 +106,6 @@ fn check_shape(shape: &Shape) -> Result<(), Flaw> {
         ),
     }
 }
-
-/// The largest cache accepted, a terabyte.
-pub(super) const MAX_CACHE_BYTES: u64 = 1 << 40;
 
 fn check_caches(shape: &Shape) -> Result<(), Flaw> {
     let l3s = u64::from(shape.l3_total());

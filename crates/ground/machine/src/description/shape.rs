@@ -1,14 +1,15 @@
 //! `[topology]`: the number of parts at each level of the machine.
 
 use super::Class;
-#[cfg(feature = "schema")]
-use super::check::MAX_CACHE_BYTES;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU32;
 
 /// The largest machine that can be described: Linux's `NR_CPUS` on x86-64. A full matrix of it
 /// takes half a gigabyte.
 pub const MAX_PUS: u32 = 8192;
+
+/// The largest cache accepted, a terabyte.
+pub(super) const MAX_CACHE_BYTES: u64 = 1 << 40;
 
 /// A regular machine: packages of dies of L3s of cores of threads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,6 +2,7 @@
 //! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
+use crate::full_pu::full_pu;
 use seatmap_document::schema::{never_written, refused};
 use seatmap_machine::*;
 use serde_json::{Value, json};
@@ -104,27 +105,6 @@ fn full_speed() -> SeatSpeed {
         together_median_ns: vec![1.3e6, 2.2e6],
     };
     SeatSpeed::of(vec![0, 4], work)
-}
-
-fn full_pu(os: u32, kind: CoreKind) -> Pu {
-    Pu {
-        os,
-        core: Some(os),
-        smt: Some(0),
-        l2: Some(os),
-        l3: Some(0),
-        die: Some(0),
-        numa: Some(0),
-        memory: Some(1),
-        package: Some(0),
-        kind: Some(kind),
-        cluster: Some(0),
-        book: Some(0),
-        drawer: Some(0),
-        l2_bytes: Some(1 << 20),
-        l3_bytes: Some(32 << 20),
-        priority: Some(196),
-    }
 }
 
 fn full_core_distance() -> CoreDistance {

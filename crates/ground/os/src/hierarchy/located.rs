@@ -4,7 +4,7 @@
 use super::{Cpuset, Hierarchy};
 use crate::Tid;
 use crate::brake::Brake;
-use crate::quota::{self, Quota};
+use crate::group_quota::{self, Quota};
 use crate::root::Root;
 
 /// A group's folder.
@@ -149,7 +149,7 @@ impl Located {
             .filter_map(|path| {
                 let file = format!("{}{path}/cpuset.cpus", self.base);
                 let cpus = root.read(&file).ok().filter(|text| !text.is_empty())?;
-                Some(Cpuset { file, cpus, unit: quota::unit(root, path) })
+                Some(Cpuset { file, cpus, unit: group_quota::unit(root, path) })
             })
             .collect()
     }

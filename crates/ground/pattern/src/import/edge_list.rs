@@ -7,9 +7,10 @@
 use super::entries::{Entries, amount};
 use super::error::FEWER_TASKS;
 use super::rows::{Field, Row, rows};
-use super::{ImportError, Imported, Note, quoted};
+use super::{ImportError, Imported, Note};
 use crate::Edge;
 use crate::pattern::{MAX_TASKS, tasks_problem};
+use crate::words::quoted;
 use seatmap_statistics::words::counted;
 use std::collections::HashMap;
 

@@ -3,6 +3,7 @@
 use super::{ImportError, Imported, Note};
 use crate::edge::{MAX_AMOUNT, gather, is_amount};
 use crate::pattern::MAX_EDGES;
+use crate::words::quoted;
 use crate::{Edge, Pattern};
 use seatmap_document::Position;
 use seatmap_document::decimal_number;
@@ -51,17 +52,16 @@ impl Entries {
 
 /// An amount of bytes or messages.
 pub(super) fn amount(word: &str) -> Result<f64, String> {
-    let number: f64 =
-        word.parse().map_err(|_| format!("{} is not a number", super::quoted(word)))?;
+    let number: f64 = word.parse().map_err(|_| format!("{} is not a number", quoted(word)))?;
     // A smaller number would be read as 0, or as another one.
     let is_tiny = number.is_finite() && decimal_number(word).is_none();
     if is_tiny {
-        return Err(format!("{} is too small to be exact", super::quoted(word)));
+        return Err(format!("{} is too small to be exact", quoted(word)));
     }
     if !is_amount(number) {
         return Err(format!(
             "{} is not between 0 and {MAX_AMOUNT:e}, as amounts are",
-            super::quoted(word)
+            quoted(word)
         ));
     }
     // The sum makes 0 of -0.

@@ -7,9 +7,6 @@ use seatmap_document::{DocumentError, Position};
 /// The remedy for too many tasks.
 pub(super) const FEWER_TASKS: &str = "merge tasks that stay together anyway";
 
-/// The most characters of a bad word that an error quotes.
-const QUOTED: usize = 24;
-
 /// The reason why a file cannot be imported as a pattern: the problem, its place, and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
@@ -69,11 +66,4 @@ impl ImportError {
     pub(super) fn new(place: Position, problem: impl Into<String>, remedy: &'static str) -> Self {
         ImportError::Malformed { place, problem: problem.into(), remedy }
     }
-}
-
-/// A word as an error shows it.
-pub(crate) fn quoted(word: &str) -> String {
-    let start: String = word.chars().take(QUOTED).collect();
-    let more = if start.len() < word.len() { "..." } else { "" };
-    format!("'{start}{more}'")
 }

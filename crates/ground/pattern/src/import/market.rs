@@ -7,10 +7,10 @@
 
 use super::entries::{Entries, amount};
 use super::error::FEWER_TASKS;
-use super::{ImportError, Imported, quoted};
+use super::{ImportError, Imported};
 use crate::Edge;
 use crate::pattern::{MAX_TASKS, tasks_problem};
-use crate::words::words_of_line;
+use crate::words::{quoted, words_of_line};
 use seatmap_document::Position;
 use seatmap_document::whole_number;
 use seatmap_statistics::words::counted;

@@ -6,9 +6,10 @@
 use super::entries::{Entries, amount};
 use super::error::FEWER_TASKS;
 use super::rows::{self, Field, Row, rows};
-use super::{ImportError, Imported, quoted};
+use super::{ImportError, Imported};
 use crate::Edge;
 use crate::pattern::{MAX_TASKS, tasks_problem};
+use crate::words::quoted;
 use seatmap_document::Position;
 
 const SHAPE: &str = "a matrix has as many cells in each row as rows; a list of edges begins with the line from,to,bytes";

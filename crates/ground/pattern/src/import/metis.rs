@@ -12,10 +12,10 @@
 
 use super::entries::{Entries, amount};
 use super::error::FEWER_TASKS;
-use super::{ImportError, Imported, Note, quoted};
+use super::{ImportError, Imported, Note};
 use crate::Edge;
 use crate::pattern::{MAX_EDGES, MAX_TASKS, tasks_problem};
-use crate::words::words_of_line;
+use crate::words::{quoted, words_of_line};
 use seatmap_document::Position;
 use seatmap_document::whole_number;
 use seatmap_statistics::words::counted;

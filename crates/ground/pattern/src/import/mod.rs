@@ -34,8 +34,6 @@ mod tests;
 pub use error::ImportError;
 pub use note::Note;
 
-pub(crate) use error::quoted;
-
 use crate::Pattern;
 use crate::qaplib::{Instance, Which};
 use seatmap_document::Position;

@@ -70,6 +70,13 @@ fn near() -> crate::Plan {
     crate::Plan { seats, memory, ..crate::Plan::new("desk", vec![3, 1]) }
 }
 
+/// The commands that a script runs, without the program's words.
+#[cfg(test)]
+fn commands(script: &str) -> String {
+    let lines = script.lines().filter_map(|line| line.split_once("exec ")?.1.split_once(" \"$@\""));
+    lines.map(|(command, _)| command).collect::<Vec<_>>().join("\n")
+}
+
 /// A plan whose every word tries to get out of its comment.
 #[cfg(test)]
 fn hostile() -> crate::Plan {

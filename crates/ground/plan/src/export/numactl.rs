@@ -25,23 +25,16 @@ pub fn write(plan: &Plan) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::export::{near, sample};
+    use crate::export::{commands, near, sample};
 
     #[test]
     fn memory_is_bound_where_the_plan_says() {
-        let commands = |plan: &Plan| {
-            let text = write(plan);
-            let lines = text.lines().filter_map(|line| {
-                Some(line.split_once("exec ")?.1.split_once(" \"$@\"")?.0.to_owned())
-            });
-            lines.collect::<Vec<_>>().join("\n")
-        };
-        insta::assert_snapshot!(commands(&near()), @"
+        insta::assert_snapshot!(commands(&write(&near())), @"
         numactl --physcpubind=3 --membind=1 --
         numactl --physcpubind=0,1 --membind=0,1 --
         numactl --physcpubind=0,1,3 --membind=0,1 --
         ");
-        insta::assert_snapshot!(commands(&sample()), @"
+        insta::assert_snapshot!(commands(&write(&sample())), @"
         numactl --physcpubind=3 --
         numactl --physcpubind=1 --
         numactl --physcpubind=12 --

@@ -2,8 +2,9 @@
 //! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
+use crate::full_pu::full_pu;
 use seatmap_document::schema::{never_written, refused};
-use seatmap_machine::{CoreKind, Pu};
+use seatmap_machine::CoreKind;
 use seatmap_os::cpu_list::MAX_CPU;
 use seatmap_plan::plan::{FORMAT, MAX_TASKS};
 use seatmap_plan::{Agreement, Baselines, Channel, Objective, Plan, Random};
@@ -31,7 +32,7 @@ fn full() -> Plan {
         memory: vec![vec![1], vec![0, 1]],
         names: vec!["left".into(), "right".into()],
         paths: vec!["0".into(), "0.0".into()],
-        pus: vec![pu(0, CoreKind::Performance), pu(4, CoreKind::Efficiency)],
+        pus: vec![full_pu(0, CoreKind::Performance), full_pu(4, CoreKind::Efficiency)],
         objective: Some(Objective::Distance),
         cost: Some(100.0),
         waits: true,
@@ -45,27 +46,6 @@ fn full() -> Plan {
         seed: Some(1),
         date: Some("2026-01-31".into()),
         tool: Some("seatmap".into()),
-    }
-}
-
-fn pu(os: u32, kind: CoreKind) -> Pu {
-    Pu {
-        os,
-        core: Some(os),
-        smt: Some(0),
-        l2: Some(os),
-        l3: Some(0),
-        die: Some(0),
-        numa: Some(0),
-        memory: Some(1),
-        package: Some(0),
-        kind: Some(kind),
-        cluster: Some(0),
-        book: Some(0),
-        drawer: Some(0),
-        l2_bytes: Some(1 << 20),
-        l3_bytes: Some(32 << 20),
-        priority: Some(196),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Read-modify-writes by the processor.
 
-use super::{Batches, Primitive, PrimitiveError, Room, Samples};
+use super::{Batches, Primitive, PrimitiveError, Room, SamplesResult};
 use crate::arena::Arena;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -63,12 +63,7 @@ impl Primitive for Atomics {
         1..=usize::MAX
     }
 
-    fn attempt(
-        &self,
-        room: &mut Room,
-        cpus: &[u32],
-        plan: Batches,
-    ) -> Result<Samples, PrimitiveError> {
+    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> SamplesResult {
         let lines = (cpus.len() * STRIDE).div_ceil(8) as u32;
         let arena =
             Arena::new(lines.max(1)).map_err(PrimitiveError::system("cannot map the words"))?;

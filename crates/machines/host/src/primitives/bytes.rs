@@ -1,6 +1,6 @@
 //! Bytes moved from one place to another.
 
-use super::{Batches, Primitive, PrimitiveError, Room, Samples};
+use super::{Batches, Primitive, PrimitiveError, Room, SamplesResult};
 use std::hint::black_box;
 use std::io;
 
@@ -40,7 +40,7 @@ fn time(
     plan: Batches,
     bytes: usize,
     copy: fn(&[u8], &mut [u8]) -> io::Result<()>,
-) -> Result<Samples, PrimitiveError> {
+) -> SamplesResult {
     let takes = primitive.cpus();
     if !takes.contains(&cpus.len()) {
         return Err(PrimitiveError::Cpus { name: primitive.name(), takes, given: cpus.len() });
@@ -82,12 +82,7 @@ impl Primitive for CopyBytes {
         1..=2
     }
 
-    fn attempt(
-        &self,
-        room: &mut Room,
-        cpus: &[u32],
-        plan: Batches,
-    ) -> Result<Samples, PrimitiveError> {
+    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> SamplesResult {
         time(self, room, cpus, plan, self.bytes, by_the_processor)
     }
 }
@@ -101,12 +96,7 @@ impl Primitive for ProcessVmReadv {
         1..=2
     }
 
-    fn attempt(
-        &self,
-        room: &mut Room,
-        cpus: &[u32],
-        plan: Batches,
-    ) -> Result<Samples, PrimitiveError> {
+    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> SamplesResult {
         time(self, room, cpus, plan, self.bytes, by_the_kernel)
     }
 }

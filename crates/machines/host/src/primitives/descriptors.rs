@@ -1,6 +1,6 @@
 //! Messages through the kernel.
 
-use super::{Batches, Primitive, PrimitiveError, Room, Samples};
+use super::{Batches, Primitive, PrimitiveError, Room, SamplesResult};
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -114,12 +114,7 @@ impl Primitive for Descriptors {
         true
     }
 
-    fn attempt(
-        &self,
-        room: &mut Room,
-        cpus: &[u32],
-        plan: Batches,
-    ) -> Result<Samples, PrimitiveError> {
+    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> SamplesResult {
         let ends = self
             .0
             .open()

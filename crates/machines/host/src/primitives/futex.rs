@@ -1,6 +1,6 @@
 //! Sleeping and waking.
 
-use super::{Batches, Primitive, PrimitiveError, Room, Samples};
+use super::{Batches, Primitive, Room, SamplesResult};
 use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -76,12 +76,7 @@ impl Primitive for Futex {
         true
     }
 
-    fn attempt(
-        &self,
-        room: &mut Room,
-        cpus: &[u32],
-        plan: Batches,
-    ) -> Result<Samples, PrimitiveError> {
+    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> SamplesResult {
         let turn = Turn::default();
         let turn = &turn;
         room.time(self, cpus, plan, |rank| {

@@ -42,6 +42,9 @@ pub struct Samples {
     pub overlap: f64,
 }
 
+/// The times of a primitive, or why there are none.
+pub type SamplesResult = Result<Samples, PrimitiveError>;
+
 /// Why a primitive could not be timed.
 #[derive(Debug, thiserror::Error)]
 pub enum PrimitiveError {
@@ -128,7 +131,7 @@ impl Room {
         cpus: &[u32],
         plan: Batches,
         prepare: impl Fn(usize) -> F + Sync,
-    ) -> Result<Samples, PrimitiveError>
+    ) -> SamplesResult
     where
         F: FnMut() -> io::Result<()>,
     {
@@ -161,7 +164,7 @@ impl Room {
         cpus: &[u32],
         plan: Batches,
         stays: &[Vec<Stamp>],
-    ) -> Result<Samples, PrimitiveError> {
+    ) -> SamplesResult {
         for (cpu, stamps) in cpus.iter().zip(stays) {
             if let Some(stamp) = stamps.iter().find(|stamp| stamp.pu != *cpu) {
                 return Err(PrimitiveError::Moved { cpu: *cpu, found: stamp.pu });
@@ -229,8 +232,8 @@ impl<'a, F: FnMut() -> io::Result<()>> Stay<'a, F> {
 /// been too few.
 pub(super) fn repeated(
     plan: Batches,
-    mut attempt: impl FnMut(Batches) -> Result<Samples, PrimitiveError>,
-) -> Result<Samples, PrimitiveError> {
+    mut attempt: impl FnMut(Batches) -> SamplesResult,
+) -> SamplesResult {
     let lengths = (0..LENGTHS).flat_map(|times| [1 << times; ATTEMPTS]);
     let mut largest: Option<(String, f64)> = None;
     for times in lengths {

@@ -85,7 +85,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn timing() -> Timing {
-        Timing::new(&catalog::cell("cell-qs20").unwrap().unwrap())
+        catalog::cell("cell-qs20").unwrap().unwrap().timing()
     }
 
     #[test]

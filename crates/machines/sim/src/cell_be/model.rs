@@ -1,7 +1,7 @@
 //! The model of a Cell machine and its file format, `seatmap-model/2`.
 
 use crate::ModelError;
-use crate::cell_be::parameters::{Figures, PARAMETERS};
+use crate::cell_be::parameters::{Figures, PARAMETERS, Timing};
 use crate::cell_be::ring::ELEMENTS;
 use crate::figure::{Figure, syntax};
 use seatmap_machine::description::Basis;
@@ -71,6 +71,11 @@ impl CellModel {
     #[must_use]
     pub fn spes(&self) -> usize {
         self.chips * self.spes.len()
+    }
+
+    /// Its figures as the components compute with them.
+    pub(crate) fn timing(&self) -> Timing {
+        Timing::new(&self.figures, self.frequency_ghz)
     }
 
     /// The PU of the first chip's PPE; SPEs are the PUs below it.

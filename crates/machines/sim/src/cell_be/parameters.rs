@@ -4,7 +4,6 @@
 //! its unit (which says how it becomes a whole number), and the values that can run. The file gives
 //! the value and its source: a parameter has no default.
 
-use crate::cell_be::CellModel;
 use crate::figure::Figure;
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -136,12 +135,11 @@ macro_rules! parameters {
         }
 
         impl Timing {
-            /// Converts the figures of a model.
-            pub fn new(model: &CellModel) -> Self {
-                let figures = &model.figures;
-                let bus = Unit::CoreCycles.whole(figures.bus_cycles.value, model.frequency_ghz, 1);
+            /// Converts the figures of a model whose cores have this clock.
+            pub fn new(figures: &Figures, frequency_ghz: f64) -> Self {
+                let bus = Unit::CoreCycles.whole(figures.bus_cycles.value, frequency_ghz, 1);
                 Timing {
-                    $($($short: Unit::$unit.whole(figures.$name.value, model.frequency_ghz, bus),)?)+
+                    $($($short: Unit::$unit.whole(figures.$name.value, frequency_ghz, bus),)?)+
                 }
             }
         }
@@ -323,7 +321,7 @@ mod tests {
 
     #[test]
     fn bytes_between_the_chips_take_their_time() {
-        let timing = Timing::new(&catalog::cell("cell-qs20").unwrap().unwrap());
+        let timing = catalog::cell("cell-qs20").unwrap().unwrap().timing();
         // 20 GB/s at 3.2 GHz: 0.16 cycles a byte, rounded to 41/256.
         assert_eq!((timing.bif(0), timing.bif(1), timing.bif(128)), (0, 1, 21));
     }

@@ -192,7 +192,7 @@ mod tests {
     use crate::catalog;
 
     fn ring(number: u8) -> Ring {
-        Ring::new(0, number, &Timing::new(&catalog::cell("cell-ps3").unwrap().unwrap()))
+        Ring::new(0, number, &catalog::cell("cell-ps3").unwrap().unwrap().timing())
     }
 
     #[test]

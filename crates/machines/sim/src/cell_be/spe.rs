@@ -104,7 +104,7 @@ mod tests {
     use crate::catalog;
 
     fn spe() -> Spe {
-        let timing = Timing::new(&catalog::cell("cell-ps3").unwrap().unwrap());
+        let timing = catalog::cell("cell-ps3").unwrap().unwrap().timing();
         Spe::new(3, Node { chip: 0, element: 2 }, &timing)
     }
 

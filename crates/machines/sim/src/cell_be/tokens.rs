@@ -65,7 +65,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn tokens(interval: u64) -> Tokens {
-        let timing = Timing::new(&catalog::cell("cell-qs20").unwrap().unwrap());
+        let timing = catalog::cell("cell-qs20").unwrap().unwrap().timing();
         Tokens::new(&Timing { token_interval: interval, ..timing })
     }
 

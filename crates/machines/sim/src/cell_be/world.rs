@@ -86,7 +86,7 @@ impl Task {
 impl World {
     /// The machine of a checked model.
     pub fn new(model: &CellModel) -> Self {
-        let timing = Timing::new(model);
+        let timing = model.timing();
         let each = model.spes.len();
         World {
             out: Outbox::default(),

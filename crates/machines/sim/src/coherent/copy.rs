@@ -97,7 +97,7 @@ impl Core {
             // Steps that take no time have no order among others.
             || hit == 0
             || !self.may_copy([from, to])
-            || self.cache.is_wanted([from, to])
+            || self.cache.is_awaited([from, to])
         {
             return false;
         }

@@ -27,7 +27,7 @@
 //! | `network`, `outbox` | links and lanes; a component's way to the network and the event queue |
 //! | `memory`, `slab` | the contents of memory; a table that allocates nothing |
 //! | `world`, `port`, [`bed`] | the components together; a task's view; the [`Testbed`](seatmap_port::Testbed) |
-//! | [`model`], `written`, [`Shape`] | a machine as written down |
+//! | [`model`], `figures`, `read`, `written`, [`Shape`] | a machine, its figures, and how it is read; a machine as written down |
 //! | [`hierarchy`] | a machine of caches, dies and packages, such as the twin of a computer |
 //! | [`fabric`], [`homes`], `layout` | nodes, links and routes; the home of a line; all that a run needs of a model |
 //! | `distance`, [`mod@profile`] | an unloaded round trip by formula; the machine's profile |
@@ -42,6 +42,7 @@ pub mod counters;
 mod directory;
 mod distance;
 pub mod fabric;
+mod figures;
 pub mod hierarchy;
 pub mod homes;
 mod intake;
@@ -54,6 +55,7 @@ mod network;
 mod outbox;
 mod port;
 pub mod profile;
+mod read;
 mod request;
 mod shape;
 mod slab;
@@ -64,8 +66,9 @@ mod written;
 
 pub use bed::CoherentBed;
 pub use counters::Counters;
+pub use figures::Figures;
 pub use hierarchy::{Hierarchy, HierarchyHomes, MEASURED_LINE, Parts};
 pub use model::CoherentModel;
 pub use profile::profile;
 pub use shape::Shape;
-pub use written::{FORMAT, Figures};
+pub use written::FORMAT;

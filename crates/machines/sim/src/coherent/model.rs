@@ -1,14 +1,12 @@
-//! A coherent machine, ready to run: from its own file, or from the distances of a profile.
+//! A coherent machine, ready to run.
 
-use crate::ModelError;
 use crate::coherent::distance;
 use crate::coherent::fabric::Fabric;
-use crate::coherent::hierarchy::{self, Hierarchy};
+use crate::coherent::figures::Figures;
 use crate::coherent::homes::Homes;
 use crate::coherent::layout::Layout;
 use crate::coherent::shape::Shape;
-use crate::coherent::written::{Figures, Written};
-use seatmap_machine::{Profile, Topology};
+use seatmap_machine::Topology;
 
 /// A machine whose caches keep lines coherent (or, on the SCC, whose tiles have message buffers),
 /// with the cost of every operation.
@@ -35,36 +33,6 @@ pub struct CoherentModel {
 }
 
 impl CoherentModel {
-    /// Reads a model and checks that it can run.
-    ///
-    /// # Errors
-    /// [`ModelError`]; `name` is the name of the text in its message.
-    pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
-        match hierarchy::kind_of_fabric(text).as_deref() {
-            Some("levels") => Hierarchy::read(name, text)?.model(name),
-            None | Some("ring" | "mesh") => Written::read(name, text)?.model(name),
-            Some(other) => Err(ModelError::Impossible {
-                name: name.to_owned(),
-                message: format!("fabric.kind is '{other}'; ring, mesh and levels are known"),
-            }),
-        }
-    }
-
-    /// A hierarchical machine (SMT siblings, caches, dies, packages) from measured or described
-    /// core distances: the simulation gives every distance back to the tick. Figures that a profile
-    /// does not give (how long directories and links are busy) are taken from
-    /// [`hierarchy::ORDINARY`].
-    ///
-    /// # Errors
-    /// [`ModelError`], for a profile without topology, distances or a sufficient frequency.
-    pub fn from_profile(
-        profile: &Profile,
-        summary: &str,
-        frequency_ghz: f64,
-    ) -> Result<Self, ModelError> {
-        Hierarchy::described(profile, summary, frequency_ghz)?.model(&profile.name)
-    }
-
     /// Nanoseconds of a tick.
     #[must_use]
     pub fn ns_per_tick(&self) -> f64 {

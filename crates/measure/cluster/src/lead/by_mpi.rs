@@ -1,6 +1,6 @@
 //! The measurement through MPI: all ranks run the program at a time, and rank 0 has the figures.
 
-use super::{Lead, Member, told};
+use super::{Lead, Member, sentence};
 use crate::measure::Progress;
 use crate::mpi::{self, MpiError, Task};
 use crate::wire::{receive, send};
@@ -70,7 +70,7 @@ impl Lead<'_> {
                     failure = failure.or(Some((member.said.node.clone(), why)))
                 }
                 Ok(_) => return Err(failed(member, "it answered something else".to_owned())),
-                Err(error) => return Err(failed(member, told(&error, limit))),
+                Err(error) => return Err(failed(member, sentence(&error, limit))),
             }
         }
         match failure.filter(|_| !printed.contains("\"error\"")) {

@@ -6,7 +6,7 @@ use crate::gate::{Gate, Refusals};
 use crate::handshake::{Called, Purpose};
 use crate::launcher::Rank;
 use crate::rank_error::RankError;
-use crate::wire::{Channel, GONE, receive, send, told};
+use crate::wire::{Channel, GONE, receive, send, sentence};
 use seatmap_os::{CpuList, tcp};
 use seatmap_statistics::words::counted;
 use std::collections::BTreeMap;
@@ -205,7 +205,7 @@ impl<'a> Lead<'a> {
         }
         self.members.insert(rank, Member { node, channel: None, done: 0 });
         if let Err(error) = self.begin(scope, rank, called) {
-            self.lose(rank, told(&error));
+            self.lose(rank, sentence(&error));
         }
         Ok(())
     }
@@ -311,7 +311,7 @@ fn serve(
         let what = match sent.and_then(|()| receive(&mut reading)) {
             Ok(Answer::Done(text)) => What::Done(part, text),
             Ok(Answer::Failed(why)) => What::Failed(why),
-            Err(error) => What::Lost(told(&error)),
+            Err(error) => What::Lost(sentence(&error)),
         };
         let is_last = !matches!(what, What::Done(..));
         // If nobody listens, all is over.

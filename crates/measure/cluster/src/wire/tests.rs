@@ -60,8 +60,8 @@ fn messages_come_as_they_were_sent_both_ways() {
     drop(one);
     assert_eq!(other.receive_frame::<9>().unwrap(), None);
     assert_eq!(
-        told(&receive::<String>(&mut other).unwrap_err()),
-        told(&ErrorKind::UnexpectedEof.into())
+        sentence(&receive::<String>(&mut other).unwrap_err()),
+        sentence(&ErrorKind::UnexpectedEof.into())
     );
 }
 

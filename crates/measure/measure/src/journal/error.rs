@@ -1,5 +1,6 @@
 //! Why a journal cannot be used.
 
+use seatmap_document::Blame;
 use std::io;
 use std::path::PathBuf;
 
@@ -54,4 +55,11 @@ pub enum JournalError {
         /// The problem, in words.
         problem: String,
     },
+}
+
+impl Blame for JournalError {
+    // A journal of another run was named by mistake; one that is in use or unreadable was not.
+    fn is_input(&self) -> bool {
+        !matches!(self, JournalError::Busy { .. } | JournalError::Io { .. })
+    }
 }

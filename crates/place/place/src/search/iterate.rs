@@ -8,7 +8,7 @@ const PATIENCE: usize = 40;
 
 /// The best that a search has seen.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Found {
+pub struct Solution {
     /// The cost of the permutation.
     pub cost: f64,
     /// The slot of each item.
@@ -21,10 +21,10 @@ pub struct Found {
 /// shrink back on success (Stuetzle 2006, "Iterated local search for the quadratic assignment
 /// problem", with the growing strength of Benlic & Hao 2013, "Breakout local search"). After 40
 /// failures an item it goes on from a state shaken as often as there are items.
-pub fn iterate(engine: &mut impl Engine, rng: &mut Xoshiro, limit: &Limit) -> Found {
+pub fn iterate(engine: &mut impl Engine, rng: &mut Xoshiro, limit: &Limit) -> Solution {
     engine.descend(limit);
     engine.save();
-    let mut best = Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
+    let mut best = Solution { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
     let mut here = best.cost;
     let mut failures = 0;
     let mut left = limit.kicks;
@@ -60,7 +60,7 @@ pub fn iterate(engine: &mut impl Engine, rng: &mut Xoshiro, limit: &Limit) -> Fo
             failures += 1;
         }
         if here < best.cost {
-            best = Found { cost: here, slot_of: engine.assignment().to_vec() };
+            best = Solution { cost: here, slot_of: engine.assignment().to_vec() };
         }
     }
     best

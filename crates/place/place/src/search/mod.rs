@@ -15,7 +15,7 @@ mod tabu;
 mod tour;
 
 pub use dense::Dense;
-pub use iterate::{Found, iterate};
+pub use iterate::{Solution, iterate};
 pub use limit::{Limit, SearchTime, Watch};
 pub use qap::{Part, Qap};
 pub use sparse::Sparse;

@@ -1,6 +1,6 @@
 //! Robust tabu search on dense matrices.
 
-use super::{Dense, Engine, Found, Limit, Watch};
+use super::{Dense, Engine, Limit, Solution, Watch};
 use seatmap_statistics::Xoshiro;
 
 /// Always makes the best swap that was not lately undone, uphill too (Taillard 1991, "Robust taboo
@@ -9,9 +9,9 @@ use seatmap_statistics::Xoshiro;
 ///
 /// Where matrices have no structure it finds better placements than kicks do. It walks on from the
 /// engine's state and leaves the engine where the walk ends.
-pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &Limit) -> Found {
+pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &Limit) -> Solution {
     let n = engine.items();
-    let mut best = Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
+    let mut best = Solution { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
     // Swaps after which a place counts as not taken for very long.
     let patience = (n * n * 5) as u64;
     // The moment from which an item may sit on a place again.
@@ -35,7 +35,7 @@ pub fn tabu(engine: &mut Dense, rng: &mut Xoshiro, limit: &Limit) -> Found {
         }
         // The cost is a sum of changes, and a gain below this share may be their rounding.
         if engine.cost() < best.cost - 1e-9 * best.cost.abs() {
-            best = Found { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
+            best = Solution { cost: engine.cost(), slot_of: engine.assignment().to_vec() };
         }
     }
     best

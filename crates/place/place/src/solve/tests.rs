@@ -19,7 +19,7 @@ fn whichever_matrix_is_the_flow_a_ring_is_found_and_proven() {
     for (a, b) in [(ring(40), circle(40)), (circle(40), ring(40))] {
         let solved = solve(&Qap::new(a, b), &Limit::kicks(400), 1, 1);
         assert_eq!(
-            (solved.found.cost, solved.optimal, solved.lower_bound),
+            (solved.solution.cost, solved.optimal, solved.lower_bound),
             (40.0, true, 40.0),
             "{solved:?}"
         );
@@ -36,7 +36,7 @@ fn few_items_are_proven_where_the_bound_does_not_meet() {
     let solved = solve(&qap, &Limit::kicks(100_000), 1, 1);
     let least =
         (0..7).map(|place| 2.0 * line.row(place).iter().sum::<f64>()).fold(f64::INFINITY, f64::min);
-    assert!(solved.optimal && solved.found.cost == least, "{least} {solved:?}");
+    assert!(solved.optimal && solved.solution.cost == least, "{least} {solved:?}");
 }
 
 fn cheap(i: usize, j: usize) -> f64 {
@@ -49,7 +49,7 @@ fn matrices_with_directions_are_searched_as_they_are() {
     let qap = Qap::new(ahead, Square::from_fn(12, |i, j| if i == j { 0.0 } else { cheap(i, j) }));
     assert!(AsProblem::new(&qap).is_none());
     let solved = solve(&qap, &Limit::kicks(4000), 1, 1);
-    assert!(solved.optimal && solved.found.cost == 36.0, "{solved:?}");
+    assert!(solved.optimal && solved.solution.cost == 36.0, "{solved:?}");
 }
 
 fn scattered(i: usize, j: usize) -> f64 {
@@ -68,9 +68,12 @@ fn the_answer_of_a_seed_stays_what_it_is() {
     let answer = |threads: usize, seed: u64| solve(&qap, &Limit::kicks(30), threads, seed);
     let first = answer(1, 1);
     assert_eq!(
-        (first.found.cost, &first.found.slot_of[..]),
+        (first.solution.cost, &first.solution.slot_of[..]),
         (1656.0, &[2, 14, 4, 7, 11, 12, 8, 5, 1, 9, 0, 15, 10, 3, 6, 13][..])
     );
     assert_eq!(answer(1, 1), first, "the same seed");
-    assert!(answer(3, 1).found.cost <= first.found.cost, "the first of three searches is this one");
+    assert!(
+        answer(3, 1).solution.cost <= first.solution.cost,
+        "the first of three searches is this one"
+    );
 }

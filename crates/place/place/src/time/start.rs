@@ -42,7 +42,7 @@ pub(super) fn starts(
 
 /// The PU (row) of each task where a search for short distances puts it.
 fn by_distance(problem: &Problem, limit: &Limit, seed: u64) -> Vec<usize> {
-    let found = portfolio(problem, &limit.part(DISTANCE_PART), seed).found;
+    let found = portfolio(problem, &limit.part(DISTANCE_PART), seed).solution;
     found.slot_of[..problem.tasks()].iter().map(|slot| problem.pu(*slot)).collect()
 }
 

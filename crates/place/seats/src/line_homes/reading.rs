@@ -1,5 +1,6 @@
 //! The result of a pair's turns over a line.
 
+use seatmap_statistics::{mad, median};
 use seatmap_workload::Trace;
 
 /// Scales the median absolute deviation of normal batches to the standard error of their median,
@@ -20,9 +21,11 @@ impl Reading {
     /// The median of batches, in nanoseconds a round trip; `None` without any.
     #[must_use]
     pub fn of_batches(batches_ns: &[f64]) -> Option<Reading> {
-        let ns = median(batches_ns.to_vec())?;
-        let mad = median(batches_ns.iter().map(|batch| (batch - ns).abs()).collect())?;
-        Some(Reading { ns, error_ns: MAD_TO_ERROR * mad / (batches_ns.len() as f64).sqrt() })
+        let ns = median(batches_ns)?;
+        Some(Reading {
+            ns,
+            error_ns: MAD_TO_ERROR * mad(batches_ns)? / (batches_ns.len() as f64).sqrt(),
+        })
     }
 
     /// By the clock of the task that came later, without its first batch, which fills the caches
@@ -43,15 +46,6 @@ impl Reading {
             .collect();
         Reading::of_batches(&batches)
     }
-}
-
-/// The value in the middle, or between the two there.
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let at = values.len() / 2;
-    let upper = values.get(at)?;
-    let lower = values.get(at.wrapping_sub(1)).filter(|_| values.len().is_multiple_of(2));
-    Some(lower.map_or(*upper, |lower| 0.5 * (lower + upper)))
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! A cell that is renewed while commands run in it.
 
-use super::BenchEvent;
-use super::room::{OwnCells, RoomRequest};
+use super::{BenchEvent, OwnCells, RoomRequest};
 use seatmap_cell::undo::Left;
 use seatmap_cell::{Backend, CellError, CellRequest, CpuChoice, Host, Name, NameError};
 use seatmap_os::{CpuSet, group};

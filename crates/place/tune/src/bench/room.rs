@@ -1,20 +1,18 @@
 //! The CPUs that commands run on, and who is kept away from them.
 
 use super::lease::Lease;
-use super::{BenchEvent, NamedCommand};
+use super::{BenchEvent, NamedCommand, RoomRequest};
 use crate::activity;
 use crate::document::SeatsUsed;
 use crate::seats::{self, Chosen, SeatsError};
 use crate::trial::Contestant;
-use seatmap_cell::{GuardianCommand, Name};
-use seatmap_document::with_causes;
+use seatmap_document::{Blame, with_causes};
 use seatmap_host::topology::{self, TopologyError};
 use seatmap_machine::Topology;
 use seatmap_os::cpus::{CpuError, Cpus};
 use seatmap_os::{CpuList, CpuSet};
 use seatmap_statistics::words::counted;
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 use std::io;
 use std::time::Duration;
 
@@ -24,28 +22,6 @@ const LOOK: Duration = Duration::from_millis(500);
 /// A word for the reader of a result whose commands ran in a cell.
 const PINNED: &str = "the kernel moves no threads about in a cell, so each thread of a command has one CPU, and keeps \
      it";
-
-/// The wishes for the CPUs.
-#[derive(Clone, Debug)]
-pub struct RoomRequest {
-    /// The CPUs to run on, if they were named.
-    pub cpus: Option<CpuSet>,
-    /// The number of seats to choose; all equal and quiet cores where nothing is said.
-    pub seats: Option<usize>,
-    /// Others are to be kept away.
-    pub is_quiet: bool,
-    /// How this program keeps and enters cells.
-    pub cells: OwnCells,
-}
-
-/// The command lines of this program that have to do with cells.
-#[derive(Clone, Debug)]
-pub struct OwnCells {
-    /// Undoes a cell if its creator dies.
-    pub guardian: GuardianCommand,
-    /// Stands before a command that is to run in a cell.
-    pub in_cell: fn(&Name) -> Vec<OsString>,
-}
 
 /// Why there are no seats.
 #[derive(Debug, thiserror::Error)]
@@ -64,10 +40,8 @@ pub enum RoomError {
     Seats(#[from] SeatsError),
 }
 
-impl RoomError {
-    /// Whether the user asked for CPUs that cannot be had.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
+impl Blame for RoomError {
+    fn is_input(&self) -> bool {
         matches!(self, RoomError::Cpu(_) | RoomError::Seats(_))
     }
 }
@@ -210,6 +184,8 @@ fn as_named(cpus: &CpuSet, topology: &Topology) -> Result<Chosen, RoomError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::OwnCells;
+    use seatmap_cell::GuardianCommand;
     use seatmap_machine::Pu;
 
     fn request(cpus: Option<CpuSet>, seats: Option<usize>) -> RoomRequest {

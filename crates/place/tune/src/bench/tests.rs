@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::trial::one_at_a_time;
-use seatmap_cell::GuardianCommand;
-use seatmap_os::CpuSet;
+use seatmap_document::Blame;
 use std::time::Duration;
 
 fn request(scripts: &[&str], blocks: usize) -> BenchRequest {

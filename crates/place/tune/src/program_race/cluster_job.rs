@@ -1,6 +1,7 @@
 //! The orders of a job's ranks on a cluster as candidates. Each run is one start of the job, by its
 //! own launcher.
 
+use crate::program_race::request::{HostsWriter, RankWishes};
 use crate::program_race::{ClusterGround, OwnCommands, RaceError, RaceEvent, RaceRequest};
 use crate::race::DEFAULT;
 use crate::trial::Contestant;
@@ -31,24 +32,6 @@ const TRIES: u32 = 3;
 /// How long a launcher's daemons may live on after a run. Those of Open MPI take a few
 /// milliseconds.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
-
-/// Writes the file with the hosts of a plan, as a launcher reads it.
-pub type HostsWriter = fn(&RankPlan) -> String;
-
-/// The wishes for the ranks of a job.
-#[derive(Clone, Debug)]
-pub struct RankWishes {
-    /// CPUs of each rank.
-    pub cpus_per_rank: usize,
-    /// The most ranks on a node; as many as it has seats where nothing is said.
-    pub ranks_per_node: Option<usize>,
-    /// Each node gets consecutive ranks.
-    pub in_blocks: bool,
-    /// Ranks that must run on a node, by its name.
-    pub fixed: Vec<(usize, String)>,
-    /// Nodes that must not be used, by name.
-    pub without: Vec<String>,
-}
 
 impl RankWishes {
     fn request<'a>(&self, nodes: &'a Nodes, pattern: &'a Pattern, seed: u64) -> RankRequest<'a> {

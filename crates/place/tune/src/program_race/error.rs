@@ -2,6 +2,7 @@
 
 use crate::trial::TrialError;
 use crate::varied::VariedError;
+use seatmap_document::Blame;
 use seatmap_host::topology::TopologyError;
 use seatmap_observe::ObserveError;
 use seatmap_os::cpus::CpuError;
@@ -155,10 +156,10 @@ impl RaceError {
     pub(crate) fn unwritten(file: &Path, source: io::Error) -> Self {
         RaceError::Unwritten { file: file.display().to_string(), source }
     }
+}
 
-    /// Whether the user asked for something that cannot be, rather than a run failed.
-    #[must_use]
-    pub fn is_input(&self) -> bool {
+impl Blame for RaceError {
+    fn is_input(&self) -> bool {
         match self {
             RaceError::Observe(error) => error.is_input(),
             error => matches!(

@@ -6,6 +6,7 @@ use crate::race::DEFAULT;
 use crate::trial::one_at_a_time;
 use crate::tuned::Seats;
 use crate::winner::{NoPlan, Provenance};
+use seatmap_document::Blame;
 use seatmap_os::CpuSet;
 use std::path::Path;
 use std::process::Command;

@@ -160,7 +160,7 @@ fn a_thread_found_goes_by_rule_first() {
     let rules = vec![SeatRule { who: Who::Tid(2), seats: vec![seats.of(0).unwrap()] }];
     let mut seating = SeatAllocator::new(seats, rules, 0);
     let found: Vec<_> =
-        (1..4).map(|tid| cpu(seating.found(tid, MAIN, "x").seat.as_ref())).collect();
+        (1..4).map(|tid| cpu(seating.seat_existing(tid, MAIN, "x").seat.as_ref())).collect();
     assert_eq!(found, [Some(3), Some(5), None]);
 }
 
@@ -282,7 +282,7 @@ fn a_thread_that_came_otherwise_takes_the_next_seat() {
 #[test]
 fn threads_that_are_found_sit_by_their_names() {
     let mut seating = room(observed(), &[], 0);
-    let mut find = |tid: Tid, name: &str| cpu(seating.found(tid, MAIN, name).seat.as_ref());
+    let mut find = |tid: Tid, name: &str| cpu(seating.seat_existing(tid, MAIN, name).seat.as_ref());
     assert_eq!(
         [find(100, "main"), find(103, "worker"), find(104, "worker")],
         [Some(0), Some(3), Some(4)]

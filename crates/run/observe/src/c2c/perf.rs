@@ -1,7 +1,7 @@
 //! perf(1), which records the samples of a command.
 
 use crate::command::{self, SubjectCommand};
-use crate::request::{Observed, Sighting};
+use crate::observed::{Observed, Sighting};
 use crate::{Method, ObserveError};
 use seatmap_document::visible;
 use seatmap_launch::Ending;

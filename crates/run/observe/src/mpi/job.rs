@@ -3,8 +3,8 @@
 //! other computers; so each rank sets its own.
 
 use crate::ObserveError;
-use crate::report::ReportRequest;
-use crate::request::Observed;
+use crate::observed::Observed;
+use crate::report::{JobRank, ReportRequest};
 use seatmap_launch::Ending;
 use seatmap_os::trusted;
 use std::io;
@@ -20,20 +20,6 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// The last line of a trace.
 const END: &[u8] = b"{\"end\":true}\n";
-
-/// The rank that a process is, where it is one of several.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JobRank {
-    /// Its number, from 0.
-    pub rank: usize,
-    /// How many there are.
-    pub size: usize,
-    /// A name that the launcher gives to this start and to no other.
-    pub job: Option<String>,
-    /// The file of the job's pattern. The ranks leave their traces beside it, so it stands in a
-    /// folder that all nodes share.
-    pub pattern: PathBuf,
-}
 
 /// Runs the command of this rank. Rank 0 then reads what all ranks wrote down.
 pub(crate) fn run(

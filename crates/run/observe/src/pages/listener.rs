@@ -9,6 +9,7 @@ use super::record::{RECORD_BYTES, Record, VERSION};
 use super::shared::Shared;
 use super::watcher::{Watched, Word};
 use crate::talk::Talk;
+use seatmap_invariant::invariant;
 use seatmap_os::Tid;
 use seatmap_os::peer::{Peer, own_uid};
 use seatmap_os::task::{Task, may_be_thread_of};
@@ -169,6 +170,15 @@ impl Sender {
         let (records, rest) = bytes.as_chunks::<RECORD_BYTES>();
         records.iter().filter_map(Record::parse).for_each(|record| self.take(record));
         self.rest = rest.to_vec();
+        // Whatever it sends: samples count for the process that the kernel names.
+        invariant!(
+            self.rest.len() < RECORD_BYTES && (self.pid == 0 || self.pid == self.peer),
+            "sender of samples",
+            "process {} speaks as process {}, with {} bytes of a record that is not whole",
+            self.peer,
+            self.pid,
+            self.rest.len()
+        );
     }
 
     fn take(&mut self, record: Record) {
@@ -201,8 +211,9 @@ impl Sender {
     }
 
     /// Words of the process that are worth watching; none of one that has ended.
-    pub(super) fn wanted(&self) -> Vec<Word> {
-        let addresses = if self.stream.is_some() { self.shared.wanted() } else { Vec::new() };
+    pub(super) fn words_to_watch(&self) -> Vec<Word> {
+        let addresses =
+            if self.stream.is_some() { self.shared.words_to_watch() } else { Vec::new() };
         addresses
             .into_iter()
             .map(|(address, length)| Word { pid: self.pid, address, length })
@@ -275,6 +286,16 @@ mod tests {
             assert_eq!((sender.pid, sender.tid, sender.refused), (0, 0, Some(libc::EPERM)));
             assert!(sender.talk().is_empty());
         }
+    }
+
+    #[test]
+    #[should_panic(
+        expected = "broke an invariant: sender of samples: process 1 speaks as process 2"
+    )]
+    fn a_sender_that_became_another_process_stops_the_observation() {
+        let mut sender = Sender::new(UnixStream::pair().unwrap().0, 1);
+        sender.pid = 2;
+        sender.look();
     }
 
     /// A program that the tests do not start as root has one user only.

@@ -119,14 +119,15 @@ impl Shared {
 
     /// Words to be watched: those at which threads were seen to read most, of pages that several
     /// access.
-    pub(super) fn wanted(&self) -> Vec<(u64, Duration)> {
-        let mut wanted = Vec::new();
+    pub(super) fn words_to_watch(&self) -> Vec<(u64, Duration)> {
+        let mut words = Vec::new();
         for (number, page) in self.0.iter().filter(|(_, page)| page.is_shared()) {
-            wanted.extend(
-                page.wanted().map(|(place, turn)| (number << PAGE_BITS | u64::from(place), turn)),
+            words.extend(
+                page.words_to_watch()
+                    .map(|(place, turn)| (number << PAGE_BITS | u64::from(place), turn)),
             );
         }
-        wanted
+        words
     }
 
     /// The lines that passed between threads in this time.
@@ -162,7 +163,7 @@ impl Page {
         threads.next().is_some_and(|first| threads.any(|other| other != first))
     }
 
-    fn wanted(&self) -> impl Iterator<Item = (u32, Duration)> {
+    fn words_to_watch(&self) -> impl Iterator<Item = (u32, Duration)> {
         let mut samples: BTreeMap<u32, f64> = BTreeMap::new();
         let read = self.seen.iter().filter(|(_, seen)| seen.reads > 0.0);
         read.for_each(|((place, _), seen)| *samples.entry(*place).or_default() += seen.reads);
@@ -336,15 +337,15 @@ mod tests {
             shared.take(Access::Read, 4, PAGE + 3072, 1000);
         }
         assert_eq!(ends(&shared), []);
-        let mut wanted = shared.wanted();
-        wanted.sort_unstable();
-        assert_eq!(wanted, [PAGE, PAGE + 1024, PAGE + 3072].map(|address| (address, FIRST_TURN)));
+        let mut words = shared.words_to_watch();
+        words.sort_unstable();
+        assert_eq!(words, [PAGE, PAGE + 1024, PAGE + 3072].map(|address| (address, FIRST_TURN)));
         watch(&mut shared, PAGE, &[1]);
         watch(&mut shared, PAGE + 1024, &[3]);
         watch(&mut shared, PAGE + 3072, &[]);
         assert_eq!(ends(&shared), [(1, 2), (3, 4)]);
         // A word that nobody wrote is watched again, for longer.
-        assert_eq!(shared.wanted(), [(PAGE + 3072, FIRST_TURN * LONGER)]);
+        assert_eq!(shared.words_to_watch(), [(PAGE + 3072, FIRST_TURN * LONGER)]);
     }
 
     #[test]

@@ -59,7 +59,7 @@ impl Watched {
 
 #[derive(Debug, Default)]
 struct Shared {
-    wanted: Mutex<Vec<Word>>,
+    queue: Mutex<Vec<Word>>,
     watched: Mutex<Vec<Watched>>,
     cost_ns: AtomicU64,
 }
@@ -87,8 +87,8 @@ impl Watcher {
     }
 
     /// Watches these words before others.
-    pub(super) fn want(&self, words: Vec<Word>) {
-        *locked(&self.shared.wanted) = words.into_iter().take(MOST).collect();
+    pub(super) fn watch_first(&self, words: Vec<Word>) {
+        *locked(&self.shared.queue) = words.into_iter().take(MOST).collect();
     }
 
     /// The words that were watched since the last call.
@@ -170,7 +170,7 @@ impl Turn {
     /// have the same writers told.
     fn next(&self, shared: &Shared) -> Vec<Word> {
         let mut next: Vec<Word> = Vec::new();
-        locked(&shared.wanted).retain(|word| {
+        locked(&shared.queue).retain(|word| {
             let is_next = next.len() < self.watchpoints.room()
                 && next
                     .iter()
@@ -200,7 +200,7 @@ mod tests {
             Word { pid: std::process::id() as Tid, address: &raw const target as u64, length };
         let mut found = Vec::new();
         while found.is_empty() {
-            watcher.want(vec![word]);
+            watcher.watch_first(vec![word]);
             (0..1000).for_each(|number| target.store(number, Relaxed));
             found = watcher.watched();
             found.retain(|one| !one.writers.is_empty());

@@ -4,6 +4,7 @@
 use crate::source::{Source, count_of};
 use crate::talk::{Born, Look, Talk};
 use crate::{Kind, Method};
+use seatmap_invariant::invariant;
 use seatmap_os::Tid;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::records::{Record, Records};
@@ -24,7 +25,7 @@ const IN_HARDIRQ: u8 = 0x08 | 0x40;
 const FLAGS: usize = 2;
 
 /// Records of the wakeups on all CPUs, until this is dropped.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Perf {
     cpus: Vec<Records>,
     /// Where a record says which thread is woken.
@@ -57,24 +58,13 @@ impl Perf {
             .into_iter()
             .map(|cpu| Records::begin(&tracepoint, cpu))
             .collect::<io::Result<_>>()?;
-        Ok(Perf {
-            cpus,
-            wakee,
-            processes: HashMap::new(),
-            threads: HashMap::new(),
-            found: Vec::new(),
-            follows_children: false,
-            ends_following: false,
-            born_ns: HashMap::new(),
-            names: HashMap::new(),
-            records: 0,
-            interrupts: 0,
-            strangers: 0,
-            lost: 0,
-        })
+        Ok(Perf { cpus, wakee, ..Perf::default() })
     }
 
     fn add(&mut self, pid: Tid, tid: Tid) {
+        // Where the record is lost of the end of a thread that had the number before, its process
+        // would never end.
+        self.leave(tid);
         self.processes.entry(pid).or_default().insert(tid);
         self.threads.insert(tid, pid);
     }
@@ -121,7 +111,7 @@ impl Perf {
     }
 
     fn ended(&mut self, tid: Tid, look: &mut Look) {
-        let Some(pid) = self.threads.remove(&tid) else { return };
+        let Some(pid) = self.leave(tid) else { return };
         let (born_ns, creator) = self.born_ns.remove(&tid).unwrap_or_default();
         look.threads.push(Born {
             tid,
@@ -130,12 +120,31 @@ impl Perf {
             born_ns,
             end: Some((self.names.remove(&tid).unwrap_or_default(), 0)),
         });
+    }
+
+    /// Follows a thread no longer, nor its process if it was the last. Its process is returned.
+    fn leave(&mut self, tid: Tid) -> Option<Tid> {
+        let pid = self.threads.remove(&tid)?;
         if let Some(living) = self.processes.get_mut(&pid) {
             living.remove(&tid);
             if living.is_empty() {
                 self.processes.remove(&pid);
             }
         }
+        Some(pid)
+    }
+
+    /// After each look, each thread is one of one process, and each process has a thread: it is
+    /// over when the last one ends.
+    fn check(&self) {
+        let in_processes: usize = self.processes.values().map(HashSet::len).sum();
+        invariant!(
+            in_processes == self.threads.len() && !self.processes.values().any(HashSet::is_empty),
+            "records of wakeups",
+            "{} threads are followed, and {in_processes} of these processes: {:?}",
+            self.threads.len(),
+            self.processes
+        );
     }
 }
 
@@ -179,6 +188,7 @@ impl Source for Perf {
         let mut look = Look { threads: std::mem::take(&mut self.found), ..Look::default() };
         let mut counts = HashMap::new();
         records.into_iter().for_each(|record| self.take(record, &mut counts, &mut look));
+        self.check();
         self.follows_children &= !self.ends_following;
         look.talk = counts
             .into_iter()
@@ -207,5 +217,27 @@ impl Source for Perf {
             count_of(self.lost, "records were lost: a CPU wrote them faster than they were read"),
         ];
         counted.into_iter().flatten().chain([kinds]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_ends_though_the_record_of_its_thread_was_lost() {
+        let mut perf = Perf::default();
+        perf.add(7, 8);
+        perf.add(9, 8);
+        perf.check();
+        assert_eq!((perf.leave(8), perf.has_processes().unwrap()), (Some(9), false));
+    }
+
+    #[test]
+    #[should_panic(expected = "broke an invariant: records of wakeups: 0 threads are followed")]
+    fn a_process_without_a_thread_that_is_followed_stops_the_observation() {
+        let mut perf = Perf::default();
+        perf.processes.entry(7).or_default().insert(7);
+        perf.check();
     }
 }

@@ -1,7 +1,7 @@
 //! `expect`: threads and the seats of a plan or report.
 
 use super::facts::{Facts, Sitter, count, cpus};
-use super::moved::Elsewhere;
+use super::moved::{Elsewhere, MOST};
 use super::variables;
 use crate::expected::{Expected, ExpectedSeat};
 use crate::finding::Finding;
@@ -10,9 +10,6 @@ use seatmap_os::Tid;
 use std::collections::{BTreeMap, HashSet};
 
 const RULE: &str = "expect";
-
-/// The most threads of one process that are named, and that a remedy binds one by one.
-pub(super) const MOST: usize = 4;
 
 type Pair<'p, 'a> = (&'p Sitter<'a>, &'p ExpectedSeat);
 
@@ -198,13 +195,16 @@ fn of_all(seats: usize, empty: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::{Asked, judge, made::Made};
+    use crate::judge::{Criteria, judge, made::Made};
     use seatmap_plan::Plan;
 
     fn found(made: &Made, expected: Expected) -> Vec<Finding> {
-        let asked =
-            Asked { expected: Some(expected), rules: vec![crate::Rule::NoIrq], ..Asked::default() };
-        judge(&made.seating, &made.topology, &asked)
+        let criteria = Criteria {
+            expected: Some(expected),
+            rules: vec![crate::Rule::NoIrq],
+            ..Criteria::default()
+        };
+        judge(&made.seating, &made.topology, &criteria)
     }
 
     fn plan(placement: &[u32], names: &[&str]) -> Expected {

@@ -51,18 +51,18 @@ pub(crate) struct Sitter<'a> {
     pub is_as_planned: bool,
 }
 
-/// The unit of [`Sitter::wanted_percent`] in a finding: threads that wait for one CPU want more
+/// The unit of [`Sitter::demand_percent`] in a finding: threads that wait for one CPU want more
 /// than it has.
 pub const WANTED: &str = "percent of one CPU wanted";
 
 impl Sitter<'_> {
     /// The share of one CPU that it asked for: time on a CPU, and time waiting for one.
-    pub fn wanted_percent(&self) -> f64 {
+    pub fn demand_percent(&self) -> f64 {
         self.thread.run_percent + self.thread.wait_percent.unwrap_or(0.0)
     }
 
     pub fn is_busy(&self) -> bool {
-        self.thread.run_percent >= RUNS_PERCENT || self.wanted_percent() >= WANTS_PERCENT
+        self.thread.run_percent >= RUNS_PERCENT || self.demand_percent() >= WANTS_PERCENT
     }
 
     /// The one CPU that it may run on.

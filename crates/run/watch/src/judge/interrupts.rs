@@ -29,7 +29,7 @@ pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
                 .iter()
                 .find(|one| one.is_bound && one.is_busy() && one.seat() == Some(cpu.cpu))?;
             let is_grave = quiet.contains(cpu.cpu) || is_real_time(&owner.thread.policy);
-            let finding = found(facts, "interrupts", cpu, &CpuSet::single(cpu.cpu))?;
+            let finding = interrupted(facts, "interrupts", cpu, &CpuSet::single(cpu.cpu))?;
             let what = format!("{}, where {} sits", finding.what, owner.named());
             let tids = [owner.tid()];
             Some(Finding { what, ..finding }.grave_if(is_grave).of(owner.thread.pid).tids(tids))
@@ -41,7 +41,7 @@ pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
 pub(super) fn none(facts: &Facts) -> Vec<Finding> {
     let seats = seats(facts);
     let cpus = facts.seating.cpus.iter().filter(|cpu| seats.contains(cpu.cpu));
-    cpus.filter_map(|cpu| found(facts, "no-irq", cpu, &seats)).collect()
+    cpus.filter_map(|cpu| interrupted(facts, "no-irq", cpu, &seats)).collect()
 }
 
 /// Whether a device is behind an interrupt. Those of the kernel have letters for numbers, and each
@@ -50,7 +50,7 @@ fn is_of_device(interrupt: &&Interrupt) -> bool {
     !interrupt.is_per_cpu && interrupts::is_of_device(&interrupt.irq)
 }
 
-fn found(facts: &Facts, rule: &str, cpu: &Cpu, seats: &CpuSet) -> Option<Finding> {
+fn interrupted(facts: &Facts, rule: &str, cpu: &Cpu, seats: &CpuSet) -> Option<Finding> {
     let mut devices: Vec<&Interrupt> = cpu.interrupts.iter().filter(is_of_device).collect();
     devices.sort_by(|a, b| b.per_second.total_cmp(&a.per_second));
     let per_second: f64 = devices.iter().map(|interrupt| interrupt.per_second).sum();

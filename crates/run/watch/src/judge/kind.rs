@@ -44,7 +44,7 @@ fn on_slow(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
         .of(sitter.thread.pid)
         .tids([sitter.tid()])
         .on(&sitter.mask);
-    let finding = finding.since(sitter.thread.age_s).measured(sitter.wanted_percent(), WANTED);
+    let finding = finding.since(sitter.thread.age_s).measured(sitter.demand_percent(), WANTED);
     Some(finding.mended_by(Remedy::bind(&CpuSet::single(first), [sitter.tid()])))
 }
 

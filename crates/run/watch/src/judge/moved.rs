@@ -4,7 +4,6 @@
 //! All rules judge the masks of the last look. A thread whose mask was another one for a part of
 //! the time is told of, so that the end does not stand for the whole.
 
-use super::expect::MOST;
 use super::facts::{Facts, Sitter, count, cpus};
 use crate::finding::Finding;
 use crate::seating::Thread;
@@ -14,6 +13,9 @@ use std::collections::BTreeMap;
 /// The share of the looks from which a thread was elsewhere. A library that examines the machine
 /// binds itself to each CPU for some milliseconds, and one look may happen upon that.
 const LEAST_PERCENT: f64 = 10.0;
+
+/// The most threads of one process that are named, and that a remedy binds one by one.
+pub(super) const MOST: usize = 4;
 
 /// The places where a thread was that are not among these CPUs.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,20 +66,20 @@ impl Elsewhere {
 
 /// Threads whose masks were changed, where no seat is known for them.
 pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
-    found(facts, Finding::remark, "its mask was changed while it was watched")
+    masks_changed(facts, Finding::remark, "its mask was changed while it was watched")
 }
 
 /// Threads that were elsewhere before, where rules were named: these are judged by the masks at the
 /// end.
 pub(super) fn unjudged(facts: &Facts) -> Vec<Finding> {
-    found(
+    masks_changed(
         facts,
         Finding::unseen,
         "its mask was changed while it was watched, and rules judge the last one",
     )
 }
 
-fn found(facts: &Facts, finding: fn(&str, String) -> Finding, why: &str) -> Vec<Finding> {
+fn masks_changed(facts: &Facts, finding: fn(&str, String) -> Finding, why: &str) -> Vec<Finding> {
     let mut by_process: BTreeMap<Tid, Vec<(&Sitter, Elsewhere)>> = BTreeMap::new();
     // Of one that has its seat, `expect` tells.
     for sitter in facts.sitters.iter().filter(|sitter| !sitter.is_as_planned) {
@@ -123,7 +125,7 @@ mod tests {
     use super::*;
     use crate::expected::Expected;
     use crate::finding::Gravity;
-    use crate::judge::{Asked, judge, made::Made};
+    use crate::judge::{Criteria, judge, made::Made};
     use crate::seating::RanOn;
     use crate::{Rule, judge::Verdict};
     use seatmap_plan::Plan;
@@ -136,17 +138,17 @@ mod tests {
         made
     }
 
-    fn judged(made: &Made, asked: &Asked) -> Vec<Finding> {
-        judge(&made.seating, &made.topology, asked)
+    fn judged(made: &Made, criteria: &Criteria) -> Vec<Finding> {
+        judge(&made.seating, &made.topology, criteria)
             .into_iter()
             .filter(|it| it.rule != "isolated")
             .collect()
     }
 
-    fn plan(placement: &[u32]) -> Asked {
-        Asked {
+    fn plan(placement: &[u32]) -> Criteria {
+        Criteria {
             expected: Some(Expected::of_plan(&Plan::new("made", placement.to_vec()))),
-            ..Asked::default()
+            ..Criteria::default()
         }
     }
 
@@ -179,9 +181,9 @@ mod tests {
 
     #[test]
     fn a_rule_is_not_judged_for_the_time_under_another_mask() {
-        let asked = Asked { rules: vec![Rule::OnePerCpu], ..Asked::default() };
+        let criteria = Criteria { rules: vec![Rule::OnePerCpu], ..Criteria::default() };
         let made = made(50.0);
-        let found = judged(&made, &asked);
+        let found = judged(&made, &criteria);
         assert!(found.len() == 1 && found[0].gravity == Gravity::Unseen, "{found:?}");
         let why = "its mask was changed while it was watched, and rules judge the last one";
         assert!(
@@ -193,8 +195,8 @@ mod tests {
 
     #[test]
     fn programs_that_nobody_bound_are_told_of() {
-        let found = judged(&made(50.0), &Asked::default());
+        let found = judged(&made(50.0), &Criteria::default());
         assert!(found.len() == 1 && found[0].gravity == Gravity::Remark, "{found:?}");
-        assert_eq!(judged(&Made::new(4).busy(7, 7, "0", 90.0, 0.0), &Asked::default()), []);
+        assert_eq!(judged(&Made::new(4).busy(7, 7, "0", 90.0, 0.0), &Criteria::default()), []);
     }
 }

@@ -52,10 +52,10 @@ fn of(facts: &Facts, rule: &str, noun: &str, level: fn(&Pu) -> Option<u32>) -> V
 fn crowded(facts: &Facts, rule: &str, noun: &str, sitters: &[&Sitter]) -> Finding {
     let on = super::facts::union(sitters);
     let what = format!("{} sit on one {noun} ({})", listed(sitters), cpus(&on));
-    let wanted_percent: f64 = sitters.iter().map(|sitter| sitter.wanted_percent()).sum();
+    let demand_percent: f64 = sitters.iter().map(|sitter| sitter.demand_percent()).sum();
     let finding =
         Finding::wrong(rule, what).tids(sitters.iter().map(|sitter| sitter.tid())).on(&on);
-    let finding = finding.since(sitters[0].thread.age_s).measured(wanted_percent, WANTED);
+    let finding = finding.since(sitters[0].thread.age_s).measured(demand_percent, WANTED);
     let pid = sitters[0].thread.pid;
     let finding =
         if sitters.iter().all(|one| one.thread.pid == pid) { finding.of(pid) } else { finding };

@@ -37,13 +37,13 @@ fn seated<'f, 'a>(facts: &'f Facts<'a>) -> BTreeMap<u32, Vec<&'f Sitter<'a>>> {
 /// The finding about programs that share these CPUs.
 fn of_programs(facts: &Facts, families: &[Tid], seats: &[(u32, Vec<&Sitter>)]) -> Finding {
     let on: CpuSet = seats.iter().map(|(cpu, _)| *cpu).collect();
-    let wanted_percent =
+    let demand_percent =
         seats.iter().map(|(_, there)| contended_percent(facts, there)).fold(0.0, f64::max);
     // One thread for each CPU of the computer is what many services have by default; a part of it
     // is a choice.
     let is_choice = on.len() > 1 && !facts.usual.is_subset(&on);
-    let effect = if wanted_percent > 100.0 {
-        format!("; on one of them they want {:.1} CPUs together", wanted_percent / 100.0)
+    let effect = if demand_percent > 100.0 {
+        format!("; on one of them they want {:.1} CPUs together", demand_percent / 100.0)
     } else {
         String::new()
     };
@@ -54,11 +54,11 @@ fn of_programs(facts: &Facts, families: &[Tid], seats: &[(u32, Vec<&Sitter>)]) -
     );
     let sitters: Vec<&&Sitter> = seats.iter().flat_map(|(_, there)| there).collect();
     let age_s = sitters.iter().map(|sitter| sitter.thread.age_s).fold(f64::INFINITY, f64::min);
-    let finding = Finding::remark("overlap", what).grave_if(wanted_percent > 100.0 || is_choice);
+    let finding = Finding::remark("overlap", what).grave_if(demand_percent > 100.0 || is_choice);
     let finding = finding.tids(sitters.iter().map(|sitter| sitter.tid())).on(&on);
     let finding = finding.since(age_s);
     let finding =
-        if wanted_percent > 0.0 { finding.measured(wanted_percent, WANTED) } else { finding };
+        if demand_percent > 0.0 { finding.measured(demand_percent, WANTED) } else { finding };
     let Some(last) = families.last() else { return finding };
     // The program that came last moves, to CPUs that nobody has bound a thread to.
     let taken: CpuSet = facts.sitters.iter().filter_map(Sitter::seat).collect();
@@ -91,7 +91,7 @@ fn contended_percent(facts: &Facts, there: &[&Sitter]) -> f64 {
     let busy: Vec<&&Sitter> = there.iter().filter(|sitter| sitter.is_busy()).collect();
     let families: BTreeSet<Tid> =
         busy.iter().map(|sitter| facts.family(sitter.thread.pid)).collect();
-    if families.len() > 1 { busy.iter().map(|sitter| sitter.wanted_percent()).sum() } else { 0.0 }
+    if families.len() > 1 { busy.iter().map(|sitter| sitter.demand_percent()).sum() } else { 0.0 }
 }
 
 /// The command that seats the threads of a program on CPUs that nobody has.

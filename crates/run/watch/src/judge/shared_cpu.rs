@@ -26,10 +26,10 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
 
 fn on_cpu(facts: &Facts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding> {
     let first = sitters.first().filter(|_| sitters.len() > 1)?;
-    let wanted_percent: f64 = sitters.iter().map(|sitter| sitter.wanted_percent()).sum();
+    let demand_percent: f64 = sitters.iter().map(|sitter| sitter.demand_percent()).sum();
     let others = facts.seats_of(first.thread.pid).without(&CpuSet::single(cpu));
     // A process that may have one CPU only has nowhere else to go.
-    if wanted_percent < TOO_MUCH_PERCENT || others.is_empty() {
+    if demand_percent < TOO_MUCH_PERCENT || others.is_empty() {
         return None;
     }
     let idle = facts.idle(&others);
@@ -41,13 +41,13 @@ fn on_cpu(facts: &Facts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding> {
     let what = format!(
         "{} are confined to CPU {cpu} and want {:.1} CPUs, while {beside}",
         listed(sitters),
-        wanted_percent / 100.0
+        demand_percent / 100.0
     );
     let pids: Vec<Tid> = sitters.iter().map(|sitter| sitter.thread.pid).collect();
     let finding =
         Finding::remark("shared-cpu", what).grave_if(!idle.is_empty()).on(&CpuSet::single(cpu));
     let finding = finding.tids(sitters.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
-    let finding = finding.measured(wanted_percent, WANTED);
+    let finding = finding.measured(demand_percent, WANTED);
     let finding =
         if pids.iter().all(|pid| *pid == pids[0]) { finding.of(pids[0]) } else { finding };
     // The first thread stays where it is.

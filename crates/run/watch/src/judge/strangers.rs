@@ -35,7 +35,7 @@ pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
                 stranger.run_percent
             );
             let seat = CpuSet::single(cpu.cpu);
-            Some(found(facts, "strangers", what, cpu, BUSY_PERCENT, &seat).of(owner.thread.pid))
+            Some(intrusion(facts, "strangers", what, cpu, BUSY_PERCENT, &seat).of(owner.thread.pid))
         })
         .collect()
 }
@@ -62,7 +62,7 @@ pub(super) fn none(facts: &Facts) -> Vec<Finding> {
                 "thread {} '{}' of another program ran {:.0} % of the time on CPU {number}{others}",
                 stranger.tid, stranger.name, stranger.run_percent
             );
-            Some(found(facts, "no-strangers", what, cpu, SOME_PERCENT, &seats))
+            Some(intrusion(facts, "no-strangers", what, cpu, SOME_PERCENT, &seats))
         })
         .collect()
 }
@@ -74,7 +74,7 @@ pub(super) fn seats(facts: &Facts) -> CpuSet {
 }
 
 /// The strangers with at least this share of the CPU, the busiest first.
-fn found(
+fn intrusion(
     facts: &Facts,
     rule: &str,
     what: String,

@@ -83,7 +83,7 @@ fn crowded(variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
         .iter()
         .filter(|sitter| sitter.is_busy() && sitter.mask.is_subset(&requested))
         .collect();
-    let percent: f64 = busy.iter().map(|sitter| sitter.wanted_percent()).sum();
+    let percent: f64 = busy.iter().map(|sitter| sitter.demand_percent()).sum();
     if is_of_launcher(variable)
         || busy.len() <= requested.len()
         || percent < 110.0 * requested.len() as f64

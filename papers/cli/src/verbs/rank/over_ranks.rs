@@ -5,7 +5,7 @@ use crate::args::RankStudy;
 use seatmap_catalog::{Capability, Runner};
 use seatmap_console::error::CliError;
 use seatmap_console::input;
-use seatmap_console::over_ranks::{Start, check, failed, tell};
+use seatmap_console::over_ranks::{Start, check, tell};
 use seatmap_experiments::rank::journal::RankJournal;
 use seatmap_experiments::rank::spread::{self, SpreadStudyError};
 use seatmap_experiments::rank::study::Observe;
@@ -31,7 +31,8 @@ pub fn follow(start: &Start, typed: &RankStudy) -> Result<(), CliError> {
         }
         Runner::Host => unreachable!("a host was refused"),
     };
-    done.map(drop).map_err(failed)
+    done?;
+    Ok(())
 }
 
 /// Has the study done by all ranks. Whether all is known now.
@@ -50,7 +51,7 @@ pub fn lead<B: Bed>(
     let spread =
         spread::lead(start.ranks(), setup, times, bed, journal, callbacks).map_err(|error| {
             match error {
-                SpreadStudyError::Spread(error) => failed(error),
+                SpreadStudyError::Spread(error) => error.into(),
                 other @ SpreadStudyError::Journal(_) => CliError::work(other),
             }
         })?;

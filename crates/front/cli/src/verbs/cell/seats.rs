@@ -2,7 +2,7 @@
 
 use super::told;
 use crate::args::CellRun;
-use crate::verbs::run::{self, failed};
+use crate::verbs::run;
 use seatmap_cell::{Host, Record, census, memory};
 use seatmap_console::error::{AtFile, CliError};
 use seatmap_console::output::{self, Destination};
@@ -26,8 +26,8 @@ use std::path::Path;
 pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     let words: Vec<_> = std::env::args_os().collect();
     let (cell, command) = typed.cell_and_command(&words).map_err(CliError::input)?;
-    let record = host.cell(&cell).map_err(super::failed)?;
-    let start = request::this_start().map_err(run::ungranted)?;
+    let record = host.cell(&cell)?;
+    let start = request::this_start()?;
     let seats = seats(&record, typed)?
         .shared_with(&start, typed.plan.is_some())
         .map_err(CliError::input)?;
@@ -48,7 +48,7 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     let options = LaunchOptions { home, ..LaunchOptions::default() };
     let seating = SeatAllocator::new(seats, Vec::new(), 0);
     run::warn_of_settings(&program, &seating, options.widens, typed.quiet);
-    let (ending, report) = seatmap_launch::run(&program, seating, options).map_err(failed)?;
+    let (ending, report) = seatmap_launch::run(&program, seating, options)?;
     let noise = listener.end(&record.cpus);
     clean(&record)?;
     run::show(&report, typed.quiet);

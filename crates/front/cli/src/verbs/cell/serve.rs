@@ -6,7 +6,7 @@ use seatmap_cell::{Host, NoiseJudge};
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output;
-use seatmap_control::{ControlError, Exported, Inherited, ServerOptions, server};
+use seatmap_control::{Exported, Inherited, ServerOptions, server};
 use seatmap_os::peer;
 use std::time::Duration;
 
@@ -19,16 +19,11 @@ pub fn run(host: Host, typed: &CellServe, judge: Box<NoiseJudge<'static>>) -> Re
     let slice = Duration::from_secs(typed.slice);
     let options = ServerOptions { socket, group, policy, slice, warden, export: export(typed)? };
     let interrupt = Interrupt::listen()?;
-    server::serve(host, &options, judge, &|| interrupt.asked(), &mut |inherited| {
+    server::serve(host, &options, judge, &|| interrupt.is_raised(), &mut |inherited| {
         report(inherited);
         ready(typed.json, &options);
-    })
-    .map_err(|error| match error {
-        ControlError::AnotherRuns | ControlError::Export { .. } | ControlError::Socket { .. } => {
-            CliError::input(error)
-        }
-        error => CliError::work(error),
-    })
+    })?;
+    Ok(())
 }
 
 /// Reports what an earlier server left behind. The new one serves all the same.

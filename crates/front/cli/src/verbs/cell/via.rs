@@ -7,9 +7,7 @@ use seatmap_cell::{CellList, Name};
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output;
-use seatmap_control::{
-    Ask, CellPhase, ControlClient, ControlError, Create, ErrorOrigin, Heard, Listed, Say,
-};
+use seatmap_control::{Ask, CellPhase, ControlClient, Create, Heard, Listed, Say};
 use std::num::NonZeroUsize;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -17,7 +15,7 @@ use std::time::Duration;
 
 /// Asks the controller for what was typed.
 pub fn run(socket: &Path, verb: &CellVerb) -> Result<(), CliError> {
-    let mut client = ControlClient::connect(socket).map_err(failed)?;
+    let mut client = ControlClient::connect(socket)?;
     match verb {
         CellVerb::Create(typed) => create(client, typed),
         CellVerb::Destroy { name, .. } => {
@@ -32,14 +30,6 @@ pub fn run(socket: &Path, verb: &CellVerb) -> Result<(), CliError> {
     }
 }
 
-fn failed(error: ControlError) -> CliError {
-    match error {
-        ControlError::Refused { kind: ErrorOrigin::Asked, .. }
-        | ControlError::Unreachable { .. } => CliError::input(error),
-        error => CliError::work(error),
-    }
-}
-
 /// Asks, and shows on a terminal how many are before.
 fn ask(client: &mut ControlClient, ask: Ask) -> Result<Say, CliError> {
     let bar = ProgressBar::new_spinner();
@@ -48,7 +38,7 @@ fn ask(client: &mut ControlClient, ask: Ask) -> Result<Say, CliError> {
         bar.set_message(format!("waiting, {before} before"));
     });
     bar.finish_and_clear();
-    said.map_err(failed)
+    Ok(said?)
 }
 
 fn create(mut client: ControlClient, typed: &CellCreate) -> Result<(), CliError> {
@@ -83,14 +73,13 @@ fn wanted(typed: &CellCreate) -> Create {
 fn hold(client: ControlClient) -> Result<(), CliError> {
     let interrupt = Interrupt::listen()?;
     let mut ended = None;
-    let heard = client.hear_all(&|| interrupt.asked(), &mut |heard| {
+    client.hear_all(&|| interrupt.is_raised(), &mut |heard| {
         match heard {
             Heard::Said(say) => ended = message(say),
             Heard::Stopped(stopped) => output::tell(&stopped.to_string()),
         }
         if ended.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
-    heard.map_err(failed)?;
+    })?;
     ended.map_or(Ok(()), |name| Err(CliError::work(format!("the cell '{name}' has ended"))))
 }
 

@@ -5,7 +5,7 @@ use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::view::{self, ColourChoice};
 use seatmap_report::terminal::Colour;
-use seatmap_watch::judge::told::{Judged, changes};
+use seatmap_watch::judge::judged::{Judged, changes};
 use seatmap_watch::{CheckStep, Finding, Verdict};
 use std::time::Duration;
 

@@ -1,15 +1,13 @@
 //! The measurement that a command line means. All errors of usage are made here.
 
 use crate::args::Measure;
-use seatmap_catalog::usable::Remark;
 use seatmap_catalog::{Answers, Capability, Machine};
 use seatmap_console::error::CliError;
 use seatmap_console::{here, input, output};
 use seatmap_measure::measurement::MeasurementRequest;
 use seatmap_measure::plan::Effort;
-use seatmap_measure::source::{MeasuredBy, Source, SourceError};
+use seatmap_measure::source::{MeasuredBy, Source};
 use seatmap_measure::wakeups::USUAL_PAIRS;
-use seatmap_os::CpuList;
 use seatmap_os::trusted::TrustedFolder;
 use std::path::PathBuf;
 
@@ -73,17 +71,11 @@ fn source(typed: &Measure, machine: &Machine) -> Result<Source, CliError> {
         )));
     }
     let source = match answers {
-        Answers::Measured => Source::host(cpus),
+        Answers::Measured => Source::host(here::cpus_to_measure(cpus)?),
         Answers::Simulated(model) => Source::simulated(model, cpus),
         Answers::Replayed => Source::replayed(input::profile_of(machine)?, cpus),
     };
-    let source = source.map_err(unusable)?;
-    if let Source::Host { left_out, .. } = &source
-        && !left_out.is_empty()
-    {
-        output::tell(&Remark::SetApart(CpuList(left_out.clone())).to_string());
-    }
-    Ok(source)
+    Ok(source?)
 }
 
 /// Where finished pairs are kept until the profile is safe: beside the output file; else with what
@@ -102,8 +94,4 @@ fn journal(typed: &Measure, source: &Source) -> Option<PathBuf> {
             None
         }
     }
-}
-
-fn unusable(error: SourceError) -> CliError {
-    if error.is_input() { CliError::input(error) } else { CliError::work(error) }
 }

@@ -1,13 +1,12 @@
 //! The observation that a command line means. All errors of usage are made here.
 
-use super::failed;
 use crate::args::{MeansChoice, Observe, ObserveChoice};
 use crate::myself;
 use seatmap_cluster::Rank;
 use seatmap_console::error::CliError;
 use seatmap_launch::Executable;
 use seatmap_observe::c2c::perf;
-use seatmap_observe::mpi::job::JobRank;
+use seatmap_observe::report::JobRank;
 use seatmap_observe::{
     ObserveRequest, ReportMethod, ReportRequest, Subject, SubjectCommand, WatchRequest, library,
 };
@@ -78,7 +77,7 @@ fn recorded(typed: &Observe) -> Result<ObserveRequest, CliError> {
     }
     let command = command(typed)?;
     // The command does not start where perf cannot see its accesses.
-    perf::check().map_err(failed)?;
+    perf::check()?;
     Ok(ObserveRequest::Record(command))
 }
 

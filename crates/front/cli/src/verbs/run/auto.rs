@@ -10,7 +10,7 @@ use seatmap_console::{input, output};
 use seatmap_launch::share::SoleWork;
 use seatmap_launch::{Ending, Executable, attach};
 use seatmap_live::log::{Line, Log, LogFile, Said};
-use seatmap_live::{AutoError, AutoRequest, guard};
+use seatmap_live::{AutoRequest, guard};
 use seatmap_observe::{Subject, SubjectCommand};
 use seatmap_report::auto;
 use seatmap_report::counted;
@@ -30,7 +30,7 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     }
     let request = meant(typed)?;
     let interrupt = Interrupt::listen()?;
-    let run = request.run(&|| interrupt.asked()).map_err(failed)?;
+    let run = request.run(&|| interrupt.is_raised())?;
     if typed.quiet {
         // Quiet leaves out the report, but never that a thread lost its seat.
         auto::losses(&run.outcome).iter().for_each(|loss| output::tell(loss));
@@ -81,13 +81,9 @@ fn subject(typed: &Run) -> Result<Subject, CliError> {
     }
     // Seating process 1 or a thread of the kernel concerns the whole computer.
     if !typed.force {
-        attach::check(&typed.pid).map_err(super::failed)?;
+        attach::check(&typed.pid)?;
     }
     Ok(Subject::Processes(typed.pid.clone()))
-}
-
-fn failed(error: AutoError) -> CliError {
-    if error.is_input() { CliError::input(error) } else { CliError::work(error) }
 }
 
 /// Takes the decisions of a log again.

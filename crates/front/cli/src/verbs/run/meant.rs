@@ -1,6 +1,6 @@
 //! The program on seats that a command line means. All errors of usage are made here.
 
-use super::{page, ungranted};
+use super::page;
 use crate::args::{Detach, Huge, Run};
 use crate::verbs::place::ranks;
 use seatmap_console::error::CliError;
@@ -22,7 +22,7 @@ pub enum Meant {
 
 /// The program or the processes, with seats that this computer has.
 pub fn request(typed: &Run) -> Result<Meant, CliError> {
-    if let Some(option) = typed.live.typed() {
+    if let Some(option) = typed.live.given_option() {
         return Err(CliError::input(format!(
             "{option} is about seats that are tried while the program runs: add --auto"
         )));
@@ -44,7 +44,7 @@ pub fn request(typed: &Run) -> Result<Meant, CliError> {
         // process only pages are moved.
         memory: typed.memory.clone().filter(|_| !is_running),
     };
-    let GrantedSeats { allocator, memory, remarks } = seating.grant().map_err(ungranted)?;
+    let GrantedSeats { allocator, memory, remarks } = seating.grant()?;
     page::remark(&remarks, typed.quiet);
     if is_running {
         return Ok(Meant::Attach(Box::new(AttachRequest {

@@ -101,7 +101,7 @@ impl RunListener for Voice {
     }
 
     fn failed(&mut self, error: LaunchError) -> Ending {
-        super::failed(error).ending()
+        CliError::from(error).ending()
     }
 }
 
@@ -113,11 +113,11 @@ pub fn attached(outcome: Attached, allow_unseated: bool, files: &Files) -> Resul
     for (moved, nodes) in &outcome.moved {
         // Pages that did not move are a trouble, and are told in any case.
         if !files.quiet || !moved.is_complete() {
-            output::tell(&moved.told(nodes));
+            output::tell(&moved.sentence(nodes));
         }
     }
     if let Some(error) = outcome.failure {
-        return Err(super::failed(error));
+        return Err(error.into());
     }
     let Some(report) = outcome.report else { return Ok(()) };
     let threads = counted(report.created, "thread");
@@ -149,7 +149,7 @@ pub fn remark(remarks: &[SeatingRemark], quiet: bool) {
 /// Says which seats this start takes, where there are others beside it.
 pub fn tell_share(start: &Start, seats: &SeatList, quiet: bool) {
     if !quiet && !seats.cpus.is_empty() {
-        share::told(start, seats).iter().for_each(|line| output::tell(line));
+        share::sentence(start, seats).iter().for_each(|line| output::tell(line));
     }
 }
 

@@ -96,7 +96,7 @@ impl Screen {
     fn show(&mut self, terminal: &mut DefaultTerminal) -> Result<(), CliError> {
         self.look()?;
         let mut due = Instant::now() + FIRST.min(self.view.interval);
-        while !self.signals.interrupt.asked() {
+        while !self.signals.interrupt.is_raised() {
             self.draw(terminal)?;
             match self.wait(due, terminal)? {
                 None => return Ok(()),
@@ -120,7 +120,7 @@ impl Screen {
     ) -> Result<Option<bool>, CliError> {
         loop {
             let left = due.saturating_duration_since(Instant::now());
-            if self.signals.interrupt.asked() || !terminal::wait(Duration::ZERO) {
+            if self.signals.interrupt.is_raised() || !terminal::wait(Duration::ZERO) {
                 return Ok(None);
             }
             let has_event = event::poll(Duration::ZERO).map_err(CliError::work)?;

@@ -2,16 +2,15 @@
 
 use crate::args::Top;
 use crate::verbs::check;
-use crate::verbs::observe;
 use seatmap_console::error::CliError;
 use seatmap_machine::Topology;
 use seatmap_observe::wakes::{WakeCounter, WakeRate};
 use seatmap_report::terminal::top::{Judgement, SeatGroups};
+use seatmap_watch::judge::judged::LookDocument;
 use seatmap_watch::judge::seats;
-use seatmap_watch::judge::told::LookDocument;
 use seatmap_watch::live::{Frame, Wakes};
 use seatmap_watch::recording::Transcript;
-use seatmap_watch::{Choice, ChoiceError, Live, Standard, judge};
+use seatmap_watch::{Choice, Live, Standard, judge};
 
 /// The programs that are shown, and the computer that they run on.
 pub struct Watched {
@@ -30,10 +29,7 @@ pub struct Watched {
 impl Watched {
     pub fn begin(typed: &Top, topology: Topology) -> Result<Self, CliError> {
         let standard = check::standard(&[], typed.expect.as_deref(), typed.any_machine, false)?;
-        let live = Live::begin(&choice(typed)).map_err(|error| match error {
-            ChoiceError::Proc(_) => CliError::work(error),
-            error => CliError::input(error),
-        })?;
+        let live = Live::begin(&choice(typed))?;
         // A host without a profile, or with one that cannot be used, has the groups that the kernel
         // names.
         let profile = seatmap_host::remembered::host().ok();
@@ -54,7 +50,7 @@ impl Watched {
     pub fn count_wakeups(&mut self) -> Result<(), CliError> {
         let processes = self.live.look().seating.processes;
         let pids = processes.iter().map(|process| process.pid).collect();
-        self.wakes = Some(WakeCounter::begin(pids).map_err(observe::failed)?);
+        self.wakes = Some(WakeCounter::begin(pids)?);
         Ok(())
     }
 

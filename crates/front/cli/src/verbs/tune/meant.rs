@@ -15,8 +15,8 @@ use seatmap_launch::share::SoleWork;
 use seatmap_machine::import::MAX_FILE_BYTES;
 use seatmap_os::trusted;
 use seatmap_pattern::Pattern;
-use seatmap_tune::program_race::cluster_job::{HOSTS, RankWishes, SEAT, holds};
-use seatmap_tune::program_race::request::OwnCommands;
+use seatmap_tune::program_race::cluster_job::{HOSTS, SEAT, holds};
+use seatmap_tune::program_race::request::{OwnCommands, RankWishes};
 use seatmap_tune::program_race::{ClusterGround, HostGround, RaceGround, Traffic};
 use seatmap_tune::{ModelRace, OnModel, Provenance, RaceRequest, Tuned};
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ fn earlier(path: &Path) -> Result<Tuned, CliError> {
 }
 
 fn on_host(typed: &Tune, is_resumed: bool) -> Result<HostGround, CliError> {
-    if let Some(option) = typed.on_cluster.typed() {
+    if let Some(option) = typed.on_cluster.given_option() {
         return Err(CliError::input(format!(
             "{option} is for the ranks of a job; --on names their cluster"
         )));
@@ -180,7 +180,7 @@ pub fn on_model(typed: &Tune, name: &str) -> Result<ModelPart, CliError> {
             "{name} is a cluster, on which a job runs: give the COMMAND that starts it"
         )));
     }
-    let start = typed.spread.then(|| Start::found(&typed.meeting)).transpose()?;
+    let start = typed.spread.then(|| Start::of_launcher(&typed.meeting)).transpose()?;
     let pattern = typed.pattern.as_deref().ok_or_else(|| {
         CliError::input("add --pattern: on a model, the messages of a pattern run")
     })?;

@@ -7,7 +7,6 @@ use seatmap_console::over_ranks::{self, Start};
 use seatmap_tune::OnModel;
 use seatmap_tune::model_race::{ModelRaceError, NumberedJob, TakeTimes};
 use std::error::Error;
-use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 
 /// The ranks of a start, which make the runs of one race.
@@ -21,12 +20,9 @@ pub struct RanksOfRace {
 impl RanksOfRace {
     /// Makes the runs that rank 0 hands out.
     pub fn follow(&self, messages: &OnModel) -> Result<(), CliError> {
-        self.start
-            .ranks()
-            .follow(&self.name, &|jobs: &[NumberedJob], is_over: &AtomicBool| {
-                messages.numbered_times_ns(jobs, is_over)
-            })
-            .map_err(over_ranks::failed)?;
+        self.start.ranks().follow(&self.name, &|jobs: &[NumberedJob], is_over: &AtomicBool| {
+            messages.numbered_times_ns(jobs, is_over)
+        })?;
         Ok(())
     }
 
@@ -43,7 +39,7 @@ impl RanksOfRace {
             jobs,
             &|jobs: &[NumberedJob], is_over: &AtomicBool| messages.numbered_times_ns(jobs, is_over),
             take,
-            &|| if interrupt.asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) },
+            &|| interrupt.flow(),
         )?;
         over_ranks::tell(&spread);
         Ok(())
@@ -54,10 +50,9 @@ impl RanksOfRace {
 pub fn failed(error: ModelRaceError) -> CliError {
     match error {
         ModelRaceError::Elsewhere(error) => match error.downcast::<SpreadError>() {
-            Ok(error) => over_ranks::failed(*error),
+            Ok(error) => (*error).into(),
             Err(error) => CliError::Work(error),
         },
-        error if error.is_input() => CliError::input(error),
-        error => CliError::work(error),
+        error => error.into(),
     }
 }

@@ -249,13 +249,7 @@ fn a_cpuset_forbids_the_seat_of_a_plan() {
     if !are_two([a, b]) || !is_root() {
         return;
     }
-    let set = |group: &Group| {
-        let nodes = std::fs::read_to_string(group.0.parent()?.join("cpuset.mems"))
-            .unwrap_or_else(|_| "0".to_owned());
-        group.set("cpuset.mems", nodes.trim());
-        group.set("cpuset.cpus", &a.to_string())
-    };
-    let Some(group) = Group::new("cpuset").filter(|group| set(group).is_some()) else {
+    let Some(group) = Group::of_cpu(a) else {
         return seatmap_needs::skipped!("no cpuset can be made here");
     };
     let Some(program) = threads(1, "sleep") else { return };

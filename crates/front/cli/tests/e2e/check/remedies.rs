@@ -91,13 +91,7 @@ fn a_group_is_widened() {
     if !are_two([a, b]) || !is_root() {
         return;
     }
-    let set = |group: &Group| {
-        let nodes = std::fs::read_to_string(group.0.parent()?.join("cpuset.mems"))
-            .unwrap_or_else(|_| "0".to_owned());
-        group.set("cpuset.mems", nodes.trim());
-        group.set("cpuset.cpus", &a.to_string())
-    };
-    let Some(group) = Group::new("cpuset").filter(|group| set(group).is_some()) else {
+    let Some(group) = Group::of_cpu(a) else {
         return seatmap_needs::skipped!("no cpuset can be made here");
     };
     let places = format!("{{{a}}},{{{b}}}");
@@ -120,13 +114,8 @@ fn a_group_of_one_thread_is_widened() {
     if !are_two([a, b]) || !is_root() {
         return;
     }
-    let set = |group: &Group| {
-        let nodes = std::fs::read_to_string(group.0.parent()?.join("cpuset.mems"))
-            .unwrap_or_else(|_| "0".to_owned());
-        group.set("cpuset.mems", nodes.trim())?;
-        group.set("cpuset.cpus", &a.to_string()).filter(|()| group.0.join("tasks").exists())
-    };
-    let Some(group) = Group::new("cpuset").filter(|group| set(group).is_some()) else {
+    let group = Group::of_cpu(a).filter(|group| group.0.join("tasks").exists());
+    let Some(group) = group else {
         return seatmap_needs::skipped!("no cpuset of version 1 can be made here");
     };
     let Some(program) = threads(1, "sleep") else { return };

@@ -75,7 +75,7 @@ fn all_threads_have_the_policy_from_the_start() {
         );
         let memory = &told.report["memory"];
         assert_eq!(
-            (memory["asked"].as_str(), memory["policy"].as_str()),
+            (memory["wish"].as_str(), memory["policy"].as_str()),
             (Some(wish), Some(policy.as_str()))
         );
         assert!(
@@ -287,7 +287,7 @@ fn pages_are_seen_without_tracing() {
     let report: Value = serde_json::from_str(&place.read("r.json")).unwrap();
     let process = &report["memory"]["processes"][0];
     assert_eq!(process["at_end"], false, "{report}");
-    assert!(report["memory"]["asked"].is_null() && process["elsewhere_bytes"].is_null());
+    assert!(report["memory"]["wish"].is_null() && process["elsewhere_bytes"].is_null());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A page as one HTML file.
 
-use crate::html::{document, head};
+use crate::html::document::{document, head};
 use crate::page::table::{Look, TableCell, TableColumn};
 use crate::page::{Block, Medium, Page, Section, Table};
 use crate::svg::curves::curves;

@@ -2,7 +2,7 @@
 
 use super::colours;
 use super::map::{SeatLayout, Size, lay_out};
-use super::rows::Row;
+use super::row::Row;
 use super::seats::SeatGroups;
 use super::table::{cut, cut_name, line, titles};
 use super::view::{Prompt, View};
@@ -370,7 +370,7 @@ fn wakes_table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
 /// The question or result, else the finding about the selected thread; the keys below.
 fn foot(scene: &Scene, canvas: &mut Canvas) {
     let height = canvas.area.height;
-    let text = told(scene);
+    let text = message(scene);
     let width = usize::from(canvas.area.width.max(1));
     let letters: Vec<char> = text.chars().collect();
     // Broken at the edge and not between words: two lines are all that there is room for.
@@ -385,7 +385,7 @@ fn foot(scene: &Scene, canvas: &mut Canvas) {
     canvas.put(0, height.saturating_sub(1), KEYS, Style::new().add_modifier(Modifier::DIM));
 }
 
-fn told(scene: &Scene) -> String {
+fn message(scene: &Scene) -> String {
     let view = scene.view;
     let finding = || {
         let finding = scene.rows.get(view.at).and_then(|row| scene.findings.get(row.finding?))?;

@@ -1,6 +1,7 @@
 //! Keys, as in htop: a function from the state of the screen and a key to the next state.
 
-use super::rows::{Row, fits};
+use super::row::Row;
+use super::rows::fits;
 use super::view::{Prompt, Sort, View};
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use seatmap_os::{CpuSet, Tid};
@@ -39,7 +40,7 @@ pub fn press(view: View, key: KeyEvent, rows: &[Row]) -> (View, Option<Wish>) {
     }
     match view.prompt.clone() {
         Some(Prompt::Confirm { tids, cpus }) => confirmed(view, key.code, tids, cpus),
-        Some(prompt) => (typed(view, prompt, key.code, rows), None),
+        Some(prompt) => (key_of_prompt(view, prompt, key.code, rows), None),
         // Any key closes the help, and does nothing else.
         None if view.shows_help => (View { shows_help: false, ..view }, None),
         None => command(View { message: String::new(), ..view }, key.code, rows),
@@ -63,7 +64,7 @@ fn command(view: View, key: KeyCode, rows: &[Row]) -> (View, Option<Wish>) {
         // Without a thread there is nothing to pin, and no question is asked.
         KeyCode::Char('a') if view.chosen(rows).is_empty() => view,
         KeyCode::Char('a') => asks(view, Prompt::Pin(String::new())),
-        KeyCode::Char('n') => found(view, rows, 1),
+        KeyCode::Char('n') => next_match(view, rows, 1),
         KeyCode::Char('t') | KeyCode::F(5) => {
             // The other order puts the selected thread elsewhere; following keeps it on the screen.
             View { is_tree: !view.is_tree, follows: true, ..view }
@@ -135,7 +136,7 @@ fn tagged(mut view: View, rows: &[Row]) -> View {
 }
 
 /// The next line that contains the text looked for, from this many lines below on.
-fn found(view: View, rows: &[Row], from: usize) -> View {
+fn next_match(view: View, rows: &[Row], from: usize) -> View {
     let text = view.search.to_lowercase();
     // Once around the table from the selection on. An empty table has no step, and nothing is
     // divided by 0.
@@ -150,7 +151,7 @@ fn found(view: View, rows: &[Row], from: usize) -> View {
 }
 
 /// A key while a question waits.
-fn typed(view: View, prompt: Prompt, key: KeyCode, rows: &[Row]) -> View {
+fn key_of_prompt(view: View, prompt: Prompt, key: KeyCode, rows: &[Row]) -> View {
     let edited = |text: &str| match key {
         KeyCode::Char(letter) => Some(format!("{text}{letter}")),
         KeyCode::Backspace => {
@@ -161,13 +162,13 @@ fn typed(view: View, prompt: Prompt, key: KeyCode, rows: &[Row]) -> View {
     match (&prompt, key) {
         (Prompt::Filter(_), KeyCode::Esc) => View { prompt: None, filter: String::new(), ..view },
         (_, KeyCode::Esc) => View { prompt: None, ..view },
-        (Prompt::Search(_), KeyCode::F(3)) => found(view, rows, 1),
+        (Prompt::Search(_), KeyCode::F(3)) => next_match(view, rows, 1),
         (_, KeyCode::Enter) => answered(View { prompt: None, ..view }, prompt, rows),
         // Each letter searches again from the selected line, which may still be a match itself.
         (Prompt::Search(text), _) => match edited(text) {
             Some(text) => {
                 let prompt = Some(Prompt::Search(text.clone()));
-                found(View { search: text, message: String::new(), prompt, ..view }, rows, 0)
+                next_match(View { search: text, message: String::new(), prompt, ..view }, rows, 0)
             }
             None => view,
         },

@@ -9,6 +9,7 @@ mod colours;
 mod draw;
 mod keys;
 mod map;
+mod row;
 mod rows;
 mod seats;
 mod table;
@@ -20,6 +21,7 @@ mod samples;
 
 pub use draw::{Scene, draw, plain, table_lines};
 pub use keys::{Wish, press};
-pub use rows::{Judgement, Row, RowId, rows};
+pub use row::{Row, RowId};
+pub use rows::{Judgement, rows};
 pub use seats::{SeatGroup, SeatGroups};
 pub use view::{Prompt, Sort, USUAL_INTERVAL, View};

@@ -8,7 +8,7 @@ use seatmap_watch::judge::made::Made;
 use seatmap_watch::judge::seats as seats_of;
 use seatmap_watch::live::{Frame, Rates, Wakes};
 use seatmap_watch::seating::CellCpus;
-use seatmap_watch::{Asked, Expected, judge};
+use seatmap_watch::{Criteria, Expected, judge};
 
 /// Four CPUs; two workers of one process share a CPU, and a sleeper stands apart.
 fn made() -> Made {
@@ -59,11 +59,11 @@ pub(crate) fn judgement() -> Judgement {
     };
     let seats = vec![seat("task 0", 71, "2"), seat("task 1", 72, "1")];
     let expected = Expected { seats, is_shown: true, ..Expected::default() };
-    let asked = Asked { expected: Some(expected), ..Asked::default() };
+    let criteria = Criteria { expected: Some(expected), ..Criteria::default() };
     let seating = made().seating;
     let topology = topology();
     Judgement {
-        findings: judge(&seating, &topology, &asked),
-        seats: seats_of(&seating, &topology, &asked),
+        findings: judge(&seating, &topology, &criteria),
+        seats: seats_of(&seating, &topology, &criteria),
     }
 }

@@ -1,6 +1,6 @@
 //! The columns of the table.
 
-use super::rows::Row;
+use super::row::Row;
 use super::view::{Sort, View};
 use seatmap_statistics::words::figure;
 use seatmap_watch::Finding;

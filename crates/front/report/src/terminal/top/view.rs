@@ -1,6 +1,6 @@
 //! The state of the screen: what is selected, sorted and typed.
 
-use super::rows::{Row, RowId};
+use super::row::{Row, RowId};
 use seatmap_os::{CpuSet, Tid};
 use std::collections::BTreeSet;
 use std::time::Duration;

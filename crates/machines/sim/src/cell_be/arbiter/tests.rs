@@ -7,7 +7,7 @@ use proptest::prelude::*;
 const MEMORY: usize = 11;
 
 fn timing() -> Timing {
-    Timing::new(&catalog::cell("cell-ps3").unwrap().unwrap())
+    catalog::cell("cell-ps3").unwrap().unwrap().timing()
 }
 
 /// A transfer as requested.

@@ -5,7 +5,7 @@ use crate::catalog;
 use proptest::prelude::*;
 
 fn timing() -> Timing {
-    Timing::new(&catalog::cell("cell-qs20").unwrap().unwrap())
+    catalog::cell("cell-qs20").unwrap().unwrap().timing()
 }
 
 /// The network of two chips, its clock, and the commands that have had their slot, with the time.

@@ -18,7 +18,7 @@ struct InterconnectHarness {
 impl InterconnectHarness {
     fn new() -> Self {
         let model = catalog::cell("cell-qs20").unwrap().unwrap();
-        let timing = Timing::new(&model);
+        let timing = model.timing();
         let interconnect = Interconnect::new(&model, &timing);
         InterconnectHarness {
             interconnect,

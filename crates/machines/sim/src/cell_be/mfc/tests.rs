@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use seatmap_port::channels::Register;
 
 fn timing() -> Timing {
-    Timing::new(&catalog::cell("cell-ps3").unwrap().unwrap())
+    catalog::cell("cell-ps3").unwrap().unwrap().timing()
 }
 
 /// A command of a test, by number.

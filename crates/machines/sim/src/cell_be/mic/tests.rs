@@ -8,7 +8,7 @@ use proptest::prelude::*;
 const LINE: u32 = LINE_BYTES;
 
 fn timing(name: &str) -> Timing {
-    Timing::new(&catalog::cell(name).unwrap().unwrap())
+    catalog::cell(name).unwrap().unwrap().timing()
 }
 
 /// A memory, its clock, and the ends of what it was asked for.

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 const UNITS: u16 = 4;
 
 fn units() -> (AtomicUnits, Outbox) {
-    let timing = Timing::new(&catalog::cell("cell-qs20").unwrap().unwrap());
+    let timing = catalog::cell("cell-qs20").unwrap().unwrap().timing();
     (AtomicUnits::new(UNITS.into(), &timing), Outbox::default())
 }
 

@@ -181,7 +181,7 @@ fn sleepers_look_again_when_their_line_changes() {
     bench.get(0, false, SHARED);
     bench.cache.watch(0, LINE);
     bench.cache.watch(1, LINE + 1);
-    assert!(bench.cache.is_wanted([LINE, 0]) && !bench.cache.is_wanted([0, 1]));
+    assert!(bench.cache.is_awaited([LINE, 0]) && !bench.cache.is_awaited([0, 1]));
     bench.receive(INVALIDATE, 0);
     let began = bench.out.now();
     let looks = bench.answers().into_iter().filter(|wish| matches!(wish, Wish::Due(..)));

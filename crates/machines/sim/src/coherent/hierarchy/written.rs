@@ -3,8 +3,8 @@
 use super::ORDINARY;
 use crate::ModelError;
 use crate::coherent::fabric::LANES;
+use crate::coherent::figures::Figures;
 use crate::coherent::homes::hashed;
-use crate::coherent::written::Figures;
 use crate::figure::{Figure, syntax};
 use seatmap_machine::CoreKind;
 use seatmap_machine::description::Basis;

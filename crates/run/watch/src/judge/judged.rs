@@ -1,7 +1,7 @@
 //! The result of a check, as a table for people and as a document for programs.
 
 use super::facts::{count, cpus};
-use super::{Asked, ThreadSeat, Verdict, judge, missed, named_process, seats};
+use super::{Criteria, ThreadSeat, Verdict, judge, missed, named_process, seats};
 use crate::finding::{Finding, Gravity};
 use crate::live::{Frame, Rates, Wakes};
 use crate::seating::{Process, Seating, Thread, Unseen};
@@ -34,9 +34,9 @@ pub struct Judged<'a> {
     /// The things that the rules need and that could not be seen.
     #[serde(skip)]
     pub missed: Vec<&'a Unseen>,
-    /// Whether seats or rules were asked for, so that a program can be as asked.
+    /// Whether there are criteria, seats or rules, so that a program can be as asked.
     #[serde(skip)]
-    pub is_asked: bool,
+    pub has_criteria: bool,
 }
 
 /// A look as a document: a seating with its judgement, and the rates.
@@ -53,11 +53,11 @@ pub struct LookDocument<'a> {
 }
 
 impl Frame {
-    /// The document of this look, judged by the things that were asked.
+    /// The document of this look, judged by these criteria.
     #[must_use]
-    pub fn document(&self, topology: &Topology, asked: &Asked) -> LookDocument<'_> {
+    pub fn document(&self, topology: &Topology, criteria: &Criteria) -> LookDocument<'_> {
         LookDocument {
-            judged: Judged::new(&self.seating, topology, asked),
+            judged: Judged::new(&self.seating, topology, criteria),
             rates: &self.rates,
             wakes: self.wakes.as_deref(),
         }
@@ -65,15 +65,15 @@ impl Frame {
 }
 
 impl<'a> Judged<'a> {
-    /// A seating, judged by the things that were asked.
+    /// A seating, judged by these criteria.
     #[must_use]
-    pub fn new(seating: &'a Seating, topology: &Topology, asked: &Asked) -> Self {
-        let findings = judge(seating, topology, asked);
-        let missed = missed(seating, topology, asked);
+    pub fn new(seating: &'a Seating, topology: &Topology, criteria: &Criteria) -> Self {
+        let findings = judge(seating, topology, criteria);
+        let missed = missed(seating, topology, criteria);
         let verdict = Verdict::of(seating, &findings, &missed);
-        let is_asked = asked.expected.is_some() || !asked.rules.is_empty();
-        let seats = seats(seating, topology, asked);
-        Judged { seating, findings, verdict, seats, missed, is_asked }
+        let has_criteria = criteria.expected.is_some() || !criteria.rules.is_empty();
+        let seats = seats(seating, topology, criteria);
+        Judged { seating, findings, verdict, seats, missed, has_criteria }
     }
 
     /// A line for each program, then the findings, then the things that could not be seen.
@@ -160,13 +160,13 @@ impl<'a> Judged<'a> {
                 let concerns = finding.pid.is_none_or(|pid| pid == process.pid);
                 finding.gravity == Gravity::Unseen && concerns
             });
-        let well = if self.is_asked { "as asked" } else { "nothing is wrong" };
+        let well = if self.has_criteria { "as asked" } else { "nothing is wrong" };
         match (wrong, remarks) {
             // A clean bill must not be given where something was not seen.
             (0, 0) if is_hidden || threads.iter().any(|thread| thread.mask.is_empty()) => {
                 format!("{well}, as far as could be seen")
             }
-            (0, 0) if self.is_asked => "all as asked".to_owned(),
+            (0, 0) if self.has_criteria => "all as asked".to_owned(),
             (0, 0) => well.to_owned(),
             (0, remarks) if is_hidden => {
                 format!("{well}, as far as could be seen, {}", count(remarks, "remark"))
@@ -281,7 +281,7 @@ mod tests {
     use crate::judge::made::Made;
 
     fn judged(made: &Made) -> Judged<'_> {
-        Judged::new(&made.seating, &made.topology, &Asked::default())
+        Judged::new(&made.seating, &made.topology, &Criteria::default())
     }
 
     #[test]
@@ -324,8 +324,9 @@ had little to do
     #[test]
     fn a_program_is_as_asked_where_something_was_asked() {
         let made = Made::new(4).thread(9, 9, "2");
-        let asked = Asked { rules: vec!["one-per-cpu".parse().unwrap()], ..Asked::default() };
-        let text = Judged::new(&made.seating, &made.topology, &asked).table(false);
+        let criteria =
+            Criteria { rules: vec!["one-per-cpu".parse().unwrap()], ..Criteria::default() };
+        let text = Judged::new(&made.seating, &made.topology, &criteria).table(false);
         assert_eq!(text, "program (9): 1 thread on CPU 2: all as asked\n");
     }
 

@@ -1,0 +1,55 @@
+//! Masks that people chose and that the kernel forgets when cpusets change.
+
+use crate::change::{Change, What};
+use crate::site::Site;
+use seatmap_os::root::FileError;
+use seatmap_os::{CpuSet, affinity, task};
+
+/// Masks that people chose and that the kernel forgets, or empties, when cpusets change: those
+/// without some CPU that is open to all threads now. They are noted first, so that they are the
+/// last to be put back. Kernels that forget CPUs which are offline do so in all masks.
+pub(super) fn chosen_masks(
+    site: &Site<'_>,
+    concerns: impl Fn(&task::Task) -> bool,
+) -> Result<Vec<Change>, FileError> {
+    let everywhere = site.rest.with(&site.cell);
+    let forgets = affinity::forgets_offline();
+    let forgotten = if forgets { affinity::offline() } else { CpuSet::default() };
+    Ok(task::all(site.root)?
+        .into_iter()
+        .filter_map(|task| {
+            let old = task.cpus().filter(|_| !task.is_bound && concerns(&task))?;
+            let is_noted = !everywhere.is_subset(&old) || old.meets(&forgotten);
+            is_noted.then(|| narrowing(site, &task, &old))
+        })
+        .collect())
+}
+
+pub(super) fn narrowing(site: &Site<'_>, task: &task::Task, old: &CpuSet) -> Change {
+    let what = What::Affinity;
+    let path = task.folder();
+    let started_ticks = Some(task.started_ticks);
+    // A thread that ends now needs no mask.
+    let back = affinity::to_put_back(task.tid).unwrap_or_else(|_| old.clone());
+    let new = given(old.outside(&site.cell, &site.rest));
+    Change { what, path, old: back.to_string(), new: new.to_string(), started_ticks }
+}
+
+/// The mask that the kernel makes of one that a thread is given: what is noted is compared with it
+/// when the cell goes.
+fn given(mask: CpuSet) -> CpuSet {
+    let lasting = mask.without(&affinity::offline());
+    if lasting.is_empty() || !affinity::forgets_offline() { mask } else { lasting }
+}
+
+/// Gives threads the masks that they should have now, where the kernel has changed or not yet
+/// narrowed them.
+pub(super) fn renew(site: &Site<'_>, masks: &[Change]) {
+    for change in masks {
+        let now = change.current(site.root);
+        if now.is_ok_and(|now| !change.same(&now, &change.new)) {
+            // One that refuses is found when stragglers are counted.
+            let _ = site.make(change);
+        }
+    }
+}

@@ -1,0 +1,39 @@
+//! Reads a coherent machine: from its own file, or from the distances of a profile.
+
+use crate::ModelError;
+use crate::coherent::CoherentModel;
+use crate::coherent::hierarchy::{self, Hierarchy};
+use crate::coherent::written::Written;
+use seatmap_machine::Profile;
+
+impl CoherentModel {
+    /// Reads a model and checks that it can run.
+    ///
+    /// # Errors
+    /// [`ModelError`]; `name` is the name of the text in its message.
+    pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
+        match hierarchy::kind_of_fabric(text).as_deref() {
+            Some("levels") => Hierarchy::read(name, text)?.model(name),
+            None | Some("ring" | "mesh") => Written::read(name, text)?.model(name),
+            Some(other) => Err(ModelError::Impossible {
+                name: name.to_owned(),
+                message: format!("fabric.kind is '{other}'; ring, mesh and levels are known"),
+            }),
+        }
+    }
+
+    /// A hierarchical machine (SMT siblings, caches, dies, packages) from measured or described
+    /// core distances: the simulation gives every distance back to the tick. Figures that a profile
+    /// does not give (how long directories and links are busy) are taken from
+    /// [`hierarchy::ORDINARY`].
+    ///
+    /// # Errors
+    /// [`ModelError`], for a profile without topology, distances or a sufficient frequency.
+    pub fn from_profile(
+        profile: &Profile,
+        summary: &str,
+        frequency_ghz: f64,
+    ) -> Result<Self, ModelError> {
+        Hierarchy::described(profile, summary, frequency_ghz)?.model(&profile.name)
+    }
+}

@@ -1,0 +1,111 @@
+//! The outcome of an observation: what was seen, and the command's end.
+
+use crate::c2c;
+use crate::command;
+use crate::tsan::SharedLine;
+use crate::{Observation, ObserveError};
+use seatmap_launch::Ending;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+use std::process::Child;
+
+/// The sighting of a program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sighting {
+    /// Its threads, and who talked to whom.
+    pub observation: Observation,
+    /// The cache lines that passed most often, where the method sees lines.
+    pub lines: Vec<SharedLine>,
+}
+
+/// The outcome of an observation.
+#[derive(Debug)]
+pub struct Observed {
+    /// The sighting, or why there is none. `Ok(None)` where another rank of the job has it, and
+    /// where the command failed, which is reason enough.
+    pub sighting: Result<Option<Sighting>, ObserveError>,
+    /// The command's end, which may still have to come.
+    pub end: CommandEnd,
+}
+
+/// The end of an observed command.
+#[derive(Debug)]
+pub struct CommandEnd {
+    pub(crate) state: CommandState,
+    /// The look that failed and ended the observation.
+    pub(crate) broken: Option<ObserveError>,
+    /// Why the program could not be seen.
+    pub(crate) blind: Option<String>,
+}
+
+#[derive(Debug)]
+pub(crate) enum CommandState {
+    /// No command was started.
+    None,
+    Runs {
+        child: Child,
+        /// Whether the user has asked it to end.
+        is_to_end: bool,
+    },
+    Ended(Ending),
+}
+
+impl Sighting {
+    /// A recording of perf(1).
+    pub(crate) fn of_recording(path: &Path) -> Result<Self, ObserveError> {
+        let file = File::open(path).map_err(c2c::RecordingError::Open);
+        let sampled = file.and_then(|file| c2c::read(BufReader::new(file)));
+        let sampled = sampled.map_err(|source| ObserveError::Recording {
+            path: path.display().to_string(),
+            source,
+        })?;
+        Ok(Sighting { observation: sampled.observation, lines: sampled.lines })
+    }
+
+    /// The lines that pass between threads which do not use each other's bytes, the most frequent
+    /// first.
+    pub fn false_sharing(&self) -> impl Iterator<Item = &SharedLine> {
+        self.lines.iter().filter(|line| line.is_false_sharing())
+    }
+}
+
+impl Observed {
+    /// A command that has ended with this sighting. One that failed has seen little of itself: its
+    /// failure is the reason why there are no reports.
+    pub(crate) fn of_ended(ending: Ending, sighting: Result<Sighting, ObserveError>) -> Self {
+        let sighting = match sighting {
+            Err(_) if ending != Ending::Exited(0) => Ok(None),
+            sighting => sighting.map(Some),
+        };
+        Observed { sighting, ..Observed::elsewhere(ending) }
+    }
+
+    /// A command that has ended, and whose sighting another process has.
+    pub(crate) fn elsewhere(ending: Ending) -> Self {
+        let state = CommandState::Ended(ending);
+        Observed { sighting: Ok(None), end: CommandEnd { state, broken: None, blind: None } }
+    }
+}
+
+impl CommandEnd {
+    /// Waits for the command's end. Where there is no command, the observation ended well.
+    ///
+    /// # Errors
+    /// A look that failed, or a program that could not be seen though it did well.
+    pub fn wait(self, stop: &dyn Fn() -> bool) -> Result<Ending, ObserveError> {
+        let ending = match self.state {
+            CommandState::None => Ok(Ending::Exited(0)),
+            CommandState::Ended(ending) => Ok(ending),
+            CommandState::Runs { child, is_to_end } => {
+                command::attend(child, is_to_end, stop).map(Ending::of)
+            }
+        };
+        // A look that failed says more than the ending: the program ran on unseen.
+        match (self.broken, ending.map_err(ObserveError::System)?, self.blind) {
+            (Some(error), ..) => Err(error),
+            (None, Ending::Exited(0), Some(reason)) => Err(ObserveError::Unseen(reason)),
+            (None, ending, _) => Ok(ending),
+        }
+    }
+}
