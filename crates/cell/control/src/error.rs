@@ -78,6 +78,15 @@ pub enum ControlError {
 }
 
 impl ControlError {
+    /// Whether the request is at fault, rather than the work.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        use ControlError::{AnotherRuns, Export, Refused, Socket, Unreachable};
+        let is_refused = matches!(self, Refused { kind: ErrorOrigin::Asked, .. });
+        is_refused
+            || matches!(self, AnotherRuns | Export { .. } | Socket { .. } | Unreachable { .. })
+    }
+
     /// No server of files listens at a socket, or it lets nobody in.
     pub(crate) fn no_files(socket: &Path, source: io::Error) -> Self {
         ControlError::NoFiles { path: socket.display().to_string(), source }

@@ -73,3 +73,11 @@ pub enum Error {
     #[error("the meter on CPU {0} panicked")]
     Lost(u32),
 }
+
+impl Error {
+    /// Whether the CPUs that were named are at fault.
+    #[must_use]
+    pub fn is_input(&self) -> bool {
+        matches!(self, Error::Nothing | Error::Twice(_) | Error::Cpu(_) | Error::Cpuset { .. })
+    }
+}
