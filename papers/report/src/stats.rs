@@ -167,8 +167,7 @@ fn buffers(survey: &Survey) -> Option<String> {
     // Within a twentieth, the two are the same.
     let better = shared.points.iter().filter(|point| {
         // By size: a size that was refused is missing in one of the two.
-        at_of(private, point.at)
-            .is_some_and(|private| private.latency_ns < 0.95 * point.latency_ns)
+        at_of(private, point.at).is_some_and(|private| private.latency_ns < 0.95 * point.latency_ns)
     });
     let last = better.map(|point| point.at).max()?;
     Some(format!(

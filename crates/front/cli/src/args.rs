@@ -38,6 +38,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use seatmap_console::values::cpus;
 use seatmap_console::view::ColourChoice;
 use seatmap_os::CpuList;
+use seatmap_report::Order;
 use std::path::PathBuf;
 
 /// The verbs by what they serve.
@@ -321,6 +322,15 @@ pub enum OrderChoice {
     Group,
     /// As the operating system numbers them.
     Os,
+}
+
+impl From<OrderChoice> for Order {
+    fn from(choice: OrderChoice) -> Self {
+        match choice {
+            OrderChoice::Group => Order::Group,
+            OrderChoice::Os => Order::Os,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

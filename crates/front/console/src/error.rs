@@ -7,6 +7,7 @@ use seatmap_launch::Ending;
 use seatmap_sim::SimError;
 use std::error::Error;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// A failure, and whose it is.
@@ -33,6 +34,16 @@ impl CliError {
     /// The work failed.
     pub fn work(error: impl Into<Box<dyn Error>>) -> Self {
         CliError::Work(error.into())
+    }
+
+    /// The file at this path is wrong.
+    pub fn at(path: &Path, error: impl Into<Box<dyn Error>>) -> Self {
+        CliError::input(AtFile { path: path.display().to_string(), source: error.into() })
+    }
+
+    /// The work failed at this path.
+    pub fn work_at(path: &Path, error: impl Into<Box<dyn Error>>) -> Self {
+        CliError::work(AtFile { path: path.display().to_string(), source: error.into() })
     }
 
     /// A failed run on a model: the fault is in the user's request or in the work.
@@ -95,16 +106,9 @@ fn tell(error: &dyn Error, code: u8) -> u8 {
 /// An error at a file.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}")]
-pub struct AtFile {
+struct AtFile {
     /// The file, as it was typed.
-    pub path: String,
+    path: String,
     /// The problem.
-    pub source: Box<dyn Error>,
-}
-
-impl AtFile {
-    /// An error at this file.
-    pub fn new(path: &std::path::Path, source: impl Into<Box<dyn Error>>) -> Self {
-        AtFile { path: path.display().to_string(), source: source.into() }
-    }
+    source: Box<dyn Error>,
 }

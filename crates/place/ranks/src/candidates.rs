@@ -2,7 +2,7 @@
 //! everything.
 
 use crate::over_nodes::{Judge, launchers};
-use crate::{RankPlan, RankRequest, RanksError, inside, orders};
+use crate::{RankPlan, RankRequest, RankWishes, RanksError, inside, orders};
 use seatmap_statistics::Xoshiro;
 
 /// Random orders among the candidates: a race that these win says that the pattern is wrong.
@@ -33,8 +33,9 @@ impl RankRequest<'_> {
         all.push(Candidate { name: "measured".to_owned(), plan: measured });
         // Blocks with fixed ranks are refused, and a request for blocks has them in `measured`
         // already.
-        if self.fixed.is_empty() && !self.in_blocks {
-            let plan = RankRequest { in_blocks: true, ..self.clone() }.place()?;
+        if self.wishes.fixed.is_empty() && !self.wishes.in_blocks {
+            let wishes = RankWishes { in_blocks: true, ..self.wishes.clone() };
+            let plan = RankRequest { wishes, ..self.clone() }.place()?;
             all.push(Candidate { name: "measured, in blocks".to_owned(), plan });
         }
         all.extend(known.map(|(name, order)| self.candidate(name, order)));
@@ -136,9 +137,9 @@ mod tests {
     fn fixed_ranks_stay_in_every_order() {
         let nodes = nodes();
         let ring = ring();
-        let fixed = vec![(0, "n2".to_owned())];
+        let wishes = RankWishes { fixed: vec![(0, "n2".to_owned())], ..RankWishes::default() };
         let request =
-            RankRequest { fixed, limit: Limit::kicks(50), ..RankRequest::new(&nodes, &ring) };
+            RankRequest { wishes, limit: Limit::kicks(50), ..RankRequest::new(&nodes, &ring) };
         let found = request.candidates(12).unwrap();
         assert!(found.iter().all(|candidate| candidate.plan.node(0) == "n2"));
         assert!(found.iter().any(|candidate| candidate.name == "measured"));

@@ -73,12 +73,6 @@ fn measure(cpus: &[u32], typed: &Noise) -> Result<NoiseReport, CliError> {
     Ok(report)
 }
 
-/// A CPU that cannot be had was typed.
 fn failed(error: Error) -> CliError {
-    match error {
-        Error::Nothing | Error::Twice(_) | Error::Cpu(_) | Error::Cpuset { .. } => {
-            CliError::input(error)
-        }
-        _ => CliError::work(error),
-    }
+    if error.is_input() { CliError::input(error) } else { CliError::work(error) }
 }

@@ -168,7 +168,8 @@ impl<'a> Comparison<'a> {
         [0, 1].map(|side: usize| {
             let leaves = |edge: &&Edge| {
                 self.seatings[side].ends(edge).is_some_and(|[here, there]| {
-                    let is_inside = box_of.get(&here).is_some_and(|at| box_of.get(&there) == Some(at));
+                    let is_inside =
+                        box_of.get(&here).is_some_and(|at| box_of.get(&there) == Some(at));
                     here != there && !is_inside
                 })
             };

@@ -16,7 +16,7 @@ pub(crate) mod tables;
 pub use doctor::doctor;
 pub use page::page;
 pub use replay::replay;
-pub use seating::{SeatingPage, ThreadRow, Verdict, seating_page};
+pub use seating::seating_page;
 pub use tables::facts;
 
 use crate::floor::Comparison;

@@ -1,7 +1,7 @@
 //! A race as its caller means it: of which program, where, and how long.
 
 use crate::metric::{Better, Metric};
-use crate::program_race::cluster_job::{HostsWriter, RankWishes};
+use crate::program_race::cluster_job::HostsWriter;
 use crate::tuned::Tuned;
 use crate::winner::Provenance;
 use seatmap_machine::Profile;
@@ -9,7 +9,7 @@ use seatmap_os::CpuList;
 use seatmap_os::switches::Switch;
 use seatmap_pattern::Pattern;
 use seatmap_plan::Objective;
-use seatmap_ranks::Nodes;
+use seatmap_ranks::{Nodes, RankWishes};
 use std::error::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

@@ -20,6 +20,6 @@ mod samples;
 
 pub use draw::{Scene, draw, plain, table_lines};
 pub use keys::{Wish, press};
-pub use rows::{Judgement, Row, RowId, rows};
+pub use rows::{Row, RowId, rows};
 pub use seats::{SeatGroup, SeatGroups};
 pub use view::{Prompt, Sort, USUAL_INTERVAL, View};
