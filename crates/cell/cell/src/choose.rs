@@ -8,6 +8,7 @@
 
 use crate::error::CellError;
 use crate::host::Host;
+use crate::name::Name;
 use seatmap_machine::Profile;
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::layout;
@@ -53,6 +54,18 @@ impl CpuChoice {
             steal_percent: BTreeMap::new(),
             free,
         })
+    }
+
+    /// Looks at this computer for a new cell of this name. Trying interrupts takes its time, so that
+    /// the name comes first.
+    ///
+    /// # Errors
+    /// [`CellError::NameTaken`], and the errors of [`CpuChoice::of_host`].
+    pub fn for_new(host: &Host, name: &Name) -> Result<Self, CellError> {
+        if host.cell(name).is_ok() {
+            return Err(CellError::NameTaken(name.clone()));
+        }
+        CpuChoice::of_host(host)
     }
 
     /// The CPUs to place this many communicating tasks on, one each: those that suit a cell if they

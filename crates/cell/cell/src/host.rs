@@ -76,6 +76,15 @@ impl Host {
         Ok(left)
     }
 
+    /// Finishes what other programs left unfinished, as [`Host::recover`] does, with the lock.
+    ///
+    /// # Errors
+    /// The lock cannot be taken; a journal cannot be read or written.
+    pub fn take_over(&self) -> Result<Vec<Left>, CellError> {
+        let _lock = self.run.lock().map_err(CellError::remembering)?;
+        self.recover()
+    }
+
     /// Undoes a cell and forgets it, and its guardian. To be called with the lock held.
     ///
     /// # Errors

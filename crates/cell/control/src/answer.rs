@@ -1,5 +1,6 @@
 //! The controller's answers.
 
+use seatmap_cell::undo::Left;
 use seatmap_cell::{Name, Record};
 use serde::{Deserialize, Serialize};
 
@@ -120,6 +121,18 @@ pub enum CellPhase {
 }
 
 impl Say {
+    /// The answer that shows a cell.
+    #[must_use]
+    pub fn cell(record: Record) -> Self {
+        Say::Cell { cell: Box::new(record) }
+    }
+
+    /// The answer to a request that is done, but for these settings.
+    #[must_use]
+    pub fn done(left: &[Left]) -> Self {
+        Say::Done { left: left.iter().map(ToString::to_string).collect() }
+    }
+
     /// The answer that reports an error.
     #[must_use]
     pub fn error(kind: ErrorOrigin, message: impl Into<String>) -> Self {

@@ -1,7 +1,8 @@
 //! The requests of clients.
 
-use seatmap_cell::{Backend, Name};
+use seatmap_cell::{Backend, CellRequest, Name};
 use seatmap_document::json_problem;
+use seatmap_os::CpuSet;
 use serde::{Deserialize, Serialize};
 
 /// The protocol's name and version; every request carries it.
@@ -90,6 +91,21 @@ pub struct Create {
 
 fn least() -> Backend {
     Backend::Affinity
+}
+
+impl Create {
+    /// The same cell on CPUs that were found for it.
+    #[must_use]
+    pub fn on(self, cpus: CpuSet) -> CellRequest {
+        CellRequest {
+            name: self.name,
+            cpus,
+            require: self.require,
+            noise_limit: self.noise_limit,
+            lease_s: self.lease_s,
+            memory_bytes: self.memory_bytes,
+        }
+    }
 }
 
 impl ControlRequest {

@@ -39,6 +39,7 @@ use seatmap_console::shell::{ShellVerb, with_short_help};
 use seatmap_console::values::cpus;
 use seatmap_console::view::ColourChoice;
 use seatmap_os::CpuList;
+use seatmap_report::Order;
 use std::path::PathBuf;
 
 /// The verbs by what they serve.
@@ -306,6 +307,15 @@ pub enum OrderChoice {
     Group,
     /// As the operating system numbers them.
     Os,
+}
+
+impl From<OrderChoice> for Order {
+    fn from(choice: OrderChoice) -> Self {
+        match choice {
+            OrderChoice::Group => Order::Group,
+            OrderChoice::Os => Order::Os,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

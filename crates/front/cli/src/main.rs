@@ -40,7 +40,7 @@ fn run(typed: SeatmapArguments) -> Result<(), CliError> {
         Command::Measure(measure) => verbs::measure::run(measure, typed.colour),
         Command::Import(import) => verbs::import::run(import),
         Command::Export(export) => verbs::export::run(export),
-        Command::Show(show) => verbs::show::run(show, typed.colour),
+        Command::Show(show) => verbs::show::run(&show, typed.colour),
         Command::Place(place) => verbs::place::run(&place),
         Command::Pattern(pattern) => verbs::pattern::run(pattern),
         Command::Model(model) => verbs::model::run(&model),

@@ -1,7 +1,7 @@
 //! How far a measurement is, on stderr, if that is a terminal. Everything here runs between two
 //! measurements.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use seatmap_console::bar::Bars;
 use seatmap_console::view;
 use seatmap_console::view::ColourChoice;
 use seatmap_measure::matrix;
@@ -21,7 +21,7 @@ const LINES_LEFT: usize = 2;
 /// Draws a survey's progress on stderr; draws nothing where stderr is not a terminal.
 pub struct Display {
     live: Option<Live>,
-    bar: Option<ProgressBar>,
+    bars: Bars,
     next: Instant,
     drawn: bool,
 }
@@ -39,7 +39,7 @@ impl Display {
             };
             Live::new(pus, options, height.saturating_sub(LINES_LEFT), resolution_ns)
         });
-        Display { live, bar: None, next: Instant::now() + LEAST_PAUSE, drawn: false }
+        Display { live, bars: Bars::default(), next: Instant::now() + LEAST_PAUSE, drawn: false }
     }
 
     /// Shows a step, if it is time to.
@@ -51,9 +51,10 @@ impl Display {
         let started = Instant::now();
         match step {
             Step::Matrix(progress) => self.picture(progress),
-            Step::Homes(done, total) => self.line("homes", *done, *total),
+            Step::Homes(done, total) => self.line("homes", *done as usize, *total as usize),
             Step::Loaded(point, left) => {
-                self.line("loaded", u64::from(point.pairs), u64::from(point.pairs) + *left as u64)
+                let done = point.pairs as usize;
+                self.line("loaded", done, done + *left as usize);
             }
         }
         // From the end of the drawing on: a slow terminal draws more seldom, and the measurement is
@@ -73,16 +74,9 @@ impl Display {
         self.drawn = true;
     }
 
-    fn line(&mut self, what: &'static str, done: u64, total: u64) {
+    fn line(&mut self, stage: &'static str, done: usize, total: usize) {
         self.clear_picture();
-        let bar = self.bar.get_or_insert_with(|| {
-            let style = ProgressStyle::with_template("{msg} {bar:40} {pos}/{len}, {eta} left");
-            ProgressBar::new(total)
-                .with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-        });
-        bar.set_message(what);
-        bar.set_length(total);
-        bar.set_position(done);
+        self.bars.show(stage, done, total);
     }
 
     fn clear_picture(&mut self) {
@@ -97,9 +91,7 @@ impl Display {
 impl Drop for Display {
     /// Leaves the terminal as it was found.
     fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
+        self.bars.clear();
         self.clear_picture();
     }
 }

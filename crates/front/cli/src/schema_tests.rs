@@ -4,9 +4,9 @@
 
 #![expect(dead_code, reason = "only the types of these documents are of interest")]
 
-use crate::verbs::cell::seats::Seated;
-use crate::verbs::{doctor, machines};
+use crate::verbs::cell::program::Seated;
 use schemars::JsonSchema;
+use seatmap_catalog::MachineList;
 use seatmap_cell::Record;
 use seatmap_cell::document::{CellList, CellVerdict};
 use seatmap_cluster::Cluster;
@@ -14,6 +14,7 @@ use seatmap_console::output::OfMachine;
 use seatmap_control::account::Account;
 use seatmap_control::server::Announcement;
 use seatmap_control::{ControlAnswer, ControlRequest, Listed};
+use seatmap_doctor::DoctorReport;
 use seatmap_document::schema::{check_in, of};
 use seatmap_launch::Report;
 use seatmap_live::log;
@@ -123,8 +124,8 @@ fn the_schemas_are_those_of_the_types() {
         of::<Noise>(seatmap_noise::FORMAT),
         of::<TwinReport>(seatmap_twin::FORMAT),
         of::<ShownMachine<'static>>("seatmap-show/1"),
-        of::<machines::Document>("seatmap-machines/1"),
-        of::<doctor::Document<'static>>("seatmap-doctor/1"),
+        of::<MachineList>("seatmap-machines/1"),
+        of::<DoctorReport<'static>>("seatmap-doctor/1"),
     ];
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/formats"));
     assert_eq!(check_in(folder, &schemas), [""; 0]);

@@ -3,6 +3,26 @@
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 
+/// The bars of work in several stages, one after the other.
+#[derive(Default)]
+pub struct Bars(Option<(&'static str, Bar)>);
+
+impl Bars {
+    /// Shows that `done` of `steps` steps are done of the stage with this word before its bar.
+    pub fn show(&mut self, word: &'static str, done: usize, steps: usize) {
+        let (_, bar) = match self.0.take().filter(|(now, _)| *now == word) {
+            Some(now) => self.0.insert(now),
+            None => self.0.insert((word, Bar::new(word))),
+        };
+        bar.show(done, steps);
+    }
+
+    /// Takes the bar away, before something else is said.
+    pub fn clear(&mut self) {
+        self.0 = None;
+    }
+}
+
 /// A bar that knows how far it is; gone when dropped.
 pub struct Bar(Option<ProgressBar>);
 

@@ -6,6 +6,7 @@ use seatmap_document::{Blame, is_hidden, visible_lines};
 use seatmap_launch::Ending;
 use std::error::Error;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// A failure, and whose it is.
@@ -39,6 +40,16 @@ impl CliError {
     /// The work failed.
     pub fn work(error: impl Into<Box<dyn Error>>) -> Self {
         CliError::Work(error.into())
+    }
+
+    /// The file at this path is wrong.
+    pub fn at(path: &Path, error: impl Into<Box<dyn Error>>) -> Self {
+        CliError::input(AtFile { path: path.display().to_string(), source: error.into() })
+    }
+
+    /// The work failed at this path.
+    pub fn work_at(path: &Path, error: impl Into<Box<dyn Error>>) -> Self {
+        CliError::work(AtFile { path: path.display().to_string(), source: error.into() })
     }
 
     /// Prints the failure on stderr.
@@ -92,16 +103,9 @@ fn tell(error: &dyn Error, code: u8) -> u8 {
 /// An error at a file.
 #[derive(Debug, thiserror::Error)]
 #[error("{path}")]
-pub struct AtFile {
+struct AtFile {
     /// The file, as it was typed.
-    pub path: String,
+    path: String,
     /// The problem.
-    pub source: Box<dyn Error>,
-}
-
-impl AtFile {
-    /// An error at this file.
-    pub fn new(path: &std::path::Path, source: impl Into<Box<dyn Error>>) -> Self {
-        AtFile { path: path.display().to_string(), source: source.into() }
-    }
+    source: Box<dyn Error>,
 }

@@ -1,14 +1,16 @@
 //! Finds the machine that a name or a file stands for.
 
-use crate::error::{AtFile, CliError};
+use crate::error::CliError;
 use crate::figures::{FigureChange, FigureChanges};
 use crate::{here, output, stdio};
-use seatmap_catalog::machine::Surroundings;
+use seatmap_catalog::machine::{Surroundings, is_archive};
 use seatmap_catalog::{Capability, Machine, OpenError, Runner};
-use seatmap_machine::Profile;
-use seatmap_machine::import::{self, Imported, Note};
+use seatmap_machine::import::{self, ImportOptions, Imported, Note};
+use seatmap_machine::{Profile, Topology};
 use seatmap_measure::fit;
 use seatmap_sim::CellModel;
+use seatmap_sim::catalog::is_model;
+use std::error::Error;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -91,25 +93,42 @@ pub fn is_file(name: &str) -> bool {
     Path::new(name).exists() || name == "-"
 }
 
-/// A file of any kind that can be read; `-` is stdin.
+/// The profile of a file of any kind, explained: another tool's, or what stands for a machine, such
+/// as a model or what `hwloc-gather-topology` made. The facts that the options add are in it.
+/// Warnings go to stderr.
 ///
 /// # Errors
 /// The file cannot be read or understood.
-pub fn file(path: &Path, options: &import::ImportOptions) -> Result<Imported, CliError> {
-    understood(path, &bytes(path)?, options)
+pub fn imported(path: &Path, options: &ImportOptions) -> Result<Profile, CliError> {
+    let name = path.to_string_lossy();
+    let machine = if path.is_dir() {
+        machine(&name)?
+    } else {
+        let bytes = bytes(path)?;
+        // A model is text too, which no other tool's reader knows.
+        if !is_archive(&bytes) && !std::str::from_utf8(&bytes).is_ok_and(is_model) {
+            let imported = understood(path, &bytes, options)?;
+            warn(&name, &imported.notes);
+            return Ok(explained(imported.profile));
+        }
+        machine_in(&name, &bytes)?
+    };
+    import::with_facts(profile_of(&machine)?, options)
+        .map(explained)
+        .map_err(|error| CliError::at(path, error))
 }
 
-/// Understands a file that has been read.
+/// The topology in a file, without a word about anything else in it.
 ///
 /// # Errors
-/// The file cannot be understood.
-pub fn understood(
-    path: &Path,
-    bytes: &[u8],
-    options: &import::ImportOptions,
-) -> Result<Imported, CliError> {
+/// The file cannot be read or understood.
+pub fn topology(path: &Path) -> Result<Topology, CliError> {
+    Ok(understood(path, &bytes(path)?, &ImportOptions::default())?.profile.topology)
+}
+
+fn understood(path: &Path, bytes: &[u8], options: &ImportOptions) -> Result<Imported, CliError> {
     import::read_with(bytes, &path.to_string_lossy(), Some(&here::today()), options)
-        .map_err(|error| CliError::input(AtFile::new(path, error)))
+        .map_err(|error| CliError::at(path, error))
 }
 
 /// The bytes of a file; `-` is stdin. Reads at most one byte more than is ever accepted, so that an
@@ -118,7 +137,37 @@ pub fn understood(
 /// # Errors
 /// The file cannot be read.
 pub fn bytes(path: &Path) -> Result<Vec<u8>, CliError> {
-    read(path).map_err(|error| CliError::input(AtFile::new(path, error)))
+    read(path).map_err(|error| CliError::at(path, error))
+}
+
+/// The document in a file of the kind that `is` recognises; `None` where the name is not a file's,
+/// or the file holds something else. Stdin can be read once only, and belongs to the machines.
+///
+/// # Errors
+/// The file cannot be read, or is of this kind and cannot be understood.
+pub fn if_in_file<T, E: Into<Box<dyn Error>>>(
+    name: &str,
+    is: fn(&[u8]) -> bool,
+    parse: fn(&str) -> Result<T, E>,
+) -> Result<Option<T>, CliError> {
+    let path = Path::new(name);
+    if name == "-" || !path.is_file() {
+        return Ok(None);
+    }
+    let bytes = bytes(path)?;
+    is(&bytes).then(|| parsed(path, &bytes, parse)).transpose()
+}
+
+/// The document in a file that has been read.
+///
+/// # Errors
+/// The file cannot be understood.
+pub fn parsed<T, E: Into<Box<dyn Error>>>(
+    path: &Path,
+    bytes: &[u8],
+    parse: impl FnOnce(&str) -> Result<T, E>,
+) -> Result<T, CliError> {
+    parse(&String::from_utf8_lossy(bytes)).map_err(|error| CliError::at(path, error))
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
@@ -137,7 +186,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 /// The profile with its distances explained, where its file does not.
-pub fn explained(mut profile: Profile) -> Profile {
+fn explained(mut profile: Profile) -> Profile {
     if let Some(distance) = profile.core_distance.as_ref().filter(|_| profile.home_model.is_none())
     {
         profile.home_model = fit::explain(distance, &profile.topology);
@@ -146,7 +195,7 @@ pub fn explained(mut profile: Profile) -> Profile {
 }
 
 /// Tells what a reader of the file should know.
-pub fn warn(name: &str, notes: &[Note]) {
+fn warn(name: &str, notes: &[Note]) {
     for note in notes {
         output::tell(&format!("{name}: {note}"));
     }

@@ -1,6 +1,6 @@
 //! Manual pages.
 
-use crate::error::{AtFile, CliError};
+use crate::error::CliError;
 use crate::output;
 use seatmap_os::whole_file;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub fn write(command: clap::Command, folder: Option<&Path>) -> Result<(), CliErr
         clap_mangen::Man::new(command).render(&mut page).map_err(CliError::work)?;
         return output::print(&String::from_utf8_lossy(&page));
     };
-    generated(command, folder).map_err(|error| CliError::work(AtFile::new(folder, error)))
+    generated(command, folder).map_err(|error| CliError::work_at(folder, error))
 }
 
 fn generated(command: clap::Command, folder: &Path) -> std::io::Result<()> {

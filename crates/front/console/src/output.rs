@@ -1,6 +1,6 @@
 //! Where results go: stdout, or a file that is whole or not there.
 
-use crate::error::{AtFile, CliError};
+use crate::error::CliError;
 use crate::printable::printable;
 use crate::{running, stdio};
 pub use seatmap_document::visible;
@@ -23,9 +23,7 @@ pub fn print_exact(text: &str) -> Result<(), CliError> {
         Ok(()) => Ok(()),
         // A reader such as `head` that has seen enough does not make the command fail.
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Err(CliError::NobodyListens),
-        Err(error) => {
-            Err(CliError::work(AtFile { path: "stdout".to_owned(), source: error.into() }))
-        }
+        Err(error) => Err(CliError::work_at(Path::new("stdout"), error)),
     }
 }
 
@@ -107,7 +105,7 @@ impl Destination {
         if path == Path::new("-") {
             return Ok(Destination::Stdout);
         }
-        Self::at(path).map_err(|error| CliError::input(AtFile::new(path, error)))
+        Self::at(path).map_err(|error| CliError::at(path, error))
     }
 
     fn at(path: &Path) -> io::Result<Self> {
@@ -157,12 +155,24 @@ impl Destination {
             Destination::Stream(path) => {
                 let written =
                     whole_file::create(path).and_then(|mut file| file.write_all(text.as_bytes()));
-                written.map_err(|error| failed(path, error))
+                written.map_err(|error| CliError::work_at(path, error))
             }
             Destination::File(path) => {
-                replace(path, text.as_bytes()).map_err(|error| failed(path, error))
+                replace(path, text.as_bytes()).map_err(|error| CliError::work_at(path, error))
             }
         }
+    }
+
+    /// Writes the whole text, and names the file on stderr, by its path as it was typed.
+    ///
+    /// # Errors
+    /// As [`Destination::write`].
+    pub fn write_named(&self, text: &str, typed: Option<&Path>) -> Result<(), CliError> {
+        self.write(text)?;
+        if let Some(path) = typed.filter(|_| *self != Destination::Stdout) {
+            tell(&format!("wrote {}", path.display()));
+        }
+        Ok(())
     }
 }
 
@@ -170,20 +180,34 @@ fn takes_files(folder: &Path) -> io::Result<()> {
     tempfile::NamedTempFile::new_in(folder).map(drop)
 }
 
+/// Where `-o` goes, if it was typed.
+///
+/// # Errors
+/// A file that cannot be written, or the file and JSON both on stdout.
+pub fn file(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, CliError> {
+    beside_json(typed, json, "-o")
+}
+
 /// Where `--html` goes, if it was typed.
 ///
 /// # Errors
 /// A file that cannot be written, or a page and JSON both on stdout.
 pub fn page(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, CliError> {
-    let page = typed.map(Destination::new).transpose()?;
-    // Two results in one stream could not be told apart.
-    if json && page == Some(Destination::Stdout) {
-        Err(CliError::input("--json and --html - both print on stdout; give --html a file's name"))
-    } else {
-        Ok(page)
-    }
+    beside_json(typed, json, "--html")
 }
 
-fn failed(path: &Path, error: io::Error) -> CliError {
-    CliError::work(AtFile::new(path, error))
+fn beside_json(
+    typed: Option<&Path>,
+    json: bool,
+    option: &str,
+) -> Result<Option<Destination>, CliError> {
+    let destination = typed.map(Destination::new).transpose()?;
+    // Two results in one stream could not be told apart.
+    if json && destination == Some(Destination::Stdout) {
+        Err(CliError::input(format!(
+            "--json and {option} - both print on stdout; give {option} a file's name"
+        )))
+    } else {
+        Ok(destination)
+    }
 }

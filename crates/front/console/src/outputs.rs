@@ -19,15 +19,20 @@ impl Outputs {
     /// # Errors
     /// A file that cannot be written, or two results on stdout.
     pub fn new(is_json: bool, file: Option<&Path>, page: Option<&Path>) -> Result<Self, CliError> {
-        let file = file.map(Destination::new).transpose()?;
+        let file = output::file(file, is_json)?;
         let takes_stdout = file == Some(Destination::Stdout);
-        if is_json && takes_stdout {
-            return Err(CliError::input(
-                "--json and -o - both print on stdout; give -o a file's name",
-            ));
-        }
         let page = output::page(page, is_json || takes_stdout)?;
         Ok(Outputs { is_json, file, page })
+    }
+
+    /// The path of a file that can be written again and again: that after `-o`, unless it is stdout
+    /// or a stream.
+    pub fn path(&self) -> Option<&Path> {
+        match &self.file {
+            // A stream can be written once only, at the end.
+            Some(Destination::File(path)) => Some(path),
+            _ => None,
+        }
     }
 
     /// Writes the page, and prints the document, or the text where nothing else is on stdout.

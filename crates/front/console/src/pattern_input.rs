@@ -1,6 +1,6 @@
 //! Finds the pattern that a generator or a file stands for.
 
-use crate::error::{AtFile, CliError};
+use crate::error::CliError;
 use crate::{input, output};
 use seatmap_pattern::qaplib::{Instance, Which};
 use seatmap_pattern::{Pattern, generate, import, loads};
@@ -41,7 +41,7 @@ pub fn pattern_of(text: &str, which: Option<Which>) -> Result<Pattern, CliError>
         .file_stem()
         .map_or_else(|| text.to_owned(), |stem| stem.to_string_lossy().into_owned());
     let imported = import::read(&input::bytes(path)?, &name, which)
-        .map_err(|error| CliError::input(AtFile::new(path, error)))?;
+        .map_err(|error| CliError::at(path, error))?;
     imported.notes.iter().for_each(|note| output::tell(&format!("{text}: {note}")));
     Ok(imported.pattern)
 }
@@ -55,7 +55,7 @@ pub fn give_loads(pattern: &mut Pattern, typed: Option<&str>) -> Result<(), CliE
     let path = Path::new(typed);
     let loads = if typed == "-" || path.exists() {
         let text = text_of(path, "the file is not text, as a list of loads is")?;
-        loads::read(&text).map_err(|error| CliError::input(AtFile::new(path, error)))?
+        loads::read(&text).map_err(|error| CliError::at(path, error))?
     } else {
         loads::read(typed)
             .map_err(|error| CliError::input(format!("--load {typed}: {}", error.problem)))?
@@ -79,9 +79,9 @@ pub fn give_loads(pattern: &mut Pattern, typed: Option<&str>) -> Result<(), CliE
 /// The file cannot be read or is not an instance.
 pub fn instance(path: &Path) -> Result<Instance, CliError> {
     let text = text_of(path, "the file is not text, as a QAPLIB instance is")?;
-    Instance::read(&text).map_err(|error| CliError::input(AtFile::new(path, error)))
+    Instance::read(&text).map_err(|error| CliError::at(path, error))
 }
 
 fn text_of(path: &Path, problem: &'static str) -> Result<String, CliError> {
-    String::from_utf8(input::bytes(path)?).map_err(|_| CliError::input(AtFile::new(path, problem)))
+    String::from_utf8(input::bytes(path)?).map_err(|_| CliError::at(path, problem))
 }

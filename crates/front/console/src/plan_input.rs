@@ -1,6 +1,6 @@
 //! Reads a plan from a file.
 
-use crate::error::{AtFile, CliError};
+use crate::error::CliError;
 use crate::here::host_name;
 use crate::input;
 use seatmap_plan::Plan;
@@ -22,7 +22,7 @@ pub fn plan_of_host(path: &Path, bytes: &[u8], any_machine: bool) -> Result<Plan
     let plan = plan_in(path, bytes)?;
     // CPU numbers of one computer mean other places on another.
     match plan.check_machine(&host_name()) {
-        Err(error) if !any_machine => Err(CliError::input(AtFile::new(path, error))),
+        Err(error) if !any_machine => Err(CliError::at(path, error)),
         _ => Ok(plan),
     }
 }
@@ -32,19 +32,16 @@ pub fn plan_of_host(path: &Path, bytes: &[u8], any_machine: bool) -> Result<Plan
 /// # Errors
 /// The file holds no plan.
 pub fn plan_in(path: &Path, bytes: &[u8]) -> Result<Plan, CliError> {
-    let text = std::str::from_utf8(bytes)
-        .map_err(|error| refused(path, format!("the file is not text, as a plan is: {error}")))?;
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        CliError::at(path, format!("the file is not text, as a plan is: {error}"))
+    })?;
     if is_foreign(bytes) {
-        return Err(refused(
+        return Err(CliError::at(
             path,
             "this is not a plan; 'seatmap place --pattern PATTERN -o FILE' writes one",
         ));
     }
-    Plan::from_json(text).map_err(|error| refused(path, error))
-}
-
-fn refused(path: &Path, error: impl Into<Box<dyn std::error::Error>>) -> CliError {
-    CliError::input(AtFile::new(path, error))
+    Plan::from_json(text).map_err(|error| CliError::at(path, error))
 }
 
 /// Whether this is another kind of file than Seatmap's documents: it is not a JSON object, or a

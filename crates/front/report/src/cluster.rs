@@ -93,6 +93,19 @@ pub fn verdict(cluster: &Cluster, found: &[Fault]) -> String {
     seatmap_document::visible_lines(text + &noisy)
 }
 
+/// How many nodes and pairs could not be measured, and what to do; `None` where all could.
+#[must_use]
+pub fn missing(cluster: &Cluster) -> Option<String> {
+    let nodes = cluster.missing.iter().filter(|missing| missing.nodes.len() == 1).count();
+    let pairs = cluster.missing.len() - nodes;
+    let kinds = [(nodes, "node"), (pairs, "pair")].into_iter().filter(|(count, _)| *count > 0);
+    let kinds: Vec<String> = kinds.map(|(count, kind)| counted(count, kind)).collect();
+    (!kinds.is_empty()).then(|| {
+        let kinds = kinds.join(" and ");
+        format!("{kinds} could not be measured; --resume measures what is missing")
+    })
+}
+
 /// A line about the pairs that were too noisy to judge.
 fn noisy(cluster: &Cluster) -> Option<String> {
     let pairs = unsettled(cluster);

@@ -9,8 +9,10 @@
 //! | [`terminal`] | heatmaps of half blocks or plain digits, and everything `seatmap show` prints |
 //! | [`live`] | a matrix that is still being measured |
 //! | [`pattern`], [`placement`], [`remarks`] | who talks to whom, who sits where, what that gains, and what is to know of it |
+//! | [`doctor`] | what disturbs programs on this computer |
 //! | [`duration`] | times in sentences and tables |
 //! | [`floor`] | a machine as it lies, with threads, lines and traffic on it, before and after |
+//! | [`cell`] | cells, what is wrong with them, and the noise that a program had in one |
 //! | [`cluster`] | the nodes of a cluster, and what is odd |
 //! | [`shown`] | the document of a machine, and the CPUs that were set apart |
 //! | [`qap`] | a solved QAPLIB instance |
@@ -32,8 +34,10 @@ mod about;
 pub mod auto;
 mod axis;
 pub mod bench;
+pub mod cell;
 pub mod cluster;
 mod digits;
+pub mod doctor;
 pub mod duration;
 pub mod floor;
 mod glossary;

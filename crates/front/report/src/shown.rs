@@ -1,10 +1,11 @@
 //! A machine as `seatmap show` has it: the document, and the CPUs that were set apart.
 
-use seatmap_machine::{Origin, Profile, SeatSpeed};
+use seatmap_machine::{HomeModel, Origin, Profile, SeatSpeed};
 use seatmap_measure::classes::{self, DistanceClass};
 use seatmap_measure::findings::{self, Finding};
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::{CpuList, CpuSet};
+use seatmap_statistics::words::counted;
 use serde::Serialize;
 
 /// The CPUs of this host that the kernel was started to set apart, by OS index.
@@ -145,9 +146,59 @@ impl<'a> ShownMachine<'a> {
     }
 }
 
+/// A CPU or a home that a machine does not have, and cannot be shown.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct AbsentPart(String);
+
+/// Checks that a machine has the CPU and the home that are to be shown.
+///
+/// # Errors
+/// [`AbsentPart`].
+pub fn check(profile: &Profile, near: Option<u32>, home: Option<usize>) -> Result<(), AbsentPart> {
+    let machine = &profile.name;
+    if let Some(cpu) = near.filter(|cpu| profile.topology.pu(*cpu).is_none()) {
+        let known = CpuList(profile.topology.os_indices().collect()).named();
+        return Err(AbsentPart(format!("--near {cpu}: {machine} has {known}")));
+    }
+    let homes = profile.home_model.as_ref().map_or(0, HomeModel::homes);
+    match home.filter(|home| *home >= homes) {
+        Some(home) => Err(AbsentPart(format!(
+            "--home {home}: {machine} knows {}, counted from 0; 'seatmap measure --homes N' finds more",
+            counted(homes, "home")
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// One line about a profile: `epyc with 192 PUs in 12 groups of 16, R2 0.999`.
+#[must_use]
+pub fn summary(profile: &Profile) -> String {
+    let pus = counted(profile.topology.pus.len(), "PU");
+    let Some(model) = &profile.home_model else { return format!("{} with {pus}", profile.name) };
+    let mut sizes: Vec<usize> = model.groups.iter().map(Vec::len).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
+    let groups = counted(model.groups.len(), "group");
+    format!("{} with {pus} in {groups} of {}, R2 {:.4}", profile.name, sizes.join(" or "), model.r2)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_part_that_is_absent_is_named_with_those_that_are_there() {
+        let profile = crate::samples::two_groups();
+        let machine = &profile.name;
+        assert_eq!(check(&profile, None, None), Ok(()));
+        let near = check(&profile, Some(999), None).unwrap_err().to_string();
+        assert!(near.starts_with(&format!("--near 999: {machine} has CPUs 0")), "{near}");
+        let home = check(&profile, None, Some(999)).unwrap_err().to_string();
+        assert!(home.starts_with(&format!("--home 999: {machine} knows ")), "{home}");
+        assert!(summary(&profile).starts_with(&format!("{machine} with ")));
+    }
 
     #[test]
     fn cpus_that_are_set_apart_have_a_paragraph() {

@@ -17,14 +17,17 @@ pub fn open(name: &str) -> Result<Option<MachineKind>, ModelError> {
     if is_model(text) {
         return Model::from_toml(name, text).map(|model| Some(MachineKind::Model(model)));
     }
-    let profile = Description::from_toml(text)
-        .map_err(|error| ModelError::Impossible {
-            name: name.to_owned(),
-            message: error.to_string(),
-        })?
-        .to_profile();
+    let profile = description(name, text)?.to_profile();
     let model = Model::from_toml(name, text)?;
     Ok(Some(MachineKind::Description(Box::new(profile), Some(model))))
+}
+
+/// The bundled description of this name, from its text.
+pub(crate) fn description(name: &str, text: &str) -> Result<Description, ModelError> {
+    Description::from_toml(text).map_err(|error| ModelError::Impossible {
+        name: name.to_owned(),
+        message: error.to_string(),
+    })
 }
 
 #[cfg(test)]

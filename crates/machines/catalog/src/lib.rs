@@ -10,15 +10,17 @@
 //! | [`capability`] | what a machine can do, and the error of one that cannot |
 //! | [`runner`] | what runs programs on a machine |
 //! | [`usable`] | the CPUs of this host that a placement may use now |
-//! | [`bundled`] | the machines that come with Seatmap |
+//! | [`bundled`], [`listing`] | the machines that come with Seatmap, and the list of them |
 #![deny(missing_docs)]
 
 pub mod bundled;
 pub mod capability;
+pub mod listing;
 pub mod machine;
 pub mod runner;
 pub mod usable;
 
 pub use capability::{Capability, Lacks};
+pub use listing::{MachineEntry, MachineList};
 pub use machine::{Machine, MachineKind, OpenError, ProfileError, Surroundings};
 pub use runner::{Answers, Runner};

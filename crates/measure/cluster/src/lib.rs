@@ -13,6 +13,7 @@
 //! | [`secret`] | the shared secret, and the proofs that a peer knows it |
 //! | [`meeting`] | where ranks find rank 0: a file that all see, or an address |
 //! | [`measure`] | the parallel program itself |
+//! | [`node_profile`] | the core distances of this rank's own node |
 //! | [`mpi`] | the same through the site's own MPI |
 //! | [`spread`] | other work in parts, such as a study on a model, over the same ranks |
 //! | [`choice`] | which pairs are measured, so that few tell of all |
@@ -44,6 +45,7 @@ pub mod measure;
 pub mod meeting;
 pub mod mpi;
 pub mod names;
+pub mod node_profile;
 mod rank_error;
 pub mod ranks;
 pub mod ranks_here;

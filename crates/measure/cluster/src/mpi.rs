@@ -9,7 +9,7 @@ mod build;
 mod output;
 mod run;
 
-pub use build::{Program, build};
+pub use build::{Program, build, compiler};
 pub(crate) use output::read;
 pub(crate) use run::{Task, plan, run};
 

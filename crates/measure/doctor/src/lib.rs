@@ -6,6 +6,7 @@
 //! | [`isolation`] | the disturbances that a set of CPUs is exposed to |
 //! | [`seats`] | what moves threads from their seats: schedulers, their settings, variables |
 //! | [`diagnosis`] | one finding, with its remedy |
+//! | [`report`] | all of these, for this computer, and the document of them |
 //! | [`remedy`] | the ways to mend a finding |
 #![deny(missing_docs)]
 
@@ -15,7 +16,9 @@ mod fixture;
 pub mod isolation;
 pub mod measuring;
 pub mod remedy;
+pub mod report;
 pub mod seats;
 
 pub use diagnosis::{Diagnosis, Severity};
 pub use remedy::{Remedy, RemedyKind};
+pub use report::{DoctorReport, ExamineError, examine};

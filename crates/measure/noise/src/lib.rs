@@ -54,7 +54,7 @@ pub use error::Error;
 pub use gaps::Gap;
 pub use heard::{Heard, Listener, OnCpu};
 pub use histogram::{Bin, Histogram};
-pub use measure::measure;
+pub use measure::{measure, measure_briefly};
 pub use options::NoiseOptions;
 pub use report::{CpuNoise, FORMAT, Meter, NoiseReport};
 pub use seat::reachable;

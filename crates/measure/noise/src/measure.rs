@@ -21,6 +21,9 @@ use std::time::{Duration, Instant};
 /// The period at which `watch` is called: long, since each call wakes a CPU.
 const WATCH: Duration = Duration::from_millis(250);
 
+/// Long enough to see a busy CPU, and short enough for a person who waits for a cell.
+const BRIEF: Duration = Duration::from_millis(250);
+
 /// Measures the noise of these CPUs, all at once, each with a thread of its own that is pinned
 /// there. Blocks until done.
 ///
@@ -45,6 +48,15 @@ pub fn measure(
     }
     let room = Room { options, clock: HostClock::calibrated(), stop: AtomicBool::new(false) };
     std::thread::scope(|scope| room.measure(scope, cpus, watch))
+}
+
+/// Measures the noise of these CPUs for a quarter of a second.
+///
+/// # Errors
+/// The same errors as [`measure`].
+pub fn measure_briefly(cpus: &[u32]) -> Result<NoiseReport, Error> {
+    let options = NoiseOptions { duration: BRIEF, ..NoiseOptions::default() };
+    measure(cpus, &options, &mut |_| ControlFlow::Continue(()))
 }
 
 /// The state that all meters share.

@@ -6,6 +6,7 @@ use super::meter::Metered;
 use super::sources::{CpuEvents, Source};
 use super::trace::Traced;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The format of a report as JSON.
 pub const FORMAT: &str = "seatmap-noise/1";
@@ -97,6 +98,20 @@ pub struct Meter {
     pub detour_seconds: f64,
     /// The time that quanta took.
     pub fwq_seconds: f64,
+}
+
+impl NoiseReport {
+    /// The share of the time that is stolen from the noisiest CPU.
+    #[must_use]
+    pub fn worst_stolen_percent(&self) -> f64 {
+        self.cpus.iter().map(|cpu| cpu.stolen_percent).fold(0.0, f64::max)
+    }
+
+    /// The share of the time that the hypervisor takes from each CPU, where it says so.
+    #[must_use]
+    pub fn steal_percent(&self) -> BTreeMap<u32, f64> {
+        self.cpus.iter().filter_map(|cpu| Some((cpu.cpu, cpu.steal_percent?))).collect()
+    }
 }
 
 impl CpuNoise {

@@ -2,7 +2,7 @@
 //! everything.
 
 use crate::over_nodes::{Judge, launchers};
-use crate::{RankPlan, RankRequest, RanksError, inside, orders};
+use crate::{RankPlan, RankRequest, RankWishes, RanksError, inside, orders};
 use seatmap_statistics::Xoshiro;
 
 /// Random orders among the candidates: a race that these win says that the pattern is wrong.
@@ -27,7 +27,7 @@ impl RankRequest<'_> {
     pub fn candidates(&self, most: usize) -> Result<Vec<Candidate>, RanksError> {
         let seats = self.seats()?;
         let mut known = launchers(self, &seats).into_iter();
-        let searched_in_blocks = self.fixed.is_empty() && !self.in_blocks;
+        let searched_in_blocks = self.wishes.fixed.is_empty() && !self.wishes.in_blocks;
         // A search spends all of its time: each has a part, and the CPUs on nodes have the rest.
         let parts = if searched_in_blocks { 3 } else { 2 };
         let measured =
@@ -38,8 +38,9 @@ impl RankRequest<'_> {
         // Blocks with fixed ranks are refused, and a request for blocks has them in `measured`
         // already.
         if searched_in_blocks {
+            let wishes = RankWishes { in_blocks: true, ..self.wishes.clone() };
             let limit = self.limit.time_part(2);
-            let plan = RankRequest { in_blocks: true, limit, ..self.clone() }.place()?;
+            let plan = RankRequest { wishes, limit, ..self.clone() }.place()?;
             all.push(Candidate { name: "measured, in blocks".to_owned(), plan });
         }
         all.extend(known.map(|(name, order)| self.candidate(name, order)));
@@ -141,9 +142,9 @@ mod tests {
     fn fixed_ranks_stay_in_every_order() {
         let nodes = nodes();
         let ring = ring();
-        let fixed = vec![(0, "n2".to_owned())];
+        let wishes = RankWishes { fixed: vec![(0, "n2".to_owned())], ..RankWishes::default() };
         let request =
-            RankRequest { fixed, limit: Limit::kicks(50), ..RankRequest::new(&nodes, &ring) };
+            RankRequest { wishes, limit: Limit::kicks(50), ..RankRequest::new(&nodes, &ring) };
         let found = request.candidates(12).unwrap();
         assert!(found.iter().all(|candidate| candidate.plan.node(0) == "n2"));
         assert!(found.iter().any(|candidate| candidate.name == "measured"));

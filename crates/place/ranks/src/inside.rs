@@ -69,7 +69,7 @@ fn on_node(
     talk: &Talk,
     limit: &Limit,
 ) -> Vec<Vec<u32>> {
-    let seats = seats(node, request.cpus_per_rank, ranks);
+    let seats = seats(node, request.wishes.cpus_per_rank, ranks);
     // Ranks that do not talk to each other on the node may sit in any order.
     let Some(profile) = node.profile.as_ref().filter(|_| !talk.is_empty()) else {
         return seats.into_iter().take(ranks).collect();

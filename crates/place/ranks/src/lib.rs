@@ -31,4 +31,4 @@ pub use candidates::Candidate;
 pub use error::RanksError;
 pub use nodes::{Node, Nodes};
 pub use plan::{Costs, Order, RankPlan};
-pub use request::RankRequest;
+pub use request::{RankRequest, RankWishes};

@@ -56,7 +56,7 @@ pub fn spread(request: &RankRequest) -> Result<Spread, RanksError> {
         .map(|(name, order)| Order { name: name.clone(), costs: judge.costs(order) })
         .collect();
     orders.push(Order { name: format!("random, mean of {DRAWN}"), costs: Costs::mean(&drawn) });
-    let mut found = if request.in_blocks {
+    let mut found = if request.wishes.in_blocks {
         by_blocks(request, &seats)?
     } else {
         rank_by_rank(request, &judge, &seats)
@@ -91,8 +91,9 @@ pub(crate) fn launchers(request: &RankRequest, seats: &[usize]) -> Vec<(String, 
 impl RankRequest<'_> {
     /// Whether an order that somebody else made is one that was asked for.
     pub(crate) fn allows(&self, node_of: &[usize]) -> bool {
-        self.fixed.iter().all(|(rank, name)| self.nodes.nodes[node_of[*rank]].name == *name)
-            && (!self.in_blocks || node_of.chunk_by(|a, b| a == b).count() == distinct(node_of))
+        self.wishes.fixed.iter().all(|(rank, name)| self.nodes.nodes[node_of[*rank]].name == *name)
+            && (!self.wishes.in_blocks
+                || node_of.chunk_by(|a, b| a == b).count() == distinct(node_of))
     }
 }
 
@@ -163,7 +164,7 @@ fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<Spread, RanksErro
     if blocks > used {
         return Err(RanksError::TooFewSeats {
             ranks,
-            per_rank: request.cpus_per_rank,
+            per_rank: request.wishes.cpus_per_rank,
             nodes: used,
             seats: used * size,
         });
@@ -201,7 +202,7 @@ fn problem(request: &RankRequest, traffic: Traffic, seats: &[usize]) -> Problem 
     let nodes = &request.nodes.nodes;
     let mut fixed = vec![None; traffic.tasks()];
     let mut taken = vec![0; nodes.len()];
-    for (rank, name) in &request.fixed {
+    for (rank, name) in &request.wishes.fixed {
         let node = nodes.iter().position(|node| node.name == *name);
         let first = node
             .and_then(|node| Some((node, pu_of_slot.iter().position(|at| *at as usize == node)?)));

@@ -8,13 +8,9 @@ use seatmap_place::search::Limit;
 /// The most seats: the search's table has a cell for each rank on each node.
 pub const MOST_SEATS: usize = 1 << 17;
 
-/// A request: where should the ranks of a pattern run?
-#[derive(Clone, Debug)]
-pub struct RankRequest<'a> {
-    /// The cluster.
-    pub nodes: &'a Nodes,
-    /// The traffic between the ranks.
-    pub pattern: &'a Pattern,
+/// The wishes for the ranks of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankWishes {
     /// CPUs of each rank.
     pub cpus_per_rank: usize,
     /// The most ranks on a node; as many as it has seats where nothing is said.
@@ -26,6 +22,30 @@ pub struct RankRequest<'a> {
     pub fixed: Vec<(usize, String)>,
     /// Nodes that must not be used, by name.
     pub without: Vec<String>,
+}
+
+impl Default for RankWishes {
+    /// One CPU a rank, on all nodes.
+    fn default() -> Self {
+        RankWishes {
+            cpus_per_rank: 1,
+            ranks_per_node: None,
+            in_blocks: false,
+            fixed: Vec::new(),
+            without: Vec::new(),
+        }
+    }
+}
+
+/// A request: where should the ranks of a pattern run?
+#[derive(Clone, Debug)]
+pub struct RankRequest<'a> {
+    /// The cluster.
+    pub nodes: &'a Nodes,
+    /// The traffic between the ranks.
+    pub pattern: &'a Pattern,
+    /// The wishes for the ranks.
+    pub wishes: RankWishes,
     /// When to stop.
     pub limit: Limit,
     /// Searches side by side.
@@ -41,11 +61,7 @@ impl<'a> RankRequest<'a> {
         RankRequest {
             nodes,
             pattern,
-            cpus_per_rank: 1,
-            ranks_per_node: None,
-            in_blocks: false,
-            fixed: Vec::new(),
-            without: Vec::new(),
+            wishes: RankWishes::default(),
             limit: Limit::seconds(1.0),
             threads: 1,
             seed: 1,
@@ -70,16 +86,17 @@ impl<'a> RankRequest<'a> {
     /// [`RanksError`]: they do not suffice, or a name is unknown.
     pub fn seats(&self) -> Result<Vec<usize>, RanksError> {
         let nodes = &self.nodes.nodes;
-        for name in self.without.iter().chain(self.fixed.iter().map(|(_, name)| name)) {
+        for name in self.wishes.without.iter().chain(self.wishes.fixed.iter().map(|(_, name)| name))
+        {
             if nodes.iter().all(|node| node.name != *name) {
                 return Err(RanksError::NoSuchNode(name.clone()));
             }
         }
-        let most = self.ranks_per_node.unwrap_or(usize::MAX);
+        let most = self.wishes.ranks_per_node.unwrap_or(usize::MAX);
         let seats: Vec<usize> = nodes
             .iter()
             .map(|node| {
-                if self.without.contains(&node.name) {
+                if self.wishes.without.contains(&node.name) {
                     0
                 } else {
                     self.own_seats(node.cpus).min(most)
@@ -95,7 +112,7 @@ impl<'a> RankRequest<'a> {
         if sum < ranks {
             return Err(RanksError::TooFewSeats {
                 ranks,
-                per_rank: self.cpus_per_rank,
+                per_rank: self.wishes.cpus_per_rank,
                 nodes: used,
                 seats: sum,
             });
@@ -105,16 +122,16 @@ impl<'a> RankRequest<'a> {
     }
 
     fn own_seats(&self, cpus: usize) -> usize {
-        cpus / self.cpus_per_rank.max(1)
+        cpus / self.wishes.cpus_per_rank.max(1)
     }
 
     fn check_fixed(&self, seats: &[usize]) -> Result<(), RanksError> {
         // A fixed rank would fix its whole block, which the user did not ask for.
-        if self.in_blocks && !self.fixed.is_empty() {
+        if self.wishes.in_blocks && !self.wishes.fixed.is_empty() {
             return Err(RanksError::FixedInBlocks);
         }
         let mut is_fixed = vec![false; self.pattern.tasks];
-        for (rank, _) in &self.fixed {
+        for (rank, _) in &self.wishes.fixed {
             let fixed =
                 is_fixed.get_mut(*rank).ok_or(RanksError::NoSuchRank(*rank, self.pattern.tasks))?;
             if std::mem::replace(fixed, true) {
@@ -122,7 +139,7 @@ impl<'a> RankRequest<'a> {
             }
         }
         for (node, seats) in self.nodes.nodes.iter().zip(seats) {
-            let fixed = self.fixed.iter().filter(|(_, name)| *name == node.name).count();
+            let fixed = self.wishes.fixed.iter().filter(|(_, name)| *name == node.name).count();
             if fixed > *seats {
                 return Err(RanksError::Crowded { node: node.name.clone(), fixed, seats: *seats });
             }

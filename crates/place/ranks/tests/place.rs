@@ -74,7 +74,7 @@ fn a_ring_crosses_between_switches_as_rarely_as_it_can() {
 fn whole_nodes_in_order_keep_their_ranks_together() {
     let nodes = cluster(8, 4, 2);
     let pattern = generate("ring:16").unwrap();
-    let plan = placed(&nodes, &pattern, |request| request.in_blocks = true);
+    let plan = placed(&nodes, &pattern, |request| request.wishes.in_blocks = true);
     assert!(
         (plan.costs.total_ns - (8.0 * 1e3 + 6.0 * 1e5 + 2.0 * 4e5)).abs() < 1.0,
         "{:?}",
@@ -90,9 +90,9 @@ fn wishes_are_obeyed_and_impossible_ones_named() {
     let nodes = cluster(8, 4, 4);
     let pattern = generate("stencil2d:4x3").unwrap();
     let plan = placed(&nodes, &pattern, |request| {
-        request.fixed = vec![(0, "n3".into()), (1, "n3".into()), (11, "n6".into())];
-        request.without = vec!["n0".into(), "n5".into()];
-        request.cpus_per_rank = 2;
+        request.wishes.fixed = vec![(0, "n3".into()), (1, "n3".into()), (11, "n6".into())];
+        request.wishes.without = vec!["n0".into(), "n5".into()];
+        request.wishes.cpus_per_rank = 2;
     });
     assert_eq!([plan.node(0), plan.node(1), plan.node(11)], ["n3", "n3", "n6"]);
     assert!(plan.node_of_rank.iter().all(|node| ![0, 5].contains(node)));
@@ -103,29 +103,35 @@ fn wishes_are_obeyed_and_impossible_ones_named() {
         change(&mut request);
         request.place().unwrap_err()
     };
-    assert_eq!(refused(&|it| it.without = vec!["n9".into()]), RanksError::NoSuchNode("n9".into()));
-    assert_eq!(refused(&|it| it.fixed = vec![(12, "n1".into())]), RanksError::NoSuchRank(12, 12));
     assert_eq!(
-        refused(&|it| it.fixed = vec![(1, "n1".into()), (1, "n2".into())]),
+        refused(&|it| it.wishes.without = vec!["n9".into()]),
+        RanksError::NoSuchNode("n9".into())
+    );
+    assert_eq!(
+        refused(&|it| it.wishes.fixed = vec![(12, "n1".into())]),
+        RanksError::NoSuchRank(12, 12)
+    );
+    assert_eq!(
+        refused(&|it| it.wishes.fixed = vec![(1, "n1".into()), (1, "n2".into())]),
         RanksError::FixedTwice(1)
     );
-    let seats = refused(&|it| it.ranks_per_node = Some(1));
+    let seats = refused(&|it| it.wishes.ranks_per_node = Some(1));
     assert_eq!(
         seats.to_string(),
         "12 ranks of 1 CPU do not fit on 8 nodes, which have 8 such seats"
     );
     let crowded = refused(&|it| {
-        it.cpus_per_rank = 4;
-        it.without.clear();
-        it.ranks_per_node = Some(2);
+        it.wishes.cpus_per_rank = 4;
+        it.wishes.without.clear();
+        it.wishes.ranks_per_node = Some(2);
     });
     assert_eq!(
         crowded.to_string(),
         "12 ranks of 4 CPUs do not fit on 8 nodes, which have 8 such seats"
     );
     let blocks = refused(&|it| {
-        it.in_blocks = true;
-        it.fixed = vec![(0, "n1".into())];
+        it.wishes.in_blocks = true;
+        it.wishes.fixed = vec![(0, "n1".into())];
     });
     assert_eq!(blocks, RanksError::FixedInBlocks);
 }

@@ -18,6 +18,7 @@ use room::Room;
 pub use room::RoomError;
 use seatmap_cell::undo::Left;
 use seatmap_cell::{GuardianCommand, Name};
+use seatmap_launch::{Executable, ProgramError};
 use seatmap_os::{CpuSet, whole_file};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -33,6 +34,35 @@ pub struct NamedCommand {
     pub name: String,
     /// The program and its arguments.
     pub words: Vec<OsString>,
+}
+
+impl NamedCommand {
+    /// A command that can be started. Its name is its words where it was given none.
+    ///
+    /// # Errors
+    /// [`ProgramError`]: it cannot be started.
+    pub fn new(name: Option<&str>, words: &[OsString]) -> Result<Self, ProgramError> {
+        // Before the first run, so that a misspelt second command does not cost a block.
+        Executable::find(words)?;
+        let words = words.to_vec();
+        let unnamed = Contestant { command: words.clone(), ..Contestant::default() };
+        Ok(NamedCommand { name: name.map_or_else(|| unnamed.line(), str::to_owned), words })
+    }
+}
+
+/// Why no run can show that the first command is worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NothingToShow {
+    /// Nobody knows which readings are worse.
+    #[error(
+        "--fail-above needs to know which readings are worse: add --higher-is-better or --lower-is-better"
+    )]
+    NoDirection,
+    /// There is no other command.
+    #[error(
+        "--fail-above has nothing to compare COMMAND with: add --compare LINE or --baseline FILE"
+    )]
+    NoOther,
 }
 
 /// A comparison of commands.
@@ -60,6 +90,20 @@ pub struct BenchRequest {
     pub machine: String,
     /// The moment as RFC 3339 has it.
     pub now: fn() -> String,
+}
+
+impl BenchRequest {
+    /// Checks that the runs can show whether the first command is worse than another.
+    ///
+    /// # Errors
+    /// [`NothingToShow`].
+    pub fn check_limit(&self) -> Result<(), NothingToShow> {
+        if self.better.is_none() {
+            return Err(NothingToShow::NoDirection);
+        }
+        let has_other = self.commands.len() > 1 || self.baseline.is_some();
+        if has_other { Ok(()) } else { Err(NothingToShow::NoOther) }
+    }
 }
 
 /// The wishes for the CPUs.

@@ -2,7 +2,7 @@
 
 use crate::blocks::{self, Run};
 use crate::fingerprint::Fingerprint;
-use crate::metric::Better;
+use crate::metric::{Better, Metric};
 use crate::verdict::{self, Comparison, Floor};
 use seatmap_document::DocumentError;
 use seatmap_statistics::words::counted;
@@ -37,6 +37,22 @@ pub struct SeatsUsed {
     /// Remarks from their choice, each as a sentence.
     #[serde(default)]
     pub notes: Vec<String>,
+}
+
+/// Why an earlier result cannot be compared with.
+#[derive(Debug, thiserror::Error)]
+pub enum BaselineError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// Its readings are of something else.
+    #[error("its metric is '{then}', and this one is '{now}'; give both the same --metric")]
+    Metric {
+        /// The earlier metric.
+        then: String,
+        /// The present one.
+        now: String,
+    },
 }
 
 /// The first command against the first one of an earlier result.
@@ -211,6 +227,21 @@ impl Results {
         let results: Results = seatmap_document::read(text, FORMAT)?;
         results.check()?;
         Ok(results)
+    }
+
+    /// Reads an earlier result, whose readings are to be compared with others of this metric.
+    ///
+    /// # Errors
+    /// [`BaselineError`].
+    pub fn baseline(text: &str, metric: &Metric) -> Result<Self, BaselineError> {
+        let earlier = Results::from_json(text)?;
+        let now = metric.to_string();
+        // Seconds and requests have no ratio.
+        if earlier.metric == now {
+            Ok(earlier)
+        } else {
+            Err(BaselineError::Metric { then: earlier.metric, now })
+        }
     }
 
     /// The result as JSON with a final newline.

@@ -35,28 +35,22 @@ const USUAL_TIME: Duration = Duration::from_secs(3);
 const MOST_USUAL_BLOCKS: usize = 100;
 
 impl Length {
-    /// This many blocks.
+    /// This many blocks; or those that fit in this time, but enough for an interval of this
+    /// confidence; or the usual ones, more of short commands.
     #[must_use]
-    pub fn of_blocks(warm_ups: usize, blocks: usize) -> Self {
-        Length { warm_ups, least_blocks: blocks, most_blocks: blocks, time: Duration::ZERO }
-    }
-
-    /// The blocks that fit in this time, but enough for an interval of this confidence.
-    #[must_use]
-    pub fn of_time(warm_ups: usize, time: Duration, confidence: f64) -> Self {
-        let least_blocks = signed_rank::fewest(confidence);
-        Length { warm_ups, least_blocks, most_blocks: usize::MAX, time }
-    }
-
-    /// The usual blocks, more of short commands.
-    #[must_use]
-    pub fn usual(warm_ups: usize, confidence: f64) -> Self {
-        Length {
-            warm_ups,
-            least_blocks: USUAL_BLOCKS.max(signed_rank::fewest(confidence)),
-            most_blocks: MOST_USUAL_BLOCKS,
-            time: USUAL_TIME,
-        }
+    pub fn new(
+        warm_ups: usize,
+        blocks: Option<usize>,
+        time: Option<Duration>,
+        confidence: f64,
+    ) -> Self {
+        let fewest = signed_rank::fewest(confidence);
+        let (least_blocks, most_blocks, time) = match (blocks, time) {
+            (Some(blocks), _) => (blocks, blocks, Duration::ZERO),
+            (None, Some(time)) => (fewest, usize::MAX, time),
+            (None, None) => (USUAL_BLOCKS.max(fewest), MOST_USUAL_BLOCKS, USUAL_TIME),
+        };
+        Length { warm_ups, least_blocks, most_blocks, time }
     }
 
     /// The number of runs until the end as far as it is known, for a session of this many commands.

@@ -53,6 +53,9 @@ pub enum LaunchError {
     /// The program needs a second process beside it, which a limit on processes may forbid.
     #[error("the process that watches over the program cannot be started")]
     NoSupervisor(#[source] io::Error),
+    /// The memory of the program's cell cannot be emptied.
+    #[error(transparent)]
+    CellMemory(io::Error),
     /// The process that seats the threads was killed.
     #[error(
         "the process that seats the threads was killed; the program runs on, and each thread where it sits"

@@ -58,6 +58,19 @@ pub enum ProgramError {
     /// An argument with a zero byte.
     #[error("an argument holds a zero byte")]
     Zero,
+    /// A program that needs a loader cannot begin without I/O rights.
+    #[error(
+        "{0}: opens libraries before it runs, which --no-io forbids; link it statically, or have it put up its own fence"
+    )]
+    Dynamic(String),
+    /// The program's file cannot be read.
+    #[error("{path}")]
+    Unreadable {
+        /// The file.
+        path: String,
+        /// The system's error.
+        source: io::Error,
+    },
 }
 
 impl Executable {

@@ -21,6 +21,7 @@
 //! | `watch`, `allowance` | finds names, late threads and changed masks through `/proc`, with a limit on its own time |
 //! | [`executable`], `child`, `signals` | the program to run, the process that becomes it, and the signals passed on |
 //! | [`launch`], [`attach`] | all of it: for a program that begins, and for one that runs |
+//! | [`in_cell`] | a program in a cell |
 //! | [`supervise`], [`front`] | the process that seats the threads, and the one in front of it, for which the caller waits |
 //! | [`memory`], [`policies`], `inject` | where memory is to come from, for each thread, and how a thread is made to set that |
 //! | [`verifier`], [`pages`] | where the pages are; moves those of a program that runs |
@@ -43,6 +44,7 @@ pub mod error;
 pub mod executable;
 pub mod front;
 pub mod hampered;
+pub mod in_cell;
 pub mod launch;
 pub mod lineage;
 pub mod loader;
@@ -79,6 +81,7 @@ pub use ending::Ending;
 pub use error::LaunchError;
 pub use executable::{Executable, ProgramError};
 pub use hampered::Hampered;
+pub use in_cell::run_in_cell;
 pub use launch::{Launch, LaunchOptions, run};
 pub use memory::{MemoryWish, ProgramMemory};
 pub use report::{Behind, Report, SeatedThread};

@@ -6,6 +6,7 @@ use crate::rule::{RuleError, SeatRule, Who};
 use crate::seats::{Beyond, SeatList};
 use crate::sets::{self, Computer, SetError};
 use crate::share::{self, ShareError, SoleWork};
+use seatmap_cell::{Name, Record};
 use seatmap_document::Blame;
 use seatmap_host::topology::TopologyError;
 use seatmap_os::cpus::{CpuError, Cpus};
@@ -16,7 +17,7 @@ use seatmap_plan::Plan;
 use seatmap_plan::local_rank::Start;
 
 /// Where the seats of a program are written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum SeatSource {
     /// In a plan: one for each of its threads.
     Plan(Box<Plan>),
@@ -25,11 +26,14 @@ pub enum SeatSource {
     /// In a list, such as `0-3,l3:1`.
     List(String),
     /// Only in rules.
+    #[default]
     Rules,
+    /// In a cell, whose CPUs this process need not have: a plan's, or one CPU after the other.
+    Cell(Box<Record>, Option<Box<Plan>>),
 }
 
 /// Seats and memory that a person wants for a program.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SeatingRequest {
     /// The seats.
     pub seats: SeatSource,
@@ -78,6 +82,16 @@ pub enum SeatingError {
     /// A rule is wrong.
     #[error(transparent)]
     Rule(#[from] RuleError),
+    /// A plan has a CPU that its cell does not have.
+    #[error("CPU {cpu} is not in the cell '{cell}', which has {}", .cpus.named())]
+    OutsideCell {
+        /// The CPU.
+        cpu: u32,
+        /// The cell.
+        cell: Name,
+        /// The cell's CPUs.
+        cpus: CpuSet,
+    },
     /// Several starts would share a seat.
     #[error(transparent)]
     Share(#[from] ShareError),
@@ -153,7 +167,7 @@ impl SeatingRequest {
         let seats = if is_divided || seats.cpus.is_empty() {
             seats
         } else {
-            seats.shared_with(&start, matches!(self.seats, SeatSource::Plan(_)))?
+            seats.shared_with(&start, self.plan().is_some())?
         };
         let mut rules = Vec::new();
         for text in &self.rules {
@@ -170,9 +184,20 @@ impl SeatingRequest {
             remarks.extend(share.map(SeatingRemark::Share));
         }
         let of_rules = of_rules.flat_map(|seat| seat.cpus.iter());
-        let cpus: Vec<u32> = seats.own().iter().flat_map(CpuSet::iter).chain(of_rules).collect();
-        Cpus::read().map_err(SeatingError::Affinity)?.check(&cpus)?;
+        if !matches!(self.seats, SeatSource::Cell(..)) {
+            let of_seats = seats.own().iter().flat_map(CpuSet::iter);
+            let cpus: Vec<u32> = of_seats.chain(of_rules).collect();
+            Cpus::read().map_err(SeatingError::Affinity)?.check(&cpus)?;
+        }
         Ok(SeatAllocator::new(seats, rules, self.skip).strict(self.strict))
+    }
+
+    /// The plan that says where the threads sit, if there is one.
+    fn plan(&self) -> Option<&Plan> {
+        match &self.seats {
+            SeatSource::Plan(plan) | SeatSource::Cell(_, Some(plan)) => Some(plan),
+            _ => None,
+        }
     }
 
     fn list(&self) -> Result<SeatList, SeatingError> {
@@ -184,6 +209,7 @@ impl SeatingRequest {
                 SeatList::of_sets(sets::parse(list, &Computer::read)?, beyond)
             }
             SeatSource::Rules => SeatList::of_sets(Vec::new(), beyond),
+            SeatSource::Cell(cell, plan) => in_cell(cell, plan.as_deref())?,
         };
         if self.soft { widened(seats) } else { Ok(seats) }
     }
@@ -194,13 +220,9 @@ impl SeatingRequest {
         remarks: &mut Vec<SeatingRemark>,
     ) -> Result<Option<ProgramMemory>, SeatingError> {
         let Some(wish) = &self.memory else { return Ok(None) };
-        let plan = match &self.seats {
-            SeatSource::Plan(plan) => Some(&**plan),
-            _ => None,
-        };
         let root = Root::new("/");
         let near = layout::memory_nodes(&root, cpus)?;
-        let memory = wish.memory(&MemoryNodes::read(&root), &near, plan)?;
+        let memory = wish.memory(&MemoryNodes::read(&root), &near, self.plan())?;
         match memory.policies().into_iter().try_for_each(|policy| policy.check()) {
             Ok(()) => Ok(Some(memory)),
             Err(PolicyError::NoNuma) => {
@@ -209,6 +231,18 @@ impl SeatingRequest {
             }
             Err(error) => Err(error.into()),
         }
+    }
+}
+
+/// A seat a thread. Nothing balances in a cell, so the list starts again where there are more
+/// threads than seats.
+fn in_cell(cell: &Record, plan: Option<&Plan>) -> Result<SeatList, SeatingError> {
+    let cpus = cell.set();
+    let beyond = Beyond::Cycle;
+    let seats = plan.map_or_else(|| SeatList::of_cpus(&cpus.list(), beyond), SeatList::of_plan);
+    match seats.cpus.iter().flat_map(CpuSet::iter).find(|cpu| !cpus.contains(*cpu)) {
+        None => Ok(SeatList { beyond, ..seats }),
+        Some(cpu) => Err(SeatingError::OutsideCell { cpu, cell: cell.name.clone(), cpus }),
     }
 }
 
@@ -234,13 +268,8 @@ mod tests {
     fn request(list: &str, rules: &[&str]) -> SeatingRequest {
         SeatingRequest {
             seats: SeatSource::List(list.to_owned()),
-            once: false,
-            soft: false,
             rules: rules.iter().map(|rule| (*rule).to_owned()).collect(),
-            skip: 0,
-            strict: false,
-            is_running: false,
-            memory: None,
+            ..SeatingRequest::default()
         }
     }
 
@@ -256,6 +285,19 @@ mod tests {
         assert!(granted.memory.is_none() && granted.remarks.is_empty());
         let soft = SeatingRequest { soft: true, ..request(&cpu.to_string(), &[]) };
         assert!(soft.grant().unwrap().allocator.whole().contains(cpu));
+    }
+
+    #[test]
+    fn seats_of_a_cell_are_its_cpus_over_and_over() {
+        let cell = crate::in_cell::tests::cell();
+        let plan = |cpus: Vec<u32>| Plan::new("desk", cpus);
+        let all = in_cell(&cell, None).unwrap();
+        assert_eq!((all.whole(), all.beyond), (cell.set(), Beyond::Cycle));
+        let planned = in_cell(&cell, Some(&plan(vec![3]))).unwrap();
+        assert_eq!((planned.whole(), planned.beyond), (CpuSet::single(3), Beyond::Cycle));
+        let refused = in_cell(&cell, Some(&plan(vec![3, 5]))).unwrap_err();
+        assert!(refused.is_input());
+        assert_eq!(refused.to_string(), "CPU 5 is not in the cell 'quiet', which has CPUs 2,3");
     }
 
     #[test]

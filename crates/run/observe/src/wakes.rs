@@ -2,21 +2,11 @@
 
 use crate::{Means, Method, ObserveError, Session, Subject};
 use seatmap_os::Tid;
+use seatmap_watch::live::Wakes;
 use std::collections::BTreeMap;
 
 /// The shortest stretch of time for which a rate is computed, in seconds.
 const LEAST_S: f64 = 1e-3;
-
-/// The wakeups of one thread by another.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WakeRate {
-    /// The thread that woke the other one.
-    pub from: Tid,
-    /// The thread that was woken.
-    pub to: Tid,
-    /// How often, in a second.
-    pub per_s: f64,
-}
 
 /// A count that goes on until this is dropped. Nothing stays in the kernel then.
 pub struct WakeCounter(Session);
@@ -34,7 +24,7 @@ impl WakeCounter {
 
     /// The wakeups since the call before, the most frequent first; `None` where the kernel refuses
     /// a look.
-    pub fn take(&mut self) -> Option<Vec<WakeRate>> {
+    pub fn take(&mut self) -> Option<Vec<Wakes>> {
         let session = &mut self.0;
         // The time is over at once: one look is taken, without a wait.
         session.watch(Some(session.elapsed()), &|| false).ok()?;
@@ -48,7 +38,7 @@ impl WakeCounter {
         let mut rates = Vec::new();
         for ((from, to), count) in counts {
             if let Some((from, to)) = seen.tasks.get(from).zip(seen.tasks.get(to)) {
-                rates.push(WakeRate { from: from.tid, to: to.tid, per_s: count / seconds });
+                rates.push(Wakes { from: from.tid, to: to.tid, per_s: count / seconds });
             }
         }
         rates.sort_by(|a, b| b.per_s.total_cmp(&a.per_s).then((a.from, a.to).cmp(&(b.from, b.to))));

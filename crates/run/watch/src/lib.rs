@@ -13,6 +13,7 @@
 //! | [`snapshot`] | takes a seating, once or again and again |
 //! | `trace` | where threads ran, as the kernel's scheduler counts it |
 //! | [`live`] | looks again and again, cheaply enough for a screen |
+//! | [`watched`] | the same, with a judgement on each look |
 //! | [`recording`] | looks in a file, to be replayed |
 //! | [`variables`] | the variables that bind threads, and the CPUs that they ask for |
 //! | [`finding`] | one thing that is wrong, with figures and a remedy |
@@ -45,6 +46,7 @@ pub mod snapshot;
 pub mod standard;
 mod trace;
 pub mod variables;
+pub mod watched;
 
 pub use check::{CheckError, CheckRequest, CheckStep, RunningCheck};
 pub use choice::{Choice, ChoiceError};
@@ -58,3 +60,4 @@ pub use rule::{Rule, UnknownRule};
 pub use seating::{Cpu, Kernel, Process, Seating, Thread, Unseen};
 pub use snapshot::Watcher;
 pub use standard::{RankPlace, RankSeats, SeatSource, Standard};
+pub use watched::{LookJudgement, WatchedPrograms};

@@ -9,7 +9,7 @@ use request::RankRequest;
 use results::Results;
 use seatmap_catalog::{Capability, Runner};
 use seatmap_console::bar::Bar;
-use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::error::CliError;
 use seatmap_console::here;
 use seatmap_console::input;
 use seatmap_console::interrupt::Interrupt;
@@ -204,13 +204,13 @@ fn farewell(resume: Option<&Path>, times: &Times) -> String {
 fn merged(files: &[PathBuf]) -> Result<Ranking, CliError> {
     let parts = files.iter().map(|path| read(path)).collect::<Result<Vec<Ranking>, CliError>>()?;
     merge(&parts).map_err(|(at, error)| match at.and_then(|at| files.get(at)) {
-        Some(path) => CliError::input(AtFile::new(path, error)),
+        Some(path) => CliError::at(path, error),
         None => CliError::input(error),
     })
 }
 
 fn read(path: &Path) -> Result<Ranking, CliError> {
     let text = String::from_utf8(input::bytes(path)?)
-        .map_err(|_| CliError::input(AtFile::new(path, "the file is not text, as a ranking is")))?;
-    Ranking::from_json(&text).map_err(|error| CliError::input(AtFile::new(path, error)))
+        .map_err(|_| CliError::at(path, "the file is not text, as a ranking is"))?;
+    Ranking::from_json(&text).map_err(|error| CliError::at(path, error))
 }

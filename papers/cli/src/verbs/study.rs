@@ -2,7 +2,7 @@
 
 use crate::args::Study as StudyArguments;
 use seatmap_console::bar::Bar;
-use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::{here, input};
 use seatmap_document::visible_lines;
@@ -97,7 +97,7 @@ fn named_studies(name: &str) -> Result<Vec<Study>, CliError> {
 }
 
 fn read(path: &Path, text: &str) -> Result<Study, CliError> {
-    Study::from_toml(text).map_err(|error| CliError::input(AtFile::new(path, error)))
+    Study::from_toml(text).map_err(|error| CliError::at(path, error))
 }
 
 fn figures(study: &Study, runs: &mut Runs) -> Result<Vec<MeasuredFigure>, CliError> {
@@ -141,7 +141,7 @@ fn write(
     tables: &[FilledTable],
     folder: &Path,
 ) -> Result<(), CliError> {
-    std::fs::create_dir_all(folder).map_err(|error| CliError::work(AtFile::new(folder, error)))?;
+    std::fs::create_dir_all(folder).map_err(|error| CliError::work_at(folder, error))?;
     let page = folder.join(format!("{}.md", study.name));
     Destination::new(&page)?.write(&visible_lines(markdown(study, found, tables)))?;
     for picture in &study.picture {

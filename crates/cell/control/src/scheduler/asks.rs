@@ -150,7 +150,7 @@ impl Scheduler<'_> {
             None => seatmap_cell::destroy(&self.host, name).map_err(|error| failed(&error)),
         };
         self.leave_the_cells();
-        Ok(Say::Done { left: left?.iter().map(ToString::to_string).collect() })
+        Ok(Say::done(&left?))
     }
 
     fn renew(&mut self, uid: u32, name: &Name, lease_s: u64) -> Result<Say, Say> {
@@ -167,7 +167,7 @@ impl Scheduler<'_> {
         if let Some(job) = id.and_then(|id| self.jobs.get_mut(&id)) {
             job.ends_s = record.expires_s;
         }
-        Ok(Say::Cell { cell: Box::new(record) })
+        Ok(Say::cell(record))
     }
 
     fn list(&self) -> Result<Vec<Listed>, Say> {

@@ -37,7 +37,7 @@ impl Scheduler<'_> {
                 record.group.iter().for_each(|group| gang::seat(&self.host.root, &stopped, group));
                 gang::go_on(&self.host.root, &stopped);
                 let _ = self.write_down();
-                if is_back { Say::Resumed { name } } else { Say::Cell { cell: Box::new(record) } }
+                if is_back { Say::Resumed { name } } else { Say::cell(record) }
             }
             Err(error) => {
                 self.drop_tenant(id);
@@ -63,19 +63,13 @@ impl Scheduler<'_> {
         let create = job.create.clone();
         // A cell that takes turns needs a group, by which its threads are known.
         let least = if create.takes_turns { Backend::V1Exclusive } else { Backend::Affinity };
-        let request = CellRequest {
-            name: create.name,
-            cpus,
-            require: create.require.max(least),
-            noise_limit: create.noise_limit,
-            lease_s,
-            memory_bytes: create.memory_bytes,
-        };
+        let is_tested = create.is_tested || create.noise_limit.is_some();
+        let require = create.require.max(least);
+        let request = CellRequest { require, lease_s, ..create.on(cpus) };
         // First: if this process dies while it makes the cell, the ledger must hold its owner.
         self.write_down().map_err(|error| {
             Say::error(ErrorOrigin::Failed, format!("the ledger cannot be written: {error}"))
         })?;
-        let is_tested = create.is_tested || create.noise_limit.is_some();
         let judge = is_tested.then_some(&mut *self.judge);
         seatmap_cell::create(&self.host, &request, judge).map_err(|error| failed(&error))
     }

@@ -7,7 +7,7 @@ use seatmap_console::time::time;
 use seatmap_os::CpuList;
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Args)]
 pub struct Cell {
@@ -62,6 +62,18 @@ pub enum CellVerb {
     /// The process that reads and writes files for a program without I/O rights.
     #[command(hide = true)]
     FileProxy(CellFileProxy),
+}
+
+impl CellVerb {
+    /// The socket of the controller that is asked, where one is.
+    pub fn controller(&self) -> Option<&Path> {
+        match self {
+            CellVerb::Create(create) => create.queued.via.as_deref(),
+            CellVerb::List { via, .. } | CellVerb::Destroy { via, .. } => via.as_deref(),
+            CellVerb::Renew(renew) => renew.via.as_deref(),
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug, Args)]

@@ -81,52 +81,6 @@ pub enum ExportFormat {
 }
 
 impl ExportFormat {
-    /// The formats of profiles.
-    pub const OF_PROFILES: [ExportFormat; 4] =
-        [ExportFormat::Csv, ExportFormat::HwlocXml, ExportFormat::Svg, ExportFormat::Json];
-
-    /// The formats of plans.
-    pub const OF_PLANS: [ExportFormat; 19] = [
-        ExportFormat::Taskset,
-        ExportFormat::OmpPlaces,
-        ExportFormat::Gomp,
-        ExportFormat::Kmp,
-        ExportFormat::LikwidPin,
-        ExportFormat::Rankfile,
-        ExportFormat::Slurm,
-        ExportFormat::Systemd,
-        ExportFormat::Hwloc,
-        ExportFormat::Numactl,
-        ExportFormat::Docker,
-        ExportFormat::Podman,
-        ExportFormat::Libvirt,
-        ExportFormat::Dpdk,
-        ExportFormat::Nginx,
-        ExportFormat::Redis,
-        ExportFormat::K8s,
-        ExportFormat::SchedExt,
-        ExportFormat::Json,
-    ];
-
-    /// The formats of the ranks of a job.
-    pub const OF_RANKS: [ExportFormat; 7] = [
-        ExportFormat::Openmpi,
-        ExportFormat::Mpich,
-        ExportFormat::SlurmHostfile,
-        ExportFormat::Rankfile,
-        ExportFormat::Torchrun,
-        ExportFormat::Groups,
-        ExportFormat::Json,
-    ];
-
-    /// The formats of clusters.
-    pub const OF_CLUSTERS: [ExportFormat; 4] = [
-        ExportFormat::TopologyConf,
-        ExportFormat::TopologyYaml,
-        ExportFormat::Csv,
-        ExportFormat::Json,
-    ];
-
     /// The word that is typed for it.
     pub fn name(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
@@ -136,23 +90,29 @@ impl ExportFormat {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::verbs::export::{OF_CLUSTERS, OF_PROFILES};
+    use seatmap_plan::export::FORMATS as OF_PLANS;
+    use seatmap_ranks::export::FORMATS as OF_RANKS;
 
     #[test]
     fn every_format_is_for_something() {
+        let kinds = [
+            OF_CLUSTERS.map(|(word, _)| word).to_vec(),
+            OF_PROFILES.map(|(word, _)| word).to_vec(),
+            OF_PLANS.map(|(word, _)| word).to_vec(),
+            OF_RANKS.map(|(word, _)| word).to_vec(),
+        ];
         for format in ExportFormat::value_variants() {
-            let kinds: [&[ExportFormat]; 4] = [
-                &ExportFormat::OF_PROFILES,
-                &ExportFormat::OF_PLANS,
-                &ExportFormat::OF_RANKS,
-                &ExportFormat::OF_CLUSTERS,
-            ];
-            let known = kinds.iter().filter(|kind| kind.contains(format)).count();
-            let wanted = match format {
+            let word = format.name();
+            let known = kinds.iter().filter(|kind| kind.iter().any(|known| *known == word)).count();
+            let expected = match format {
                 ExportFormat::Json => 4,
                 ExportFormat::Rankfile | ExportFormat::Csv => 2,
                 _ => 1,
             };
-            assert_eq!(known, wanted, "{format:?}");
+            assert_eq!(known, expected, "{format:?}");
         }
+        let known: usize = kinds.iter().map(Vec::len).sum();
+        assert_eq!(known, ExportFormat::value_variants().len() + 5, "each can be typed");
     }
 }

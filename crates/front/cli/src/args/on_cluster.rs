@@ -2,6 +2,7 @@
 
 use super::{BeforeChoice, MethodChoice, ObjectiveChoice, Place};
 use clap::Args;
+use seatmap_ranks::RankWishes;
 
 /// The wishes for a job's ranks on the nodes of a cluster.
 #[derive(Clone, Debug, Args)]
@@ -30,6 +31,18 @@ pub struct OnCluster {
     /// times.
     #[arg(long, value_name = "WEIGHT,PATTERN", value_parser = also, hide_short_help = true)]
     pub also: Vec<(f64, String)>,
+}
+
+impl From<&OnCluster> for RankWishes {
+    fn from(typed: &OnCluster) -> Self {
+        RankWishes {
+            cpus_per_rank: typed.cpus_per_rank.map_or(1, usize::from),
+            ranks_per_node: typed.ranks_per_node.map(|ranks| ranks as usize),
+            in_blocks: typed.blocks,
+            fixed: typed.fix_node.clone(),
+            without: typed.without.clone(),
+        }
+    }
 }
 
 impl OnCluster {

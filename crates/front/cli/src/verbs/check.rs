@@ -5,12 +5,13 @@ mod page;
 use crate::args::Check;
 use crate::verbs::place::ranks;
 use page::Page;
-use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::view::ColourChoice;
 use seatmap_console::{here, input, plan_input};
 use seatmap_host::topology;
 use seatmap_machine::Topology;
+use seatmap_os::Tid;
 use seatmap_watch::{CheckRequest, Choice, Expected, Rule, SeatSource};
 use std::path::Path;
 
@@ -45,17 +46,28 @@ fn request(typed: &Check) -> Result<CheckRequest, CliError> {
 
 /// The processes that the user chose; without a choice, those that are bound.
 fn choice(typed: &Check) -> Choice {
-    if !typed.pid.is_empty() {
-        return Choice::Processes { pids: typed.pid.clone(), with_children: typed.children };
+    match &typed.unit {
+        Some(unit) => Choice::Unit(unit.clone()),
+        None if typed.slurm_step => Choice::SlurmStep,
+        None => {
+            let usual = if typed.all { Choice::All } else { Choice::Bound };
+            named(&typed.pid, typed.children, &typed.cgroup, &typed.name).unwrap_or(usual)
+        }
     }
-    match (&typed.cgroup, &typed.unit, &typed.name) {
-        // The parser lets one of them through only; the order decides nothing.
-        (Some(path), _, _) => Choice::Group(path.clone()),
-        (_, Some(unit), _) => Choice::Unit(unit.clone()),
-        (_, _, Some(name)) => Choice::Name(name.clone()),
-        _ if typed.slurm_step => Choice::SlurmStep,
-        _ if typed.all => Choice::All,
-        _ => Choice::Bound,
+}
+
+/// The processes that are named by their numbers, by a control group or by their programs.
+pub(super) fn named(
+    pids: &[Tid],
+    with_children: bool,
+    group: &Option<String>,
+    name: &Option<String>,
+) -> Option<Choice> {
+    // The parser lets one of them through only; the order decides nothing.
+    match (pids, group, name) {
+        ([], None, name) => name.clone().map(Choice::Name),
+        ([], Some(group), _) => Some(Choice::Group(group.clone())),
+        _ => Some(Choice::Processes { pids: pids.to_vec(), with_children }),
     }
 }
 
@@ -81,9 +93,9 @@ fn seats(path: &Path, any_machine: bool) -> Result<SeatSource, CliError> {
         let plan = plan_input::plan_of_host(path, &bytes, any_machine)?;
         return Ok(SeatSource::Given(Expected::of_plan(&plan)));
     }
-    Expected::of_seating(&String::from_utf8_lossy(&bytes)).map(SeatSource::Given).map_err(|error| {
-        CliError::input(AtFile::new(path, format!("neither a plan nor a seating: {error}")))
-    })
+    Expected::of_seating(&String::from_utf8_lossy(&bytes))
+        .map(SeatSource::Given)
+        .map_err(|error| CliError::at(path, format!("neither a plan nor a seating: {error}")))
 }
 
 /// The whole computer, as far as this process's control group shows it. Its own mask hides nothing.

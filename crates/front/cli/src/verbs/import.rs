@@ -1,22 +1,21 @@
 //! `seatmap import`.
 
 use crate::args::Import;
-use seatmap_catalog::machine::is_archive;
-use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::{here, input};
-use seatmap_machine::{Profile, Topology, import};
+use seatmap_machine::Profile;
+use seatmap_machine::import::ImportOptions;
 use seatmap_os::CpuList;
-use seatmap_report::counted;
-use seatmap_sim::catalog::is_model;
+use seatmap_report::shown;
 use std::path::{Path, PathBuf};
 
 /// Reads files, explains them, and writes profiles.
 pub fn run(typed: Import) -> Result<(), CliError> {
-    let options = import::ImportOptions {
+    let options = ImportOptions {
         frequency_hz: typed.frequency,
         cpus: typed.cpus.clone().map(CpuList::distinct).transpose().map_err(CliError::input)?,
-        topology: typed.topology.as_deref().map(topology).transpose()?,
+        topology: typed.topology.as_deref().map(input::topology).transpose()?,
     };
     let folder = typed.output.as_deref().filter(|path| path.is_dir());
     // One file would take the place of the other, under one path or one name.
@@ -28,7 +27,12 @@ pub fn run(typed: Import) -> Result<(), CliError> {
     // All names before the first file is read: a clash must not come to light half way.
     let targets = folder.map(|folder| targets(&typed.files, folder)).transpose()?;
     for (at, file) in typed.files.iter().enumerate() {
-        let profile = profile(file, &typed, &options)?;
+        let mut profile = input::imported(file, &options)?;
+        if let Some(name) = &typed.name {
+            profile.name.clone_from(name);
+        }
+        let tool = profile.origin.tool;
+        profile.origin.tool = tool.map(|tool| format!("{tool}, imported by {}", here::tool()));
         let target = targets.as_ref().map_or(typed.output.as_deref(), |targets| Some(&targets[at]));
         deliver(&profile, target, typed.json)?;
     }
@@ -54,50 +58,6 @@ fn targets(files: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
     Ok(targets)
 }
 
-fn profile(
-    file: &Path,
-    typed: &Import,
-    options: &import::ImportOptions,
-) -> Result<Profile, CliError> {
-    let mut profile = read(file, options)?;
-    if let Some(name) = &typed.name {
-        profile.name.clone_from(name);
-    }
-    profile.origin.tool =
-        profile.origin.tool.map(|tool| format!("{tool}, imported by {}", here::tool()));
-    Ok(input::explained(profile))
-}
-
-/// Another tool's file; or what any verb takes as a machine: a model, or a tree of
-/// `hwloc-gather-topology`.
-fn read(file: &Path, options: &import::ImportOptions) -> Result<Profile, CliError> {
-    let name = file.to_string_lossy();
-    if file.is_dir() {
-        return added(file, input::profile(&name)?, options);
-    }
-    let bytes = input::bytes(file)?;
-    // A model is text too, which no other tool's reader knows.
-    if is_archive(&bytes) || std::str::from_utf8(&bytes).is_ok_and(is_model) {
-        return added(file, input::profile_of(&input::machine_in(&name, &bytes)?)?, options);
-    }
-    let imported = input::understood(file, &bytes, options)?;
-    input::warn(&name, &imported.notes);
-    Ok(imported.profile)
-}
-
-/// A machine that was not read as another tool's file, with the facts that the user has added.
-fn added(
-    file: &Path,
-    profile: Profile,
-    options: &import::ImportOptions,
-) -> Result<Profile, CliError> {
-    import::with_facts(profile, options).map_err(|error| CliError::input(AtFile::new(file, error)))
-}
-
-fn topology(path: &Path) -> Result<Topology, CliError> {
-    Ok(input::file(path, &import::ImportOptions::default())?.profile.topology)
-}
-
 fn deliver(profile: &Profile, target: Option<&Path>, json: bool) -> Result<(), CliError> {
     let text = profile.to_json();
     let Some(target) = target.filter(|target| *target != Path::new("-")) else {
@@ -105,22 +65,8 @@ fn deliver(profile: &Profile, target: Option<&Path>, json: bool) -> Result<(), C
     };
     Destination::new(target)?.write(&text)?;
     if json {
-        output::print(&text)
-    } else {
-        output::print(
-            &(output::visible(&format!("{}: {}", target.display(), summary(profile))) + "\n"),
-        )
+        return output::print(&text);
     }
-}
-
-/// One line: `epyc: 192 PUs in 12 groups of 16, R2 0.999`.
-fn summary(profile: &Profile) -> String {
-    let pus = counted(profile.topology.pus.len(), "PU");
-    let Some(model) = &profile.home_model else { return format!("{} with {pus}", profile.name) };
-    let mut sizes: Vec<usize> = model.groups.iter().map(Vec::len).collect();
-    sizes.sort_unstable();
-    sizes.dedup();
-    let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
-    let groups = counted(model.groups.len(), "group");
-    format!("{} with {pus} in {groups} of {}, R2 {:.4}", profile.name, sizes.join(" or "), model.r2)
+    let line = format!("{}: {}", target.display(), shown::summary(profile));
+    output::print(&(output::visible(&line) + "\n"))
 }

@@ -18,11 +18,8 @@ pub fn run(typed: &Model) -> Result<(), CliError> {
 /// Fits a twin, and says how like its original it is.
 fn fitted(typed: &Fit) -> Result<(), CliError> {
     // Before the fit: a folder that is not there must not cost the seconds that a fit takes.
-    let destination = typed.output.as_deref().map(Destination::new).transpose()?;
+    let destination = output::file(typed.output.as_deref(), typed.json)?;
     let to_stdout = destination == Some(Destination::Stdout);
-    if typed.json && to_stdout {
-        return Err(CliError::input("--json and -o - both print on stdout; give -o a file's name"));
-    }
     let profile = input::profile(&typed.profile)?;
     let waiting = Waiting::new("fitting", None);
     let twin = seatmap_twin::fit(&profile, Needs { homes: typed.homes, loaded: typed.loaded })?;

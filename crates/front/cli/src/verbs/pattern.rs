@@ -58,10 +58,8 @@ fn show(typed: &PatternShow) -> Result<(), CliError> {
     }
     let pattern = read(&typed.source)?;
     for (path, destination, draw) in &files {
-        destination.write(&draw(&pattern))?;
-        if *destination != Destination::Stdout && !typed.json {
-            output::tell(&format!("wrote {}", path.display()));
-        }
+        let named = Some(*path).filter(|_| !typed.json);
+        destination.write_named(&draw(&pattern), named)?;
     }
     if typed.json {
         output::print(&pattern.to_json())

@@ -1,58 +1,60 @@
 //! `seatmap top`.
 
+mod meant;
 mod pin;
 mod recorder;
 mod screen;
-mod watched;
 
-use super::check;
 use crate::args::Top;
 use recorder::Recorder;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::view::ColourChoice;
 use seatmap_console::{output, view};
-use seatmap_report::terminal::top::{Scene, View, plain, rows};
+use seatmap_report::terminal::top::{Scene, SeatGroups, View, plain, rows};
+use seatmap_watch::WatchedPrograms;
 use seatmap_watch::live::Frame;
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
-use watched::Watched;
 
 /// How often a wait looks whether it was asked to stop.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// Shows the threads on the seats of this computer, or records them.
 pub fn run(typed: &Top, colour: ColourChoice) -> Result<(), CliError> {
-    let topology = check::topology()?;
     let has_screen =
         std::io::stdout().is_terminal() && !typed.once && !typed.json && typed.seconds.is_none();
     let record =
         typed.record.as_deref().map(|path| recorder::destination(path, has_screen)).transpose()?;
-    let watched = Watched::begin(typed, topology)?;
+    let (watched, groups) = meant::begin(typed)?;
     match record {
         Some(destination) if !has_screen => {
             self::record(watched, typed, Recorder::begin(destination)?)
         }
-        record if has_screen => screen::run(watched, typed, colour, record),
-        _ => print_once(watched, typed),
+        record if has_screen => screen::run(watched, groups, typed, colour, record),
+        _ => print_once(watched, &groups, typed),
     }
 }
 
-fn print_once(mut watched: Watched, typed: &Top) -> Result<(), CliError> {
+fn print_once(
+    mut watched: WatchedPrograms,
+    groups: &SeatGroups,
+    typed: &Top,
+) -> Result<(), CliError> {
     std::thread::sleep(typed.interval);
     if typed.json {
         let frame = watched.frame();
         check_seen(&frame)?;
-        return output::json(&watched.document(&frame)?);
+        return output::json(&watched.document(&frame).map_err(CliError::work)?);
     }
-    let (frame, judgement) = watched.look()?;
+    let (frame, judgement) = watched.look().map_err(CliError::work)?;
     check_seen(&frame)?;
     let view = View { shows_wakes: typed.wakes, ..View::default() };
     let rows = rows(&frame, &judgement, &view);
     let scene = Scene {
         frame: &frame,
         findings: &judgement.findings,
-        groups: &watched.groups,
+        groups,
         view: &view,
         rows: &rows,
         recording: None,
@@ -68,7 +70,11 @@ fn check_seen(frame: &Frame) -> Result<(), CliError> {
 }
 
 /// Records without a screen, until the time is over, until Ctrl-C or until the programs have ended.
-fn record(mut watched: Watched, typed: &Top, mut recorder: Recorder) -> Result<(), CliError> {
+fn record(
+    mut watched: WatchedPrograms,
+    typed: &Top,
+    mut recorder: Recorder,
+) -> Result<(), CliError> {
     let interrupt = Interrupt::listen()?;
     let began = Instant::now();
     let time = typed.seconds.unwrap_or(Duration::MAX);

@@ -68,7 +68,7 @@ fn a_page_ends_with_its_terms() {
 
 /// All pages of this crate's samples, by name.
 fn pages() -> Vec<(&'static str, String)> {
-    use crate::floor::{Comparison, DrawnPlacement, Floor};
+    use crate::floor::{Comparison, DrawnPlacement};
     use crate::{html, samples};
     let profile = samples::two_groups();
     let pattern = seatmap_pattern::generate("ring:4").unwrap();
@@ -87,11 +87,11 @@ fn pages() -> Vec<(&'static str, String)> {
     ];
     let comparison = Comparison::new(&profile, None, &pattern, &plan, seatings);
     vec![
-        ("show", html::page(&profile, &Floor::of(&profile, None))),
+        ("show", html::page(&profile, None, &[])),
         ("place", html::placement(&profile, &pattern, &plan, &comparison)),
         ("noise", html::noise(&samples::noise())),
         ("pattern", html::pattern(&pattern)),
-        ("seating", html::seating_page(&html::SeatingPage::default())),
+        ("seating", html::seating_page("", "", Vec::new(), &[])),
     ]
 }
 

@@ -18,7 +18,7 @@ pub use doctor::doctor;
 pub use document::{document, head};
 pub use page::page;
 pub use replay::replay;
-pub use seating::{SeatingPage, ThreadRow, Verdict, seating_page};
+pub use seating::seating_page;
 pub use tables::facts;
 
 use crate::floor::Comparison;

@@ -10,6 +10,7 @@ use maud::{Markup, html};
 use seatmap_machine::Profile;
 use seatmap_measure::classes::{DistanceClass, classes_with_distances};
 use seatmap_measure::findings::findings;
+use seatmap_sim::catalog::Model;
 
 /// The heatmap: hover, keys, order, homes.
 const SCRIPT: &str = include_str!("../../assets/page.js");
@@ -17,9 +18,11 @@ const SCRIPT: &str = include_str!("../../assets/page.js");
 const TILES: usize = 6;
 
 /// A profile as one HTML file that works offline and, with static pictures, without scripts; its
-/// floor is that of the model where it has one.
+/// floor is that of the model where it has one. CPUs that the kernel was started to isolate are
+/// marked.
 #[must_use]
-pub fn page(profile: &Profile, floor: &Floor) -> String {
+pub fn page(profile: &Profile, model: Option<&Model>, isolated: &[u32]) -> String {
+    let floor = Floor::of(profile, model).with_isolated(isolated.to_vec());
     let digits = Digits::of(profile);
     let spread_of = classes_with_distances(profile);
     let classes: Vec<DistanceClass> = spread_of.iter().map(|(class, _)| class.clone()).collect();
@@ -38,7 +41,7 @@ pub fn page(profile: &Profile, floor: &Floor) -> String {
         Section::new("Provenance").with(Table::facts(tables::provenance(profile))),
     ];
     let machine =
-        Section::new("The machine").unit("CPUs by number").with(floor::machine(floor)).narrow();
+        Section::new("The machine").unit("CPUs by number").with(floor::machine(&floor)).narrow();
     let body = html! {
         (header(profile, &classes, digits))
         main {
@@ -126,7 +129,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn page_of(profile: &Profile) -> String {
-        page(profile, &Floor::of(profile, None))
+        page(profile, None, &[])
     }
 
     #[test]

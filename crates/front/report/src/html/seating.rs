@@ -2,44 +2,12 @@
 
 use crate::about::counted;
 use crate::page::{Page, Section, Table, TableCell, draw};
-
-/// The contents of a page of a seating. Plain data: a launcher fills it from its report.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SeatingPage {
-    /// The program, as it was typed.
-    pub program: String,
-    /// The machine's name.
-    pub machine: String,
-    /// Further remarks, one sentence a line: threads without a seat, tasks that no thread took.
-    pub summary: Vec<String>,
-    /// The threads, in order of creation.
-    pub threads: Vec<ThreadRow>,
-}
-
-/// One thread.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ThreadRow {
-    /// Its place in the order of creation, counted from 0.
-    pub order: usize,
-    /// Its number.
-    pub tid: i32,
-    /// The last name it was seen with.
-    pub name: String,
-    /// Its task, by number or name; `None` where it has none.
-    pub task: Option<String>,
-    /// The CPUs that its seat allows, such as `0` or `14-15`; `None` where it has no seat.
-    pub seat: Option<String>,
-    /// The CPUs on which it was seen; empty where it ended too soon.
-    pub seen_on: String,
-    /// Whether it sat there.
-    pub verdict: Verdict,
-    /// The failure, in words.
-    pub trouble: Option<String>,
-}
+use seatmap_launch::SeatedThread;
+use seatmap_os::CpuList;
 
 /// Whether a thread sat where it should.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+enum Verdict {
     /// The kernel confirmed the seat, and no look found the thread elsewhere.
     Verified,
     /// It was seen elsewhere, or the kernel refused the seat.
@@ -53,6 +21,22 @@ pub enum Verdict {
 }
 
 impl Verdict {
+    fn of(thread: &SeatedThread) -> Self {
+        // The order is that of certainty: a verified seat is not troubled, and a thread that waits
+        // was not seen to run.
+        if !thread.has_seat() {
+            Verdict::Unseated
+        } else if thread.verified {
+            Verdict::Verified
+        } else if thread.is_troubled() {
+            Verdict::Elsewhere
+        } else if thread.waiting {
+            Verdict::Waiting
+        } else {
+            Verdict::Unseen
+        }
+    }
+
     /// The word in the table, and the class of its colour.
     fn word(self) -> (&'static str, &'static str) {
         match self {
@@ -65,21 +49,27 @@ impl Verdict {
     }
 }
 
-/// A seating as one HTML file that works offline and without scripts.
+/// A seating as one HTML file that works offline and without scripts: the program as it was typed,
+/// further remarks, a sentence each, and the threads in order of creation.
 #[must_use]
-pub fn seating_page(page: &SeatingPage) -> String {
+pub fn seating_page(
+    program: &str,
+    machine: &str,
+    remarks: Vec<String>,
+    threads: &[SeatedThread],
+) -> String {
     draw::html(&Page {
-        lead: page.summary.clone(),
-        sections: vec![Section::new("Threads").with(table(&page.threads))],
+        lead: remarks,
+        sections: vec![Section::new("Threads").with(table(threads))],
         footer: "Threads in order of creation. A seat is verified when the kernel confirmed it and no look found the thread elsewhere.",
-        ..Page::new(format!("{} on {}", page.program, page.machine), sentence(page))
+        ..Page::new(format!("{program} on {machine}"), sentence(threads))
     })
 }
 
 /// Whether everything sits as asked, and else the first thread that does not.
-fn sentence(page: &SeatingPage) -> String {
-    let of = |verdict| page.threads.iter().filter(move |thread| thread.verdict == verdict);
-    let all = page.threads.len();
+fn sentence(threads: &[SeatedThread]) -> String {
+    let of = |verdict| threads.iter().filter(move |thread| Verdict::of(thread) == verdict);
+    let all = threads.len();
     let seated = of(Verdict::Verified).count();
     // One thread elsewhere spoils a run's figures, however many sat where they should.
     if let Some(first) = of(Verdict::Elsewhere).next() {
@@ -109,63 +99,71 @@ fn sentence(page: &SeatingPage) -> String {
     }
 }
 
-fn table(threads: &[ThreadRow]) -> Table {
+fn table(threads: &[SeatedThread]) -> Table {
     let table = Table::default()
         .figures(["order", "thread"])
         .words(["name", "task", "seat", "seen on", "verdict"]);
     table.rows(threads.iter().map(|thread| {
-        let (word, class) = thread.verdict.word();
-        let seen_on = Some(thread.seen_on.as_str()).filter(|list| !list.is_empty());
+        let (word, class) = Verdict::of(thread).word();
         [
             thread.order.into(),
             thread.tid.into(),
             TableCell::from(&thread.name),
-            thread.task.as_deref().unwrap_or("-").into(),
-            thread.seat.as_deref().unwrap_or("-").into(),
-            seen_on.unwrap_or("-").into(),
+            thread.task_label().unwrap_or_else(|| "-".to_owned()).into(),
+            spelled(&thread.cpus).into(),
+            spelled(&thread.seen_on).into(),
             TableCell::from(thread.trouble.as_deref().unwrap_or_default()).level(word, class),
         ]
     }))
+}
+
+/// CPUs such as `0` or `14-15`; a dash where there are none.
+fn spelled(cpus: &[u32]) -> String {
+    if cpus.is_empty() { "-".to_owned() } else { CpuList(cpus.to_vec()).to_string() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn thread(order: usize, verdict: Verdict) -> ThreadRow {
-        ThreadRow {
+    fn thread(order: usize, verdict: Verdict) -> SeatedThread {
+        let seen_on = match verdict {
+            Verdict::Verified => vec![14],
+            Verdict::Elsewhere => vec![3],
+            _ => Vec::new(),
+        };
+        SeatedThread {
             order,
+            pid: None,
             tid: 4711 + order as i32,
             name: format!("io-{order}"),
-            task: Some(order.to_string()),
-            seat: Some("14-15".into()),
-            seen_on: "14".into(),
-            verdict,
+            task: Some(order),
+            task_name: None,
+            cpus: if verdict == Verdict::Unseated { Vec::new() } else { vec![14, 15, 16] },
+            seen_on,
+            verified: verdict == Verdict::Verified,
+            waiting: verdict == Verdict::Waiting,
+            elsewhere_ms: 0,
+            late: false,
             trouble: None,
-        }
-    }
-
-    fn of(threads: Vec<ThreadRow>) -> SeatingPage {
-        SeatingPage {
-            program: "redis-server".into(),
-            machine: "desk".into(),
-            summary: vec!["1 task had no thread.".into()],
-            threads,
+            memory: None,
         }
     }
 
     #[test]
     fn the_sentence_says_whether_to_trust_the_run() {
         use Verdict::{Elsewhere, Unseated, Unseen, Verified, Waiting};
-        let refused =
-            ThreadRow { trouble: Some("the kernel refused CPU 15".into()), ..thread(1, Elsewhere) };
+        let refused = SeatedThread {
+            trouble: Some("the kernel refused CPU 15".into()),
+            ..thread(1, Elsewhere)
+        };
         let all = [
             vec![thread(0, Verified), thread(1, Verified)],
             vec![thread(0, Verified), refused],
             vec![thread(0, Verified), thread(1, Unseated), thread(2, Unseen), thread(3, Waiting)],
             Vec::new(),
         ];
-        insta::assert_snapshot!(all.map(|threads| sentence(&of(threads))).join("\n"), @"
+        insta::assert_snapshot!(all.map(|threads| sentence(&threads)).join("\n"), @"
         All 2 threads sat where asked, at every look.
         1 of 2 threads did not sit where asked, the first of them io-1, thread 4712 (the kernel refused CPU 15): do not trust this run's figures.
         1 of 4 threads sat where asked, and no look found one elsewhere; 1 had no seat, 1 waited for one to the end, and 1 had gone before a look.
@@ -175,13 +173,14 @@ mod tests {
 
     #[test]
     fn names_of_threads_are_text() {
-        let hostile =
-            ThreadRow { name: "<script>alert(1)</script>".into(), ..thread(0, Verdict::Verified) };
-        let page = seating_page(&of(vec![hostile]));
+        let name = "<script>alert(1)</script>".into();
+        let hostile = SeatedThread { name, ..thread(0, Verdict::Verified) };
+        let remarks = vec!["1 task had no thread.".into()];
+        let page = seating_page("redis-server", "desk", remarks, &[hostile]);
         assert!(page.contains("&lt;script&gt;alert") && !page.contains("<script>alert"));
         assert!(
             page.contains("1 task had no thread.")
-                && page.contains("<td class=\"wide\">14-15</td>")
+                && page.contains("<td class=\"wide\">14-16</td>")
         );
     }
 }

@@ -7,7 +7,7 @@ use seatmap_machine::{
 };
 use seatmap_noise::{Bin, CpuNoise, FORMAT, Gap, Meter, NoiseReport};
 use seatmap_plan::{Baselines, Channel, Plan, Random};
-use seatmap_report::floor::{Comparison, DrawnPlacement, Floor};
+use seatmap_report::floor::{Comparison, DrawnPlacement};
 
 const PUS: u32 = 16;
 const GROUP: u32 = 8;
@@ -99,7 +99,7 @@ fn loaded(pairs: u32) -> Loaded {
 /// Its page.
 pub fn page() -> String {
     let profile = profile();
-    seatmap_report::html::page(&profile, &Floor::of(&profile, None))
+    seatmap_report::html::page(&profile, None, &[])
 }
 
 /// The page of two CPUs; one of them was stopped now and then.

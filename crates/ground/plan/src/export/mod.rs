@@ -42,6 +42,34 @@ pub mod taskset;
 
 pub use error::ExportError;
 
+use crate::Plan;
+
+/// Writes a plan in one format.
+pub type PlanWriter = fn(&Plan) -> Result<String, ExportError>;
+
+/// The formats, by the words that are typed for them.
+pub const FORMATS: [(&str, PlanWriter); 19] = [
+    ("taskset", |plan| Ok(taskset::write(plan))),
+    ("omp-places", |plan| Ok(omp_places::write(plan))),
+    ("gomp", gomp::write),
+    ("kmp", |plan| Ok(kmp::write(plan))),
+    ("likwid-pin", likwid_pin::write),
+    ("rankfile", |plan| Ok(rankfile::write(plan))),
+    ("slurm", |plan| Ok(slurm::write(plan))),
+    ("systemd", |plan| Ok(systemd::write(plan))),
+    ("hwloc", |plan| Ok(hwloc::write(plan))),
+    ("numactl", |plan| Ok(numactl::write(plan))),
+    ("docker", |plan| Ok(container::write(plan))),
+    ("podman", |plan| Ok(container::write(plan))),
+    ("libvirt", |plan| Ok(libvirt::write(plan))),
+    ("dpdk", dpdk::write),
+    ("nginx", nginx::write),
+    ("redis", |plan| Ok(redis::write(plan))),
+    ("k8s", |plan| Ok(kubernetes::write(plan))),
+    ("sched-ext", sched_ext::write),
+    ("json", |plan| Ok(plan.to_json())),
+];
+
 /// PUs or what is made of them, with a separator.
 fn joined<T: ToString>(parts: impl IntoIterator<Item = T>, separator: &str) -> String {
     parts.into_iter().map(|part| part.to_string()).collect::<Vec<_>>().join(separator)

@@ -36,6 +36,13 @@ impl Program {
     }
 }
 
+/// The command that builds: the one that was named, or that of `MPICC`, or `mpicc`.
+#[must_use]
+pub fn compiler(named: Option<&str>) -> String {
+    let command = named.map(str::to_owned).or_else(|| std::env::var("MPICC").ok());
+    command.filter(|command| !command.trim().is_empty()).unwrap_or_else(|| "mpicc".to_owned())
+}
+
 /// The program for MPI, built with a command such as `mpicc`, which may have options.
 ///
 /// # Errors

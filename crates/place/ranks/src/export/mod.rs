@@ -20,6 +20,22 @@ pub mod rankfile;
 pub mod slurm;
 pub mod torchrun;
 
+use crate::RankPlan;
+
+/// Writes a plan for ranks in one format.
+pub type RankPlanWriter = fn(&RankPlan) -> Result<String, ExportError>;
+
+/// The formats, by the words that are typed for them.
+pub const FORMATS: [(&str, RankPlanWriter); 7] = [
+    ("openmpi", |plan| Ok(openmpi::write(plan))),
+    ("mpich", |plan| Ok(mpich::write(plan))),
+    ("slurm-hostfile", |plan| Ok(slurm::write(plan))),
+    ("rankfile", |plan| Ok(rankfile::write(plan))),
+    ("torchrun", torchrun::write),
+    ("groups", |plan| Ok(groups::write(plan))),
+    ("json", |plan| Ok(plan.to_json())),
+];
+
 /// Why a plan cannot be written for a launcher.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExportError {

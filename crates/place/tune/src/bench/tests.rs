@@ -111,3 +111,32 @@ fn seats_that_are_not_there_are_refused() {
     let refused = run(&request, &|| false, &mut |_| {}).unwrap_err();
     assert!(refused.is_input() && refused.to_string().starts_with("4000 seats"), "{refused}");
 }
+
+#[test]
+fn a_limit_needs_a_direction_and_another_command() {
+    let two = request(&["true", "true"], 1);
+    assert_eq!(two.check_limit(), Ok(()));
+    let unknown = BenchRequest { better: None, ..two };
+    assert_eq!(unknown.check_limit(), Err(NothingToShow::NoDirection));
+    assert_eq!(request(&["true"], 1).check_limit(), Err(NothingToShow::NoOther));
+    let earlier = Some(crate::document::tests::made(6));
+    let compared = BenchRequest { baseline: earlier, ..request(&["true"], 1) };
+    assert_eq!(compared.check_limit(), Ok(()));
+}
+
+#[test]
+fn an_earlier_result_is_of_the_same_metric() {
+    let text = crate::document::tests::made(6).to_json();
+    let time = Metric::parse("time").unwrap();
+    let other = Metric::parse("regex:([0-9]+)").unwrap();
+    assert_eq!(Results::baseline(&text, &time).unwrap().metric, "time");
+    let refused = Results::baseline(&text, &other).unwrap_err().to_string();
+    assert!(refused.starts_with("its metric is 'time', and this one is"), "{refused}");
+}
+
+#[test]
+fn a_command_without_a_name_is_called_by_its_words() {
+    let words: [OsString; 2] = ["sleep", "1"].map(Into::into);
+    assert_eq!(NamedCommand::new(None, &words).unwrap().name, "sleep 1");
+    assert_eq!(NamedCommand::new(Some("nap"), &words).unwrap().name, "nap");
+}

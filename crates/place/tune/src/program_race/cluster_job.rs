@@ -1,7 +1,7 @@
 //! The orders of a job's ranks on a cluster as candidates. Each run is one start of the job, by its
 //! own launcher.
 
-use crate::program_race::request::{HostsWriter, RankWishes};
+use crate::program_race::request::HostsWriter;
 use crate::program_race::{ClusterGround, OwnCommands, RaceError, RaceEvent, RaceRequest};
 use crate::race::DEFAULT;
 use crate::trial::Contestant;
@@ -11,7 +11,7 @@ use seatmap_os::scratch::Scratch;
 use seatmap_os::whole_file::folder_of;
 use seatmap_pattern::{Pattern, import};
 use seatmap_place::search::Limit;
-use seatmap_ranks::{Candidate, Nodes, RankPlan, RankRequest, orders};
+use seatmap_ranks::{Candidate, Nodes, RankPlan, RankRequest, RankWishes, orders};
 use seatmap_statistics::words::counted;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -33,19 +33,16 @@ const TRIES: u32 = 3;
 /// milliseconds.
 pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
-impl RankWishes {
-    fn request<'a>(&self, nodes: &'a Nodes, pattern: &'a Pattern, seed: u64) -> RankRequest<'a> {
-        RankRequest {
-            cpus_per_rank: self.cpus_per_rank,
-            ranks_per_node: self.ranks_per_node,
-            in_blocks: self.in_blocks,
-            fixed: self.fixed.clone(),
-            without: self.without.clone(),
-            limit: Limit::seconds(SEARCH_S),
-            seed,
-            ..RankRequest::new(nodes, pattern)
-        }
-    }
+/// The request for the places of the ranks.
+fn rank_request<'a>(
+    wishes: &RankWishes,
+    nodes: &'a Nodes,
+    pattern: &'a Pattern,
+    seed: u64,
+) -> RankRequest<'a> {
+    let wishes = wishes.clone();
+    let limit = Limit::seconds(SEARCH_S);
+    RankRequest { wishes, limit, seed, ..RankRequest::new(nodes, pattern) }
 }
 
 /// Whether a command has a word such as [`HOSTS`], alone or within another one.
@@ -99,7 +96,7 @@ impl ClusterJob {
     }
 
     fn request(&self) -> RankRequest<'_> {
-        self.wishes.request(&self.nodes, &self.pattern, self.seed)
+        rank_request(&self.wishes, &self.nodes, &self.pattern, self.seed)
     }
 
     /// The candidates besides the default.
@@ -305,9 +302,10 @@ fn written_by_ranks(path: &Path) -> Result<Pattern, RaceError> {
 fn every_seat(request: &RaceRequest, ground: &ClusterGround) -> Result<RankPlan, RaceError> {
     let none = Pattern::silent("none", 0);
     let nodes = (ground.nodes)(&none).map_err(RaceError::Nodes)?;
-    let seats: usize = ground.wishes.request(&nodes, &none, request.seed).seats()?.iter().sum();
+    let seats: usize =
+        rank_request(&ground.wishes, &nodes, &none, request.seed).seats()?.iter().sum();
     let all = Pattern::silent("all", seats);
-    let of_all = ground.wishes.request(&nodes, &all, request.seed);
+    let of_all = rank_request(&ground.wishes, &nodes, &all, request.seed);
     let order = orders::block(seats, &of_all.seats()?);
     Ok(of_all.ordered("block", order, vec![vec![0]; seats]))
 }

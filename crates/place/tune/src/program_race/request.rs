@@ -8,7 +8,7 @@ use seatmap_os::CpuList;
 use seatmap_os::switches::Switch;
 use seatmap_pattern::Pattern;
 use seatmap_plan::Objective;
-use seatmap_ranks::{Nodes, RankPlan};
+use seatmap_ranks::{Nodes, RankPlan, RankWishes};
 use std::error::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -81,21 +81,6 @@ pub type NodesFor = Box<dyn Fn(&Pattern) -> Result<Nodes, Box<dyn Error>>>;
 
 /// Writes the file with the hosts of a plan, as a launcher reads it.
 pub type HostsWriter = fn(&RankPlan) -> String;
-
-/// The wishes for the ranks of a job.
-#[derive(Clone, Debug)]
-pub struct RankWishes {
-    /// CPUs of each rank.
-    pub cpus_per_rank: usize,
-    /// The most ranks on a node; as many as it has seats where nothing is said.
-    pub ranks_per_node: Option<usize>,
-    /// Each node gets consecutive ranks.
-    pub in_blocks: bool,
-    /// Ranks that must run on a node, by its name.
-    pub fixed: Vec<(usize, String)>,
-    /// Nodes that must not be used, by name.
-    pub without: Vec<String>,
-}
 
 /// A race on a cluster: a run is one start of a job, by its own launcher.
 pub struct ClusterGround {

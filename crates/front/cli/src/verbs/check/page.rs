@@ -18,12 +18,7 @@ pub(super) struct Page<'a> {
 
 impl<'a> Page<'a> {
     pub(super) fn new(typed: &'a Check, colour: ColourChoice) -> Result<Self, CliError> {
-        let file = typed.output.as_deref().map(Destination::new).transpose()?;
-        if typed.json && file == Some(Destination::Stdout) {
-            return Err(CliError::input(
-                "--json and -o - both print on stdout; give -o a file's name",
-            ));
-        }
+        let file = output::file(typed.output.as_deref(), typed.json)?;
         let coloured = view::colour(colour, &std::io::stdout()) != Colour::None;
         Ok(Page { typed, file, coloured })
     }

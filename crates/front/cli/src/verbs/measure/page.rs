@@ -9,7 +9,6 @@ use seatmap_measure::measurement::Measurement;
 use seatmap_measure::past::{self, Remembrance};
 use seatmap_measure::source::Source;
 use seatmap_os::CpuList;
-use seatmap_report::floor::Floor;
 use seatmap_report::html;
 use seatmap_report::terminal::{self, DrawOptions};
 use seatmap_sim::catalog::Model;
@@ -46,7 +45,7 @@ impl Page {
         measurement.used_up.iter().for_each(|quotas| output::tell_of_used_up(quotas));
         if let Some(page) = &self.page {
             let model = source.model().map(|model| Model::Coherent(Arc::clone(model)));
-            page.write(&html::page(profile, &Floor::of(profile, model.as_ref())))?;
+            page.write(&html::page(profile, model.as_ref(), &[]))?;
         }
         match source {
             // Before it is remembered, or it would be compared with itself.

@@ -1,7 +1,7 @@
 //! The page of `seatmap observe`: a table or a document, and the files of patterns.
 
 use crate::args::Observe;
-use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_document::shell_file;
 use seatmap_observe::tsan::SharedLine;
@@ -26,15 +26,10 @@ pub struct Page {
 
 impl Page {
     pub fn new(typed: &Observe) -> Result<Self, CliError> {
-        if typed.json && typed.output.as_deref() == Some(Path::new("-")) {
-            return Err(CliError::input(
-                "--json and -o - both print on stdout; give -o a file's name",
-            ));
-        }
+        let pattern = output::file(typed.output.as_deref(), typed.json)?;
         // Now and not at the end: a folder that cannot be made would cost the whole observation.
         if let Some(folder) = &typed.phases {
-            std::fs::create_dir_all(folder)
-                .map_err(|error| CliError::input(AtFile::new(folder, error)))?;
+            std::fs::create_dir_all(folder).map_err(|error| CliError::at(folder, error))?;
         }
         let program = typed.command.first().map(Path::new).and_then(Path::file_name);
         let program = program.map(|name| name.to_string_lossy().into_owned());
@@ -42,7 +37,7 @@ impl Page {
             name: typed.name.clone().or(program),
             is_document: typed.json,
             is_command: !typed.command.is_empty(),
-            pattern: typed.output.as_deref().map(Destination::new).transpose()?,
+            pattern,
             output: typed.output.clone(),
             phases: typed.phases.clone(),
         })

@@ -4,7 +4,7 @@ use crate::args::{OnCluster, Place};
 use seatmap_cluster::Cluster;
 use seatmap_cluster::ranks::message_bytes;
 use seatmap_cluster::ranks_here::{OwnSeatError, own_cpus as own_cpus_of};
-use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::waiting::Waiting;
 use seatmap_console::{here, input, pattern_input};
@@ -32,10 +32,11 @@ pub fn run(typed: &Place, cluster: &Cluster) -> Result<(), CliError> {
     let began = Instant::now();
     let waiting = Waiting::new("searching", typed.time().seconds());
     let request = RankRequest {
+        wishes: (&typed.on_cluster).into(),
         limit: typed.time().limit(),
         threads: typed.threads(),
         seed: typed.seed,
-        ..request(&typed.on_cluster, &nodes, &pattern)
+        ..RankRequest::new(&nodes, &pattern)
     };
     let plan = request.place().map_err(CliError::input)?;
     drop(waiting);
@@ -77,19 +78,7 @@ pub fn places(
     pattern: &Pattern,
 ) -> Result<Nodes, CliError> {
     let bytes = wishes.message.map_or_else(|| message_bytes(pattern), f64::from);
-    cluster.places(bytes).map_err(|error| CliError::input(AtFile::new(Path::new(name), error)))
-}
-
-/// The request that these wishes make; its time is not said.
-pub fn request<'a>(wishes: &OnCluster, nodes: &'a Nodes, pattern: &'a Pattern) -> RankRequest<'a> {
-    RankRequest {
-        cpus_per_rank: wishes.cpus_per_rank.map_or(1, usize::from),
-        ranks_per_node: wishes.ranks_per_node.map(|ranks| ranks as usize),
-        in_blocks: wishes.blocks,
-        fixed: wishes.fix_node.clone(),
-        without: wishes.without.clone(),
-        ..RankRequest::new(nodes, pattern)
-    }
+    cluster.places(bytes).map_err(|error| CliError::at(Path::new(name), error))
 }
 
 /// Shows a plan.
@@ -97,22 +86,10 @@ pub fn show(plan: &RankPlan, json: bool) -> Result<(), CliError> {
     output::print(&if json { plan.to_json() } else { ranks::table(plan) })
 }
 
-/// The plan for ranks in a file; `None` where it is something else.
-pub fn of_file(name: &str) -> Result<Option<RankPlan>, CliError> {
-    let path = Path::new(name);
-    if name == "-" || !path.is_file() {
-        return Ok(None);
-    }
-    of_bytes(path, &input::bytes(path)?)
-}
-
 /// The plan for ranks in a file that was read; `None` where it is something else.
 pub fn of_bytes(path: &Path, bytes: &[u8]) -> Result<Option<RankPlan>, CliError> {
-    if !RankPlan::is_plan(bytes) {
-        return Ok(None);
-    }
-    let plan = RankPlan::from_json(&String::from_utf8_lossy(bytes));
-    plan.map(Some).map_err(|error| CliError::input(AtFile::new(path, error)))
+    let is_plan = RankPlan::is_plan(bytes);
+    is_plan.then(|| input::parsed(path, bytes, RankPlan::from_json)).transpose()
 }
 
 /// The CPUs of the rank that this process is, on this computer.
@@ -124,7 +101,7 @@ pub fn own_cpus(path: &Path, plan: &RankPlan, any_machine: bool) -> Result<CpuSe
     own_cpus_of(plan, &here::host_name(), any_machine, |name| std::env::var(name).ok()).map_err(
         |error| match error {
             OwnSeatError::Launcher(error) => CliError::input(error),
-            error => CliError::input(AtFile::new(path, error)),
+            error => CliError::at(path, error),
         },
     )
 }

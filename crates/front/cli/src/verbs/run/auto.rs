@@ -3,7 +3,7 @@
 use super::{check_sole, page};
 use crate::args::Run;
 use crate::myself;
-use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::error::CliError;
 use seatmap_console::here::host_name;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::{input, output};
@@ -70,7 +70,7 @@ fn meant(typed: &Run) -> Result<AutoRequest, CliError> {
 }
 
 fn log_file(path: &Path) -> Result<LogFile, CliError> {
-    LogFile::create(path).map_err(|error| CliError::input(AtFile::new(path, error)))
+    LogFile::create(path).map_err(|error| CliError::at(path, error))
 }
 
 fn subject(typed: &Run) -> Result<Subject, CliError> {
@@ -88,9 +88,8 @@ fn subject(typed: &Run) -> Result<Subject, CliError> {
 
 /// Takes the decisions of a log again.
 fn replay(path: &Path) -> Result<(), CliError> {
-    let text = String::from_utf8_lossy(&input::bytes(path)?).into_owned();
-    let log = Log::read(&text).map_err(|error| CliError::input(AtFile::new(path, error)))?;
-    log.replay().map_err(|error| CliError::work(AtFile::new(path, error)))?;
+    let log = input::parsed(path, &input::bytes(path)?, Log::read)?;
+    log.replay().map_err(|error| CliError::work_at(path, error))?;
     log.lines.iter().try_for_each(|line| output::print(&sentence(line)))?;
     let cut = if log.is_cut_off { " The last line of the file was cut off." } else { "" };
     output::print(&format!(

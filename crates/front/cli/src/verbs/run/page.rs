@@ -5,14 +5,13 @@ use seatmap_console::error::CliError;
 use seatmap_console::here::{self, host_name};
 use seatmap_console::output::{self, Destination};
 use seatmap_launch::{
-    Attached, Ending, Executable, LaunchError, Report, RunListener, SeatAllocator, SeatList,
-    SeatedThread, SeatingRemark, asks, share,
+    Attached, Ending, Executable, LaunchError, Report, RunListener, SeatAllocator, SeatingRemark,
+    asks,
 };
+use seatmap_os::Tid;
 use seatmap_os::mempolicy::PolicyError;
-use seatmap_os::{CpuList, Tid};
-use seatmap_plan::local_rank::Start;
 use seatmap_report::counted;
-use seatmap_report::html::{SeatingPage, ThreadRow, Verdict, seating_page};
+use seatmap_report::html::seating_page;
 use serde::Serialize;
 use std::path::Path;
 
@@ -38,7 +37,10 @@ impl Files {
     fn write(&self, seating: &Report) -> Result<(), CliError> {
         show(seating, self.quiet);
         self.report.as_ref().map_or(Ok(()), |file| write(seating, file))?;
-        self.page.as_ref().map_or(Ok(()), |file| file.write(&page(&self.program, seating)))
+        let remarks = [seating.losses(), seating.notes()].concat();
+        self.page.as_ref().map_or(Ok(()), |file| {
+            file.write(&seating_page(&self.program, &host_name(), remarks, &seating.threads))
+        })
     }
 }
 
@@ -146,13 +148,6 @@ pub fn remark(remarks: &[SeatingRemark], quiet: bool) {
     }
 }
 
-/// Says which seats this start takes, where there are others beside it.
-pub fn tell_share(start: &Start, seats: &SeatList, quiet: bool) {
-    if !quiet && !seats.cpus.is_empty() {
-        share::sentence(start, seats).iter().for_each(|line| output::tell(line));
-    }
-}
-
 /// Says which settings of a program do not fit its seats. The grave ones are said in any case.
 pub fn warn_of_settings(program: &Executable, seating: &SeatAllocator, widens: bool, quiet: bool) {
     for disagreement in asks::disagreements(program, seating, widens) {
@@ -176,47 +171,4 @@ pub fn show(report: &Report, quiet: bool) {
 pub fn write(report: &impl Serialize, destination: &Destination) -> Result<(), CliError> {
     let machine = &here::host_name();
     destination.write(&seatmap_document::written(&output::OfMachine { document: report, machine }))
-}
-
-/// The page of a report.
-fn page(program: &str, report: &Report) -> String {
-    seating_page(&SeatingPage {
-        program: program.to_owned(),
-        machine: host_name(),
-        summary: [report.losses(), report.notes()].concat(),
-        threads: report.threads.iter().map(row).collect(),
-    })
-}
-
-fn row(thread: &SeatedThread) -> ThreadRow {
-    ThreadRow {
-        order: thread.order,
-        tid: thread.tid,
-        name: thread.name.clone(),
-        task: thread.task_label(),
-        seat: thread.has_seat().then(|| spelled(&thread.cpus)),
-        seen_on: spelled(&thread.seen_on),
-        verdict: verdict(thread),
-        trouble: thread.trouble.clone(),
-    }
-}
-
-fn spelled(cpus: &[u32]) -> String {
-    CpuList(cpus.to_vec()).to_string()
-}
-
-fn verdict(thread: &SeatedThread) -> Verdict {
-    // The order is that of certainty: a verified seat is not troubled, and a thread that waits was
-    // not seen to run.
-    if !thread.has_seat() {
-        Verdict::Unseated
-    } else if thread.verified {
-        Verdict::Verified
-    } else if thread.is_troubled() {
-        Verdict::Elsewhere
-    } else if thread.waiting {
-        Verdict::Waiting
-    } else {
-        Verdict::Unseen
-    }
 }

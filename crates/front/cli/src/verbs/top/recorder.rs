@@ -1,10 +1,10 @@
 //! Writes a recording as it goes, so that it can be replayed up to the end of this program, however
 //! that came.
 
-use super::watched::Watched;
-use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_os::whole_file;
+use seatmap_watch::WatchedPrograms;
 use seatmap_watch::live::Frame;
 use seatmap_watch::recording::Transcript;
 use std::fs::File;
@@ -45,7 +45,7 @@ impl Recorder {
             Destination::File(path) | Destination::Stream(path) => {
                 match whole_file::create(&path) {
                     Ok(file) => Some((path, file)),
-                    Err(error) => return Err(CliError::work(AtFile::new(&path, error))),
+                    Err(error) => return Err(CliError::work_at(&path, error)),
                 }
             }
         };
@@ -60,13 +60,13 @@ impl Recorder {
     }
 
     /// Adds a look.
-    pub fn write(&mut self, watched: &Watched, frame: &Frame) -> Result<(), CliError> {
+    pub fn write(&mut self, watched: &WatchedPrograms, frame: &Frame) -> Result<(), CliError> {
         let lines = watched.recorded(frame, &mut self.transcript);
         match &mut self.file {
             None => output::print(&lines),
-            Some((path, file)) => file
-                .write_all(lines.as_bytes())
-                .map_err(|error| CliError::work(AtFile::new(path, error))),
+            Some((path, file)) => {
+                file.write_all(lines.as_bytes()).map_err(|error| CliError::work_at(path, error))
+            }
         }
     }
 
@@ -75,7 +75,7 @@ impl Recorder {
         match self.file {
             // Some file systems tell of a full disk only now; a pipe has nothing to be kept.
             Some((path, file)) if path.is_file() => {
-                file.sync_data().map_err(|error| CliError::work(AtFile::new(&path, error)))
+                file.sync_data().map_err(|error| CliError::work_at(&path, error))
             }
             _ => Ok(()),
         }

@@ -1,8 +1,7 @@
 //! The screen: draws looks, and takes keys until one of them ends it.
 
-use super::pin;
 use super::recorder::{self, Recorder};
-use super::watched::Watched;
+use super::{meant, pin};
 use crate::args::Top;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
@@ -16,9 +15,10 @@ use seatmap_console::view::ColourChoice;
 use seatmap_os::terminal;
 use seatmap_report::terminal::Colour;
 use seatmap_report::terminal::top::{
-    Judgement, Row, Scene, View, Wish, draw, press, rows, table_lines,
+    Row, Scene, SeatGroups, View, Wish, draw, press, rows, table_lines,
 };
 use seatmap_watch::live::Frame;
+use seatmap_watch::{LookJudgement, WatchedPrograms};
 use signal_hook::consts::{SIGCONT, SIGSTOP, SIGTSTP};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,7 +33,8 @@ const FIRST: Duration = Duration::from_millis(500);
 /// Shows the programs until a key or a signal ends it. The terminal is restored in any case, after
 /// a panic too.
 pub fn run(
-    watched: Watched,
+    watched: WatchedPrograms,
+    groups: SeatGroups,
     typed: &Top,
     colour: ColourChoice,
     record: Option<Destination>,
@@ -42,14 +43,13 @@ pub fn run(
     let recorder = record.map(Recorder::begin).transpose()?;
     let has_colour = view::colour(colour, &std::io::stdout()) != Colour::None;
     let mut terminal = ratatui::try_init().map_err(CliError::work)?;
-    let view =
-        View { interval: typed.interval, cpus: watched.groups.cpus().collect(), ..View::default() };
+    let view = View { interval: typed.interval, cpus: groups.cpus().collect(), ..View::default() };
     let view = View { shows_wakes: typed.wakes, ..view };
     let frame = Frame::default();
-    let judgement = Judgement::default();
+    let judgement = LookJudgement::default();
     let rows = Vec::new();
     let mut screen =
-        Screen { watched, view, frame, judgement, rows, recorder, signals, has_colour };
+        Screen { watched, groups, view, frame, judgement, rows, recorder, signals, has_colour };
     let shown = screen.show(&mut terminal);
     ratatui::restore();
     shown?;
@@ -82,10 +82,11 @@ fn flag_of(signal: i32) -> Result<Arc<AtomicBool>, CliError> {
 
 /// Everything that the screen knows.
 struct Screen {
-    watched: Watched,
+    watched: WatchedPrograms,
+    groups: SeatGroups,
     view: View,
     frame: Frame,
-    judgement: Judgement,
+    judgement: LookJudgement,
     rows: Vec<Row>,
     recorder: Option<Recorder>,
     signals: Signals,
@@ -194,10 +195,10 @@ impl Screen {
     /// Shows who wakes whom, or the threads again. The kernel counts only meanwhile.
     fn turn_wakes(&mut self) {
         if std::mem::take(&mut self.view.shows_wakes) {
-            self.watched.stop_counting();
+            self.watched.count_by(None);
             return;
         }
-        match self.watched.count_wakeups() {
+        match meant::count_wakes(&mut self.watched) {
             Ok(()) => (self.view.shows_wakes, self.frame.wakes) = (true, None),
             Err(error) => self.view.message = error.text(),
         }
@@ -215,7 +216,7 @@ impl Screen {
         if self.view.is_frozen && self.recorder.is_none() {
             return Ok(());
         }
-        let (frame, judgement) = self.watched.look()?;
+        let (frame, judgement) = self.watched.look().map_err(CliError::work)?;
         if let Some(recorder) = &mut self.recorder {
             recorder.write(&self.watched, &frame)?;
         }
@@ -227,15 +228,14 @@ impl Screen {
 
     fn draw(&mut self, terminal: &mut DefaultTerminal) -> Result<(), CliError> {
         let size = terminal.size().map_err(CliError::work)?;
-        self.view.lines =
-            table_lines(&self.watched.groups, Rect::new(0, 0, size.width, size.height));
+        self.view.lines = table_lines(&self.groups, Rect::new(0, 0, size.width, size.height));
         self.rows = rows(&self.frame, &self.judgement, &self.view);
         self.view = std::mem::take(&mut self.view).settled(&self.rows);
         let name = self.recorder.as_ref().map(Recorder::name);
         let scene = Scene {
             frame: &self.frame,
             findings: &self.judgement.findings,
-            groups: &self.watched.groups,
+            groups: &self.groups,
             view: &self.view,
             rows: &self.rows,
             recording: name.as_deref(),

@@ -6,7 +6,7 @@ use crate::verbs::place::ranks;
 use crate::{myself, verbs};
 use seatmap_catalog::{Capability, Runner};
 use seatmap_cluster::Cluster;
-use seatmap_console::error::{AtFile, CliError};
+use seatmap_console::error::CliError;
 use seatmap_console::output::Destination;
 use seatmap_console::over_ranks::{Start, machine_hash};
 use seatmap_console::{here, input, pattern_input};
@@ -16,7 +16,7 @@ use seatmap_machine::import::MAX_FILE_BYTES;
 use seatmap_os::trusted;
 use seatmap_pattern::Pattern;
 use seatmap_tune::program_race::cluster_job::{HOSTS, SEAT, holds};
-use seatmap_tune::program_race::request::{OwnCommands, RankWishes};
+use seatmap_tune::program_race::request::OwnCommands;
 use seatmap_tune::program_race::{ClusterGround, HostGround, RaceGround, Traffic};
 use seatmap_tune::{ModelRace, OnModel, Provenance, RaceRequest, Tuned};
 use std::path::{Path, PathBuf};
@@ -72,8 +72,7 @@ fn record(typed: &Tune) -> Result<PathBuf, CliError> {
 /// An earlier race, from a file that nobody else can have written: its runs decide who wins.
 fn earlier(path: &Path) -> Result<Tuned, CliError> {
     let bytes = trusted::read_own(path, MAX_FILE_BYTES as u64).map_err(CliError::input)?;
-    Tuned::from_json(&String::from_utf8_lossy(&bytes))
-        .map_err(|error| CliError::input(AtFile::new(path, error)))
+    input::parsed(path, &bytes, Tuned::from_json)
 }
 
 fn on_host(typed: &Tune, is_resumed: bool) -> Result<HostGround, CliError> {
@@ -127,13 +126,7 @@ fn on_cluster(typed: &Tune, name: &str) -> Result<ClusterGround, CliError> {
     let name = name.to_owned();
     Ok(ClusterGround {
         pattern,
-        wishes: RankWishes {
-            cpus_per_rank: wishes.cpus_per_rank.map_or(1, usize::from),
-            ranks_per_node: wishes.ranks_per_node.map(|ranks| ranks as usize),
-            in_blocks: wishes.blocks,
-            fixed: wishes.fix_node.clone(),
-            without: wishes.without.clone(),
-        },
+        wishes: (&typed.on_cluster).into(),
         nodes: Box::new(move |pattern: &Pattern| {
             ranks::places(&name, &cluster, &wishes, pattern).map_err(|error| error.text().into())
         }),
@@ -153,10 +146,10 @@ fn cluster_in(name: &str) -> Result<Cluster, CliError> {
     if Cluster::is_cluster(&bytes) {
         verbs::cluster::read(path, &bytes)
     } else {
-        Err(CliError::input(AtFile::new(
+        Err(CliError::at(
             path,
             "is not a cluster; 'seatmap cluster measure' writes one, and without --on a program races on this computer",
-        )))
+        ))
     }
 }
 

@@ -22,6 +22,6 @@ mod samples;
 pub use draw::{Scene, draw, plain, table_lines};
 pub use keys::{Wish, press};
 pub use row::{Row, RowId};
-pub use rows::{Judgement, rows};
+pub use rows::rows;
 pub use seats::{SeatGroup, SeatGroups};
 pub use view::{Prompt, Sort, USUAL_INTERVAL, View};

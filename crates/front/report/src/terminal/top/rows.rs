@@ -4,23 +4,14 @@ use super::row::{Row, RowId};
 use super::view::{Sort, View};
 use seatmap_document::visible;
 use seatmap_os::Tid;
+use seatmap_watch::LookJudgement;
 use seatmap_watch::live::Frame;
-use seatmap_watch::{Finding, ThreadSeat};
 use std::cmp::Ordering;
 use std::collections::HashMap;
 
-/// The judgement on a look.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Judgement {
-    /// The things that are wrong or worth knowing.
-    pub findings: Vec<Finding>,
-    /// The seats that threads should have.
-    pub seats: Vec<ThreadSeat>,
-}
-
 /// The lines that a view shows of a look.
 #[must_use]
-pub fn rows(frame: &Frame, judgement: &Judgement, view: &View) -> Vec<Row> {
+pub fn rows(frame: &Frame, judgement: &LookJudgement, view: &View) -> Vec<Row> {
     let mut threads = all(frame, judgement);
     let filter = view.filter.to_lowercase();
     if !filter.is_empty() {
@@ -58,7 +49,7 @@ pub(crate) fn fits(row: &Row, text: &str) -> bool {
         || numbers.into_iter().flatten().any(|number| number.to_string() == text)
 }
 
-fn all(frame: &Frame, judgement: &Judgement) -> Vec<Row> {
+fn all(frame: &Frame, judgement: &LookJudgement) -> Vec<Row> {
     let seats: HashMap<Tid, &str> =
         judgement.seats.iter().map(|seat| (seat.tid, seat.cpus.as_str())).collect();
     let findings = &judgement.findings;

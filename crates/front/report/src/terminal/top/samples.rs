@@ -1,6 +1,5 @@
 //! A look made by hand, for tests.
 
-use super::rows::Judgement;
 use seatmap_machine::Topology;
 use seatmap_os::{CpuSet, Tid};
 use seatmap_watch::expected::ExpectedSeat;
@@ -8,7 +7,7 @@ use seatmap_watch::judge::made::Made;
 use seatmap_watch::judge::seats as seats_of;
 use seatmap_watch::live::{Frame, Rates, Wakes};
 use seatmap_watch::seating::CellCpus;
-use seatmap_watch::{Criteria, Expected, judge};
+use seatmap_watch::{Criteria, Expected, LookJudgement, judge};
 
 /// Four CPUs; two workers of one process share a CPU, and a sleeper stands apart.
 fn made() -> Made {
@@ -50,7 +49,7 @@ pub(crate) fn topology() -> Topology {
 }
 
 /// Worker 1 should sit on CPU 2, and worker 2 sits where it should.
-pub(crate) fn judgement() -> Judgement {
+pub(crate) fn judgement() -> LookJudgement {
     let seat = |label: &str, tid: Tid, cpus: &str| ExpectedSeat {
         label: label.to_owned(),
         cpus: CpuSet::of_list(cpus).unwrap_or_default(),
@@ -62,7 +61,7 @@ pub(crate) fn judgement() -> Judgement {
     let criteria = Criteria { expected: Some(expected), ..Criteria::default() };
     let seating = made().seating;
     let topology = topology();
-    Judgement {
+    LookJudgement {
         findings: judge(&seating, &topology, &criteria),
         seats: seats_of(&seating, &topology, &criteria),
     }

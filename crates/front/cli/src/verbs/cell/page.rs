@@ -1,0 +1,54 @@
+//! Cells on the screen and as documents.
+
+use seatmap_cell::{CellList, CellVerdict, Record};
+use seatmap_console::error::CliError;
+use seatmap_console::output;
+use seatmap_control::Say;
+use seatmap_report::cell as words;
+
+/// Shows what came of a request, to this program or to a controller.
+pub fn answer(said: Say, json: bool) -> Result<(), CliError> {
+    match said {
+        Say::Cell { cell: record } => cell(&record, &[], json),
+        Say::Cells { cells } if json => output::json(&CellList::of(&cells)),
+        Say::Cells { cells } => output::print(&cells.iter().map(words::listed).collect::<String>()),
+        Say::Done { left } => {
+            left.iter().for_each(|left| output::tell(left));
+            match left.len() {
+                0 => Ok(()),
+                count => Err(CliError::work(format!(
+                    "{count} of the cell's changes could not be put back"
+                ))),
+            }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Shows a cell, with what is wrong with it.
+pub fn cell(record: &Record, wrong: &[String], json: bool) -> Result<(), CliError> {
+    if json {
+        output::json(record)
+    } else {
+        output::print(&(words::text(record) + &words::faults(wrong)))
+    }
+}
+
+/// Shows the cells of this computer.
+pub fn cells(records: &[Record], json: bool) -> Result<(), CliError> {
+    if json {
+        output::json(&CellList::of(records))
+    } else {
+        output::print(&records.iter().map(words::row).collect::<String>())
+    }
+}
+
+/// Shows whether a cell is what it was made to be. Exit code 1 where it is not.
+pub fn verdict(record: &Record, faults: &[String], json: bool) -> Result<(), CliError> {
+    if json {
+        output::json(&CellVerdict { record, faults })?;
+    } else {
+        output::print(&words::verdict(record, faults))?;
+    }
+    words::damage(record, faults).map_or(Ok(()), |damage| Err(CliError::work(damage)))
+}

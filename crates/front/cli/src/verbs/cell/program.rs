@@ -1,0 +1,45 @@
+//! `seatmap cell run`.
+
+use super::meant;
+use crate::args::CellRun;
+use crate::verbs::run;
+use seatmap_cell::Host;
+use seatmap_console::error::CliError;
+use seatmap_console::output::{self, Destination};
+use seatmap_launch::{Report, run_in_cell};
+use seatmap_noise::{Heard, Listener};
+use seatmap_report::cell;
+use serde::Serialize;
+
+/// Runs a program in a cell. Its exit code is this process's.
+pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
+    let destination = typed.report.as_deref().map(Destination::new).transpose()?;
+    let meant = meant::program(host, typed)?;
+    run::remark(&meant.seats.remarks, typed.quiet);
+    let seats = meant.seats.allocator;
+    run::warn_of_settings(&meant.program, &seats, false, typed.quiet);
+    let cpus = &meant.cell.cpus;
+    let (ending, report, noise) = run_in_cell(&meant.cell, &meant.program, seats, || {
+        let listener = Listener::begin();
+        move || listener.end(cpus)
+    })?;
+    run::show(&report, typed.quiet);
+    if !typed.quiet {
+        cell::noise(&noise).iter().for_each(|line| output::tell(line));
+    }
+    let seated = Seated { report: &report, noise: &noise };
+    if let Some(Err(error)) = destination.map(|file| run::write(&seated, &file)) {
+        error.report();
+    }
+    ending.leave_alike()
+}
+
+/// The launcher's report of threads and seats, with the noise heard on those CPUs.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Seated<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    /// The interruptions of the CPUs of its cell while it ran.
+    noise: &'a Heard,
+}

@@ -1,0 +1,58 @@
+//! The measurement of a cluster that a command line means. All errors of usage are made here.
+
+use crate::args::ClusterMeasure;
+use crate::myself;
+use seatmap_cluster::measure::Own;
+use seatmap_cluster::node_profile::measured_by;
+use seatmap_cluster::{Facts, Options, Rank, mpi};
+use seatmap_console::error::{CliError, with_causes};
+use seatmap_console::{here, input, meet, output};
+use seatmap_machine::Profile;
+use std::time::Duration;
+
+/// What this rank is to do.
+pub fn options(typed: &ClusterMeasure, rank: &Rank) -> Result<Options, CliError> {
+    Ok(Options {
+        meeting: meet::place(typed.meet.as_deref(), rank),
+        secret: meet::secret(typed.secret_file.as_deref())?,
+        all: typed.all,
+        each_rank: typed.each_rank,
+        loaded: typed.loaded,
+        mpicc: typed.mpi.then(|| mpi::compiler(typed.mpicc.as_deref())),
+        trips: typed.trips,
+        at_once: usize::from(typed.at_once),
+        timeout: typed.timeout,
+        // Rank 0 alone knows what was measured.
+        earlier: match &typed.resume {
+            Some(path) if rank.rank == 0 => Some(super::read(path, &input::bytes(path)?)?),
+            _ => None,
+        },
+        date: Some(here::today()),
+    })
+}
+
+/// This rank's node.
+pub fn own_node(typed: &ClusterMeasure) -> Own {
+    // Rank 0 waits for the whole time: a node that has given up by then is not lost.
+    let limit = 2 * typed.timeout / 3;
+    Own {
+        name: here::host_name(),
+        facts: Facts::read(),
+        profile: typed.nodes.then(|| Box::new(move || profile(limit)) as _),
+    }
+}
+
+/// This node's core distances, by this program: `seatmap measure` waits until nobody else measures
+/// here.
+fn profile(limit: Duration) -> Option<Profile> {
+    match measured_by(&mut myself::quick_measurement(), limit) {
+        Ok((profile, words)) => {
+            output::tell_text(&words);
+            profile
+        }
+        Err(error) => {
+            output::tell(&with_causes(&error));
+            None
+        }
+    }
+}

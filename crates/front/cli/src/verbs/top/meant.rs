@@ -1,0 +1,37 @@
+//! The programs that a command line means. All errors of usage are made here.
+
+use crate::args::Top;
+use crate::verbs::check;
+use seatmap_console::error::CliError;
+use seatmap_host::{remembered, topology};
+use seatmap_observe::wakes::WakeCounter;
+use seatmap_report::terminal::top::SeatGroups;
+use seatmap_watch::{Choice, WatchedPrograms};
+
+/// The programs that are shown, and the map of the CPUs by what they share.
+pub fn begin(typed: &Top) -> Result<(WatchedPrograms, SeatGroups), CliError> {
+    let standard = check::standard(&[], typed.expect.as_deref(), typed.any_machine, false)?;
+    let topology = check::topology()?;
+    // A host without a profile, or with one that cannot be used, has the groups that the kernel
+    // names.
+    let profile = remembered::host().ok().filter(|profile| profile.core_distance.is_some());
+    let measured =
+        profile.map(|profile| profile.home_model.map(|model| model.groups).unwrap_or_default());
+    // The CPUs of a cell are kept from this process, and belong on the map.
+    let map = topology::whole().unwrap_or_else(|_| topology.clone());
+    let groups = SeatGroups::new(&map, measured.as_deref());
+    let named = check::named(&typed.pid, false, &typed.cgroup, &typed.name);
+    let choice = named.unwrap_or(Choice::All);
+    let mut watched = WatchedPrograms::begin(&choice, standard, topology, measured)?;
+    if typed.wakes {
+        count_wakes(&mut watched)?;
+    }
+    Ok((watched, groups))
+}
+
+/// Counts who wakes whom from now on, among the programs that live now and all that they start.
+pub fn count_wakes(watched: &mut WatchedPrograms) -> Result<(), CliError> {
+    let mut counter = WakeCounter::begin(watched.pids())?;
+    watched.count_by(Some(Box::new(move || counter.take())));
+    Ok(())
+}

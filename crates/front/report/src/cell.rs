@@ -1,0 +1,221 @@
+//! Cells as text.
+
+use seatmap_cell::{Record, State};
+use seatmap_control::{CellPhase, Listed, Say};
+use seatmap_document::visible;
+use seatmap_noise::Heard;
+use seatmap_os::CpuList;
+use seatmap_statistics::words::{agreeing, counted};
+
+/// The number of processes that are named.
+const MOST_PROCESSES: usize = 8;
+
+/// The number of CPUs whose noise is listed.
+const MOST_CPUS: usize = 4;
+
+/// One cell, in a few lines.
+#[must_use]
+pub fn text(cell: &Record) -> String {
+    let mut text =
+        format!("{}: {}, {}{}\n", cell.name, cpus(cell), cell.backend, measured_noise(cell));
+    for reason in &cell.degraded {
+        text += &format!("  not better: {}\n", visible(reason));
+    }
+    let bound = counted(cell.kernel_threads_left, "bound kernel thread");
+    // The record is of the moment in which the cell was made; faults are of now.
+    text += &format!("  left on its CPUs when it was made: {bound}");
+    if cell.threads_left > 0 {
+        let threads = counted(cell.threads_left, "other thread");
+        text += &format!(", {threads}{}", owners(&cell.processes_left));
+    }
+    if !cell.irqs_left.is_empty() {
+        text += &format!(", interrupts {}", visible(&cell.irqs_left.join(" ")));
+    }
+    text.push('\n');
+    if let Some(memory) = &cell.memory {
+        let kind = if memory.is_huge {
+            "huge pages"
+        } else {
+            "ordinary pages: huge ones could not be had"
+        };
+        text += &format!("  memory: {} MiB near it, locked, {kind}\n", memory.size_bytes >> 20);
+    }
+    if let Some(left) = cell.left_s() {
+        text += &format!("  its lease ends in {left} s\n");
+    }
+    text
+}
+
+/// The first few processes of a list.
+fn owners(processes: &[String]) -> String {
+    let (shown, more) = processes.split_at(processes.len().min(MOST_PROCESSES));
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    match shown {
+        [] => String::new(),
+        [one] => format!(" of process {}", visible(one)),
+        several => format!(" of processes {}{more}", visible(&several.join(", "))),
+    }
+}
+
+fn cpus(cell: &Record) -> String {
+    CpuList(cell.cpus.clone()).named()
+}
+
+fn measured_noise(cell: &Record) -> String {
+    match (cell.noise_before, cell.noise_after) {
+        (Some(before), Some(after)) => {
+            format!(", stolen time {before:.2} % before and {after:.2} % just after it was made")
+        }
+        _ => String::new(),
+    }
+}
+
+/// The faults of a cell that is shown, one on each line.
+#[must_use]
+pub fn faults(faults: &[String]) -> String {
+    faults.iter().map(|fault| format!("  wrong: {}\n", visible(fault))).collect()
+}
+
+/// One cell on one line, as in a list.
+#[must_use]
+pub fn row(cell: &Record) -> String {
+    let lease = cell.left_s().map_or(String::new(), |left| format!("  {left} s left"));
+    let state = if cell.state == State::Ready { "ready" } else { "damaged" };
+    format!("{}  {}  {}  {state}{lease}\n", cell.name, cpus(cell), cell.backend)
+}
+
+/// A cell, or a request that waits, as a controller lists it.
+#[must_use]
+pub fn listed(listed: &Listed) -> String {
+    let phase = match listed.phase {
+        CellPhase::Waiting => "waits",
+        _ => "suspended: others have their turn",
+    };
+    let waits = format!("{}  {phase}\n", listed.name);
+    listed.cell.as_ref().map_or(waits, row) + &faults(&listed.faults)
+}
+
+/// Whether a cell is what it was made to be.
+#[must_use]
+pub fn verdict(cell: &Record, faults: &[String]) -> String {
+    match faults {
+        [] => format!("{}: as it was made\n", cell.name),
+        faults => faults.iter().map(|fault| visible(fault) + "\n").collect(),
+    }
+}
+
+/// How many things are wrong with a cell; `None` where it is whole.
+#[must_use]
+pub fn damage(cell: &Record, faults: &[String]) -> Option<String> {
+    let count = faults.len();
+    let things = counted(count, "thing");
+    let are = agreeing(count, "is", "are");
+    (count > 0).then(|| format!("{things} {are} wrong with the cell '{}'", cell.name))
+}
+
+/// The lines about news that a controller sends unasked.
+#[must_use]
+pub fn news(say: &Say) -> Vec<String> {
+    match say {
+        Say::Damaged { name, faults } if faults.is_empty() => {
+            vec![format!("{name}: as it was made")]
+        }
+        Say::Damaged { name, faults } => {
+            faults.iter().map(|fault| format!("{name}: {fault}")).collect()
+        }
+        Say::Suspended { name } => vec![format!("{name}: its turn is over for now")],
+        Say::Resumed { name } => vec![format!("{name}: its turn")],
+        _ => Vec::new(),
+    }
+}
+
+/// The noise that a program had: a line a CPU, the first few, and what its threads lost.
+#[must_use]
+pub fn noise(noise: &Heard) -> Vec<String> {
+    let (shown, more) = noise.cpus.split_at(noise.cpus.len().min(MOST_CPUS));
+    let mut lines: Vec<String> = shown.iter().map(|cpu| format!("noise on {cpu}")).collect();
+    if !more.is_empty() {
+        let more = counted(more.len(), "more CPU");
+        lines.push(format!("and so on {more}; --report tells of each"));
+    }
+    let times = match noise.preemptions {
+        1 => "once".to_owned(),
+        times => format!("{times} times"),
+    };
+    let seconds = noise.seconds;
+    lines.push(format!("in {seconds:.2} s its threads were made to leave a CPU {times}"));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_noise::OnCpu;
+
+    fn cell() -> Record {
+        let text = r#"{"format": "seatmap-cell/1", "name": "quiet", "cpus": [2, 3], "backend": "affinity",
+            "degraded": ["v2-partition: no\u0007 controller"], "noise_before": 9.0, "noise_after": 1.5,
+            "state": "damaged", "group": null, "irqs_left": ["36"], "kernel_threads_left": 2, "threads_left": 1,
+            "processes_left": ["1 init"], "memory": null, "expires_s": 0}"#;
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn a_cell_in_a_few_lines() {
+        insta::assert_snapshot!(text(&cell()), @r"
+        quiet: CPUs 2,3, affinity, stolen time 9.00 % before and 1.50 % just after it was made
+          not better: v2-partition: no\u{7} controller
+          left on its CPUs when it was made: 2 bound kernel threads, 1 other thread of process 1 init, interrupts 36
+          its lease ends in 0 s
+        ");
+        let several = ["1 a", "2 b"].map(str::to_owned);
+        assert_eq!(owners(&several), " of processes 1 a, 2 b");
+        let many = vec!["7 x".to_owned(); 10];
+        assert!(owners(&many).ends_with(", 7 x and 2 more"));
+    }
+
+    #[test]
+    fn a_list_has_a_line_for_each_cell_and_for_each_request() {
+        let standing = Listed {
+            name: cell().name,
+            phase: CellPhase::Standing,
+            uid: None,
+            cell: Some(cell()),
+            faults: vec!["CPU 2 is offline".to_owned()],
+        };
+        let line = "quiet  CPUs 2,3  affinity  damaged  0 s left\n  wrong: CPU 2 is offline\n";
+        assert_eq!(listed(&standing), line);
+        let phases = [CellPhase::Waiting, CellPhase::Suspended];
+        let lines = phases.map(|phase| {
+            listed(&Listed { phase, cell: None, faults: Vec::new(), ..standing.clone() })
+        });
+        assert_eq!(lines, ["quiet  waits\n", "quiet  suspended: others have their turn\n"]);
+    }
+
+    #[test]
+    fn damage_is_counted() {
+        let one = ["it is open".to_owned()];
+        assert_eq!(damage(&cell(), &[]), None);
+        assert_eq!(damage(&cell(), &one).unwrap(), "1 thing is wrong with the cell 'quiet'");
+        let two = [one[0].clone(), one[0].clone()];
+        assert_eq!(damage(&cell(), &two).unwrap(), "2 things are wrong with the cell 'quiet'");
+        assert_eq!(verdict(&cell(), &[]), "quiet: as it was made\n");
+    }
+
+    #[test]
+    fn the_noise_of_some_cpus_is_listed() {
+        let cpus = (0..6).map(|cpu| OnCpu {
+            cpu,
+            interrupts_per_second: 2.0,
+            steal_percent: None,
+            sources: Vec::new(),
+        });
+        let heard = Heard { seconds: 1.5, preemptions: 1, cpus: cpus.collect() };
+        let lines = noise(&heard);
+        assert_eq!(lines.len(), MOST_CPUS + 2);
+        assert_eq!(lines[0], "noise on CPU 0: 2 interrupts/s");
+        assert_eq!(lines[MOST_CPUS], "and so on 2 more CPUs; --report tells of each");
+        let last = "in 1.50 s its threads were made to leave a CPU once";
+        assert_eq!(lines[MOST_CPUS + 1], last);
+    }
+}

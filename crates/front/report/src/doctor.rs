@@ -1,0 +1,55 @@
+//! What disturbs a measurement or a quiet program on this computer, as text.
+
+use seatmap_doctor::{Diagnosis, Severity};
+use seatmap_document::visible;
+
+/// A line for each thing that was examined, and one below it for the remedy.
+#[must_use]
+pub fn text(found: &[Diagnosis], coloured: bool) -> String {
+    found.iter().map(|diagnosis| line(diagnosis, coloured)).collect()
+}
+
+fn line(diagnosis: &Diagnosis, coloured: bool) -> String {
+    let word = format!("{:<4}", diagnosis.level.word());
+    let word = if coloured { format!("\x1b[{}m{word}\x1b[0m", sgr(diagnosis.level)) } else { word };
+    let remedy = diagnosis
+        .remedy
+        .as_ref()
+        // 22 columns: a word of 4, a subject of 14, and two gaps of 2, so that the arrow stands
+        // below the finding.
+        .map(|remedy| format!("\n{:22}-> {}", "", visible(&remedy.text)))
+        .unwrap_or_default();
+    format!("{word}  {:<14}  {}{remedy}\n", diagnosis.subject, visible(&diagnosis.found))
+}
+
+/// Green, none, yellow, red.
+fn sgr(level: Severity) -> &'static str {
+    match level {
+        // SGR parameters (ECMA-48): 32 green, 33 yellow, 31 red; the word says the level as well,
+        // for those who see no colours.
+        Severity::Ok => "32",
+        Severity::Info => "0",
+        Severity::Fix | Severity::Boot => "33",
+        Severity::No => "31",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_doctor::{Remedy, RemedyKind};
+
+    #[test]
+    fn a_remedy_stands_below_its_finding() {
+        let found = [Diagnosis {
+            subject: "clock",
+            level: Severity::Fix,
+            found: "it is slow".to_owned(),
+            remedy: Some(Remedy { kind: RemedyKind::Advice, text: "choose\x07 another".into() }),
+        }];
+        let plain =
+            "FIX   clock           it is slow\n                      -> choose\\u{7} another\n";
+        assert_eq!(text(&found, false), plain);
+        assert!(text(&found, true).starts_with("\x1b[33mFIX \x1b[0m  clock"));
+    }
+}

@@ -1,0 +1,111 @@
+//! A program in a cell: it is told where it is, and leaves nothing behind for the next one.
+
+use crate::allocator::SeatAllocator;
+use crate::ending::Ending;
+use crate::error::LaunchError;
+use crate::executable::{Executable, ProgramError};
+use crate::launch::{self, LaunchOptions};
+use crate::loader;
+use crate::report::Report;
+use seatmap_cell::memory::{self, Memory};
+use seatmap_cell::{Record, census};
+use seatmap_os::{Root, group};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+impl Executable {
+    /// In the group of a cell, if it has one, and told of the cell's name and memory.
+    #[must_use]
+    pub fn in_cell(self, root: &Root, cell: &Record) -> Self {
+        let mut program = self.with_variable(census::VARIABLE, cell.name.to_string());
+        if let Some(group) = &cell.group {
+            program = program.in_group(root.path(&group::members_file(root, group)));
+        }
+        match &cell.memory {
+            Some(Memory { path: Some(path), size_bytes, .. }) => program
+                .with_variable(memory::VARIABLE, path)
+                .with_variable(memory::BYTES_VARIABLE, size_bytes.to_string()),
+            _ => program,
+        }
+    }
+
+    /// Checks that the program needs no loader: behind a fence it would not get as far as its first
+    /// instruction.
+    ///
+    /// # Errors
+    /// [`ProgramError::Dynamic`], [`ProgramError::Unreadable`].
+    pub fn check_static(&self) -> Result<(), ProgramError> {
+        let path = Path::new(OsStr::from_bytes(self.path().to_bytes()));
+        let name = path.display().to_string();
+        match loader::is_static(path) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(ProgramError::Dynamic(name)),
+            Err(source) => Err(ProgramError::Unreadable { path: name, source }),
+        }
+    }
+}
+
+/// Runs a program in a cell to its end, as [`launch::run`] does. The cell's memory is empty before
+/// and after: no program finds the data of another. `listen` is called just before the program
+/// begins, and what it returns just after the end.
+///
+/// # Errors
+/// [`LaunchError`]; [`LaunchError::CellMemory`] before the program has begun, or after its end.
+pub fn run_in_cell<N, L: FnOnce() -> N>(
+    cell: &Record,
+    program: &Executable,
+    seats: SeatAllocator,
+    listen: impl FnOnce() -> L,
+) -> Result<(Ending, Report, N), LaunchError> {
+    scrub(cell)?;
+    let end_listening = listen();
+    // The kernel does not balance load in a cell: threads without a seat get its CPUs, and no
+    // thread's mask is widened.
+    let options = LaunchOptions { home: Some(cell.set()), ..LaunchOptions::default() };
+    let (ending, report) = launch::run(program, seats, options)?;
+    let noise = end_listening();
+    scrub(cell)?;
+    Ok((ending, report, noise))
+}
+
+fn scrub(cell: &Record) -> Result<(), LaunchError> {
+    cell.memory.as_ref().map_or(Ok(()), memory::scrub).map_err(LaunchError::CellMemory)
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use std::ffi::OsString;
+
+    /// A cell of CPUs 2 and 3, with memory.
+    pub(crate) fn cell() -> Record {
+        let text = r#"{"format": "seatmap-cell/1", "name": "quiet", "cpus": [2, 3], "backend": "affinity",
+            "degraded": [], "noise_before": null, "noise_after": null, "state": "ready", "group": null,
+            "irqs_left": [], "kernel_threads_left": 0, "threads_left": 0, "expires_s": null,
+            "memory": {"size_bytes": 2097152, "is_huge": false, "nodes": "0", "path": "/proc/1/fd/9"}}"#;
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn shell() -> Executable {
+        Executable::find(&[OsString::from("/bin/sh")]).unwrap()
+    }
+
+    #[test]
+    fn a_program_is_told_of_its_cell() {
+        let program = shell().in_cell(&Root::new("/"), &cell());
+        let own = shell()
+            .with_variable("SEATMAP_CELL", "quiet")
+            .with_variable("SEATMAP_CELL_MEMORY", "/proc/1/fd/9")
+            .with_variable("SEATMAP_CELL_MEMORY_BYTES", "2097152");
+        assert_eq!(program, own);
+        let grouped = Record { group: Some("/sys/fs/cgroup/quiet".to_owned()), ..cell() };
+        assert!(shell().in_cell(&Root::new("/"), &grouped).group().is_some());
+    }
+
+    #[test]
+    fn a_program_that_needs_a_loader_keeps_its_rights() {
+        let refused = shell().check_static().unwrap_err().to_string();
+        assert!(refused.starts_with("/bin/sh: opens libraries before it runs"), "{refused}");
+    }
+}

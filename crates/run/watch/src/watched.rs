@@ -1,0 +1,126 @@
+//! Living programs that are held against a standard, look after look.
+
+use crate::judge::judged::LookDocument;
+use crate::judge::{judge, seats};
+use crate::live::{Frame, Wakes};
+use crate::recording::Transcript;
+use crate::{Choice, ChoiceError, Finding, Live, Standard, ThreadSeat};
+use seatmap_machine::Topology;
+use seatmap_os::Tid;
+use seatmap_os::root::FileError;
+
+/// Counts who woke whom since the call before; `None` where the kernel refuses a look.
+pub type CountWakes = Box<dyn FnMut() -> Option<Vec<Wakes>>>;
+
+/// The programs that are looked at.
+pub struct WatchedPrograms {
+    live: Live,
+    standard: Standard,
+    topology: Topology,
+    groups: Option<Vec<Vec<u32>>>,
+    counter: Option<CountWakes>,
+}
+
+/// The judgement on a look.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LookJudgement {
+    /// The things that are wrong or worth knowing.
+    pub findings: Vec<Finding>,
+    /// The seats that threads should have.
+    pub seats: Vec<ThreadSeat>,
+}
+
+impl WatchedPrograms {
+    /// Takes the first look. The topology is that of this computer, and the groups are those of
+    /// near CPUs that a measurement found, where there was one.
+    ///
+    /// # Errors
+    /// [`ChoiceError`]: there is nothing to look at.
+    pub fn begin(
+        choice: &Choice,
+        standard: Standard,
+        topology: Topology,
+        groups: Option<Vec<Vec<u32>>>,
+    ) -> Result<Self, ChoiceError> {
+        let live = Live::begin(choice)?;
+        Ok(WatchedPrograms { live, standard, topology, groups, counter: None })
+    }
+
+    /// The processes that live now.
+    pub fn pids(&mut self) -> Vec<Tid> {
+        self.live.look().seating.processes.iter().map(|process| process.pid).collect()
+    }
+
+    /// Has wakeups counted from now on, or no longer.
+    pub fn count_by(&mut self, counter: Option<CountWakes>) {
+        self.counter = counter;
+    }
+
+    /// Looks, without a judgement.
+    pub fn frame(&mut self) -> Frame {
+        let frame = self.live.look();
+        let wakes = self.counter.as_mut().and_then(|count| count());
+        Frame { wakes, ..frame }
+    }
+
+    /// Looks, and judges as `seatmap check` does.
+    ///
+    /// # Errors
+    /// [`FileError`]: the seats that a launcher shows cannot be read.
+    pub fn look(&mut self) -> Result<(Frame, LookJudgement), FileError> {
+        let frame = self.frame();
+        let standard = self.standard.of(&frame.seating)?;
+        let findings = judge(&frame.seating, &self.topology, &standard);
+        let seats = seats(&frame.seating, &self.topology, &standard);
+        Ok((frame, LookJudgement { findings, seats }))
+    }
+
+    /// A look as a document, judged as `seatmap check --json` judges it.
+    ///
+    /// # Errors
+    /// [`FileError`]: the seats that a launcher shows cannot be read.
+    pub fn document<'a>(&self, frame: &'a Frame) -> Result<LookDocument<'a>, FileError> {
+        let standard = self.standard.of(&frame.seating)?;
+        Ok(frame.document(&self.topology, &standard))
+    }
+
+    /// The lines that a look adds to a recording.
+    pub fn recorded(&self, frame: &Frame, transcript: &mut Transcript) -> String {
+        transcript.add(frame, &self.topology, self.groups.as_deref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn own() -> WatchedPrograms {
+        let pids = vec![std::process::id() as Tid];
+        let choice = Choice::Processes { pids, with_children: false };
+        let topology = Topology::unknown(0..1);
+        let groups = Some(vec![vec![0]]);
+        WatchedPrograms::begin(&choice, Standard::default(), topology, groups).unwrap()
+    }
+
+    #[test]
+    fn wakeups_are_counted_while_somebody_wants_them() {
+        let mut watched = own();
+        assert_eq!(watched.pids(), [std::process::id() as Tid]);
+        assert_eq!(watched.frame().wakes, None);
+        let wakes = Wakes { from: 1, to: 2, per_s: 3.0 };
+        watched.count_by(Some(Box::new(move || Some(vec![wakes]))));
+        assert_eq!(watched.look().unwrap().0.wakes, Some(vec![wakes]));
+        watched.count_by(None);
+        assert_eq!(watched.frame().wakes, None);
+    }
+
+    #[test]
+    fn a_recording_begins_with_the_groups() {
+        let mut watched = own();
+        let frame = watched.frame();
+        let mut transcript = Transcript::default();
+        assert!(watched.recorded(&frame, &mut transcript).contains("\"groups\":[[0]]"));
+        assert!(!watched.recorded(&frame, &mut transcript).contains("groups"));
+        assert!(watched.document(&frame).is_ok());
+    }
+}
