@@ -192,6 +192,8 @@ impl Machine {
             let topology = topology::read_gathered(bytes);
             return Ok(Machine::gathered(name, topology.map_err(OpenError::dump(name))?, today));
         }
+        // A byte-order mark would hide the format on the first line.
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let text = std::str::from_utf8(bytes).ok();
         if let Some(text) = text.filter(|text| catalog::is_model(text)) {
             let model = Model::from_toml(name, text)?;
@@ -438,5 +440,16 @@ mod tests {
         x.toml is a description: it cannot run programs; frequency_ghz is not a clock
         x.toml is a description: it cannot run programs; 1025 cores; distances need 2, and 1024 can be run
         ");
+    }
+
+    #[test]
+    fn a_byte_order_mark_hides_no_format() {
+        // The format stays on the first line.
+        let clocked = pair("", 2).replace("sources", "frequency_ghz = 3.0\nsources");
+        let text = format!("\u{feff}{clocked}");
+        let machine = Machine::read("x", text.as_bytes(), "2026-01-01").unwrap();
+        assert!(machine.require(Capability::RunsChannels).is_ok(), "{machine:?}");
+        let refused = Machine::read("x", "\u{feff}format = \"seatmap-model/1\"".as_bytes(), "");
+        assert!(matches!(refused, Err(OpenError::Model(_))), "{refused:?}");
     }
 }
