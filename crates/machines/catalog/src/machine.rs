@@ -154,7 +154,9 @@ impl Machine {
                 around.today,
             ));
         }
-        if name == "-" || Path::new(name).exists() {
+        // In a folder that this user may not search, a file may well be: reading it says why not.
+        let exists = Path::new(name).try_exists().unwrap_or_else(|_| looks_like_a_path(name));
+        if name == "-" || exists {
             return Machine::read(
                 name,
                 &(around.read)(Path::new(name))
@@ -440,6 +442,16 @@ mod tests {
         x.toml is a description: it cannot run programs; frequency_ghz is not a clock
         x.toml is a description: it cannot run programs; 1025 cores; distances need 2, and 1024 can be run
         ");
+    }
+
+    #[test]
+    fn files_that_cannot_be_looked_for_are_not_called_missing() {
+        let around = Surroundings { today: "", tool: "", read: &|path| std::fs::read(path) };
+        let missing = Machine::open("none/x.json", &around).unwrap_err();
+        assert!(matches!(missing, OpenError::NoSuchFile(_)), "{missing:?}");
+        // As root a folder without rights hides nothing, so that a file stands in for the folder.
+        let hidden = Machine::open("Cargo.toml/x.json", &around).unwrap_err();
+        assert!(matches!(hidden, OpenError::Read { .. }), "{hidden:?}");
     }
 
     #[test]
