@@ -169,8 +169,10 @@ fn place(text: &mut Text, address: usize) -> fmt::Result {
     let elf = Elf::open(path);
     match elf.as_ref().and_then(|elf| elf.variable(address, base)) {
         Some(symbol) => {
-            let name = std::str::from_utf8(symbol.name).unwrap_or("?");
-            write!(text, "\"{name}+{}\"", symbol.offset)
+            text.write_char('"')?;
+            // A linker takes any bytes for a symbol's name, quotes too.
+            text.escaped(std::str::from_utf8(symbol.name).unwrap_or("?"))?;
+            write!(text, "+{}\"", symbol.offset)
         }
         None => text.quoted(path.to_bytes()),
     }
