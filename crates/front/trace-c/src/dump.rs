@@ -100,7 +100,7 @@ fn cpu_ns(task: &Task, tid: i32) -> i64 {
 
 /// The name of a thread that still runs.
 fn living_name(tid: i32, name: &mut [u8; 16]) {
-    let Some(mut path) = output::named("/proc/self/task/") else { return };
+    let Some(mut path) = output::named(b"/proc/self/task/") else { return };
     if write!(path, "{tid}/comm").is_err() {
         return;
     }
