@@ -115,7 +115,7 @@ impl List {
         let (head, low) = unsafe { (at.read_volatile(), at.add(1).read_volatile()) };
         let (bytes, stalls) = element(head);
         let transfer = self.transfer(bytes, low);
-        self.local = transfer.local.saturating_add(transfer.bytes).next_multiple_of(16);
+        self.local = behind(&transfer);
         self.next += ELEMENT_BYTES;
         self.left -= 1;
         Ok(Some(Head { transfer, stalls }))
@@ -141,6 +141,13 @@ impl List {
     pub fn fault(&self, spe: &SpeState, rule: Rule) -> TransferFault {
         spe.fault(self.transfer(0, 0), rule)
     }
+}
+
+/// The quadword of the store behind a transfer. The addresses are the program's own, and behind the
+/// last one there is none: the highest address stands for it, whose transfer is refused.
+fn behind(transfer: &Transfer) -> u32 {
+    let end = transfer.local.saturating_add(transfer.bytes);
+    end.checked_next_multiple_of(16).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -176,5 +183,13 @@ mod tests {
         let list = List::new(WHOLE, 64).unwrap();
         let small = list.transfer(4, 0x1c);
         assert_eq!((small.local, small.effective), (32 + 12, 0x1_0000_001c));
+        assert_eq!(behind(&small), 48);
+    }
+
+    #[test]
+    fn local_addresses_end() {
+        for local in [u32::MAX - 15, u32::MAX - 4, u32::MAX] {
+            assert_eq!(behind(&Transfer { local, ..WHOLE }), u32::MAX);
+        }
     }
 }

@@ -42,6 +42,9 @@ pub struct End {
     me: usize,
     /// Entries of the mailboxes that it writes into and reads.
     entries: [u32; 2],
+    /// The entry of the next message in each. The remainder of a message's number would skip some
+    /// where numbers wrap, since 2^32 has no whole number of threes, fives, sixes or sevens.
+    next: [u32; 2],
     written: u32,
     known_read: u32,
     read: u32,
@@ -69,6 +72,7 @@ fn end(shared: &Arc<Shared>, entries: [u32; 2], me: usize) -> End {
         shared: Arc::clone(shared),
         me,
         entries: [entries[me], entries[1 - me]],
+        next: [0; 2],
         written: 0,
         known_read: 0,
         read: 0,
@@ -120,9 +124,10 @@ impl End {
     }
 
     fn put(&mut self, value: u32) {
-        let at = (self.written % self.entries[0]) as usize;
+        let at = self.next[0];
+        self.next[0] = within(at + 1, self.entries[0]);
         self.written = self.written.wrapping_add(1);
-        self.ours().entries[at].store(numbered(self.written, value), Ordering::Release);
+        self.ours().entries[at as usize].store(numbered(self.written, value), Ordering::Release);
         self.ring();
     }
 
@@ -155,12 +160,13 @@ impl End {
 
     /// The entry of the message that comes this far behind the next one, and its number.
     fn entry(&self, ahead: u32) -> (&AtomicU64, u32) {
-        let before = self.read.wrapping_add(ahead);
-        (&self.theirs().entries[(before % self.entries[1]) as usize], before.wrapping_add(1))
+        let at = within(self.next[1] + ahead, self.entries[1]);
+        (&self.theirs().entries[at as usize], self.read.wrapping_add(ahead).wrapping_add(1))
     }
 
     fn took(&mut self, number: u32) {
         self.read = number;
+        self.next[1] = within(self.next[1] + 1, self.entries[1]);
         self.ours().read.store(number, Ordering::Release);
         self.ring();
     }
@@ -184,6 +190,11 @@ impl End {
             self.shared.bells[1 - self.me].0.ring();
         }
     }
+}
+
+/// An entry's place in the ring, from one that is less than a round ahead.
+fn within(place: u32, entries: u32) -> u32 {
+    if place < entries { place } else { place - entries }
 }
 
 fn found(entry: &AtomicU64, number: u32) -> Option<u32> {
@@ -257,6 +268,19 @@ mod tests {
         for value in 0..20 {
             assert!(writer.write(value, never));
             assert_eq!(reader.read(never), Some(value));
+        }
+    }
+
+    #[test]
+    fn numbers_may_wrap_in_a_full_mailbox_of_any_size() {
+        for entries in 1..=MOST as u32 {
+            let (mut writer, mut reader) = mailboxes([entries, OUTBOUND], Polling::Spin);
+            let near = 0_u32.wrapping_sub(entries / 2 + 1);
+            (writer.written, writer.known_read, reader.read) = (near, near, near);
+            reader.ours().read.store(near, Ordering::Relaxed);
+            assert!((0..entries).all(|value| writer.try_write(value)));
+            let read: Vec<u32> = std::iter::from_fn(|| reader.try_read()).collect();
+            assert_eq!(read, (0..entries).collect::<Vec<u32>>());
         }
     }
 }

@@ -30,7 +30,10 @@ impl WeightedPoller {
     #[must_use]
     pub fn new(weights: &[u32], quantum: u64) -> Self {
         WeightedPoller {
-            grants: weights.iter().map(|weight| u64::from(*weight) * quantum.max(1)).collect(),
+            grants: weights
+                .iter()
+                .map(|weight| u64::from(*weight).saturating_mul(quantum.max(1)))
+                .collect(),
             credit: vec![0; weights.len()],
             at: 0,
             is_granted: false,
@@ -89,7 +92,9 @@ pub fn pollers(weights: &[u32], count: usize) -> Vec<usize> {
 }
 
 fn part_of(spare: u64, total: u64, weight: u32) -> (u64, u64) {
-    (spare * u64::from(weight) / total, spare * u64::from(weight) % total)
+    let weighed = u128::from(spare) * u128::from(weight);
+    let total = u128::from(total);
+    ((weighed / total) as u64, (weighed % total) as u64)
 }
 
 #[cfg(test)]
@@ -115,6 +120,13 @@ mod tests {
             "a weight of zero is never served"
         );
         assert_eq!(WeightedPoller::new(&[], 1).next(|_| Some(1)), None);
+    }
+
+    #[test]
+    fn no_number_is_too_large() {
+        let mut poller = WeightedPoller::new(&[u32::MAX, 1], u64::MAX);
+        assert_eq!(poller.next(|_| Some(u64::MAX)), Some(0));
+        assert_eq!(pollers(&[u32::MAX, 0], usize::MAX), [usize::MAX, 0]);
     }
 
     proptest! {

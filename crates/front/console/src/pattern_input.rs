@@ -22,7 +22,8 @@ pub fn pattern(text: &str) -> Result<Pattern, CliError> {
 /// As [`pattern`], or nothing to choose from.
 pub fn pattern_of(text: &str, which: Option<Which>) -> Result<Pattern, CliError> {
     let path = Path::new(text);
-    let is_file = text == "-" || path.exists();
+    // In a folder that this user may not search, a file may well be: reading it says why not.
+    let is_file = text == "-" || path.try_exists().unwrap_or_else(|_| text.contains('/'));
     // A generator comes before a file of its name. Plain words go to the generators as well, which
     // list what they know; a path, or a name with a dot, means a file.
     if generate::is_spec(text) || (!is_file && !text.contains(['/', '.'])) {
@@ -84,4 +85,16 @@ pub fn instance(path: &Path) -> Result<Instance, CliError> {
 
 fn text_of(path: &Path, problem: &'static str) -> Result<String, CliError> {
     String::from_utf8(input::bytes(path)?).map_err(|_| CliError::at(path, problem))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_that_cannot_be_looked_for_are_not_called_missing() {
+        let [missing, hidden] = ["none/x.mtx", "Cargo.toml/x.mtx"]
+            .map(|text| format!("{:?}", pattern(text).unwrap_err()));
+        assert!(missing.contains("no such file") && !hidden.contains("no such file"), "{hidden}");
+    }
 }

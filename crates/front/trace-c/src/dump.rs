@@ -100,7 +100,7 @@ fn cpu_ns(task: &Task, tid: i32) -> i64 {
 
 /// The name of a thread that still runs.
 fn living_name(tid: i32, name: &mut [u8; 16]) {
-    let Some(mut path) = output::named("/proc/self/task/") else { return };
+    let Some(mut path) = output::named(b"/proc/self/task/") else { return };
     if write!(path, "{tid}/comm").is_err() {
         return;
     }
@@ -169,8 +169,10 @@ fn place(text: &mut Text, address: usize) -> fmt::Result {
     let elf = Elf::open(path);
     match elf.as_ref().and_then(|elf| elf.variable(address, base)) {
         Some(symbol) => {
-            let name = std::str::from_utf8(symbol.name).unwrap_or("?");
-            write!(text, "\"{name}+{}\"", symbol.offset)
+            text.write_char('"')?;
+            // A linker takes any bytes for a symbol's name, quotes too.
+            text.escaped(std::str::from_utf8(symbol.name).unwrap_or("?"))?;
+            write!(text, "+{}\"", symbol.offset)
         }
         None => text.quoted(path.to_bytes()),
     }

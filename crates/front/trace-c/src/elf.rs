@@ -62,15 +62,19 @@ impl Elf {
             (self.u32(header + 4)? == kind).then_some(header)
         })?;
         let start = self.u64(header + 0x18)?;
-        let bytes = self.u64(header + 0x20)?;
+        // A damaged size can be beyond the file, and would be walked for years.
+        let bytes = self.u64(header + 0x20)?.min(self.bytes.len());
         let names = self.u64(self.section(self.u32(header + 0x28)? as usize)? + 0x18)?;
         (0..bytes / SYMBOL_BYTES)
             .find_map(|symbol| self.symbol(start.checked_add(symbol * SYMBOL_BYTES)?, names, at))
     }
 
+    /// The offset of a section's header; `None` where that is not in the file.
     fn section(&self, number: usize) -> Option<usize> {
         let size = usize::from(self.u16(SECTION_SIZE_AT)?);
-        self.u64(SECTIONS_AT)?.checked_add(number.checked_mul(size)?)
+        let at = self.u64(SECTIONS_AT)?.checked_add(number.checked_mul(size)?)?;
+        // Callers add to it.
+        (at < self.bytes.len()).then_some(at)
     }
 
     fn symbol(&self, entry: usize, names: usize, at: usize) -> Option<Symbol<'_>> {
@@ -131,5 +135,23 @@ mod tests {
         let garbage = Elf { bytes: [].as_slice() };
         assert!(garbage.variable(1, 0).is_none());
         std::mem::forget(garbage);
+    }
+
+    #[test]
+    fn damaged_files_have_no_variables() {
+        // One section: a symbol table, whose header stands at the end of the file.
+        let mut bytes = vec![0_u8; 128];
+        bytes[SECTION_SIZE_AT..][..4].copy_from_slice(&[64, 0, 1, 0]);
+        bytes[64 + 4..][..4].copy_from_slice(&SYMBOLS.to_ne_bytes());
+        let mut far = bytes.clone();
+        bytes[SECTIONS_AT] = 64;
+        far[SECTIONS_AT..][..8].copy_from_slice(&(usize::MAX - 1).to_ne_bytes());
+        let mut long = bytes.clone();
+        long[64 + 0x20..][..8].fill(0xff);
+        for damaged in [bytes, far, long] {
+            let elf = Elf { bytes: damaged.leak() };
+            assert!(elf.variable(1, 0).is_none());
+            std::mem::forget(elf);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::ffi::CStr;
 use std::fmt::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;
 
 /// The format of the files, with its version.
@@ -23,17 +24,21 @@ impl Path {
     pub fn as_c(&self) -> &CStr {
         CStr::from_bytes_until_nul(&self.bytes).unwrap_or(c"")
     }
+
+    fn push(&mut self, bytes: &[u8]) -> fmt::Result {
+        let end = self.length + bytes.len();
+        // The last byte stays zero.
+        let room =
+            self.bytes.get_mut(self.length..end).filter(|_| end < LONGEST).ok_or(fmt::Error)?;
+        room.copy_from_slice(bytes);
+        self.length = end;
+        Ok(())
+    }
 }
 
 impl Write for Path {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let end = self.length + text.len();
-        // The last byte stays zero.
-        let room =
-            self.bytes.get_mut(self.length..end).filter(|_| end < LONGEST).ok_or(fmt::Error)?;
-        room.copy_from_slice(text.as_bytes());
-        self.length = end;
-        Ok(())
+        self.push(text.as_bytes())
     }
 }
 
@@ -48,14 +53,14 @@ fn read() -> Option<Path> {
 
 /// The path that a variable of the environment has.
 pub fn named_by(variable: &str) -> Option<Path> {
-    let value = std::env::var(variable).ok().filter(|value| !value.is_empty())?;
-    named(&value)
+    let value = std::env::var_os(variable).filter(|value| !value.is_empty())?;
+    named(value.as_bytes())
 }
 
-/// A path that begins with this text.
-pub fn named(beginning: &str) -> Option<Path> {
+/// A path that begins with these bytes.
+pub fn named(beginning: &[u8]) -> Option<Path> {
     let mut path = Path { bytes: [0; LONGEST], length: 0 };
-    path.write_str(beginning).ok()?;
+    path.push(beginning).ok()?;
     Some(path)
 }
 

@@ -27,16 +27,22 @@ impl Text {
     pub fn quoted(&mut self, text: &[u8]) -> fmt::Result {
         self.write_char('"')?;
         for byte in text {
-            match byte {
-                b'"' | b'\\' => {
-                    self.write_char('\\')?;
-                    self.write_char(char::from(*byte))?;
-                }
-                0x20..0x7f => self.write_char(char::from(*byte))?,
-                _ => self.write_char('?')?,
-            }
+            self.letter(if byte.is_ascii() { char::from(*byte) } else { '?' })?;
         }
         self.write_char('"')
+    }
+
+    /// Writes a part of a text that stands between quotes, as JSON has it. Control characters
+    /// become `?`.
+    pub fn escaped(&mut self, text: &str) -> fmt::Result {
+        text.chars().try_for_each(|letter| self.letter(letter))
+    }
+
+    fn letter(&mut self, letter: char) -> fmt::Result {
+        if matches!(letter, '"' | '\\') {
+            self.write_char('\\')?;
+        }
+        self.write_char(if letter.is_control() { '?' } else { letter })
     }
 
     fn flush(&mut self) {
@@ -85,10 +91,11 @@ mod tests {
         let mut text = Text::create(&CString::new(path.to_str().unwrap()).unwrap()).unwrap();
         text.write_str(&"x".repeat(10_000)).unwrap();
         text.quoted(b"a\"b\\c\n\xff").unwrap();
+        text.escaped("\u{e9}\"\t\\").unwrap();
         drop(text);
         assert_eq!(
             std::fs::read_to_string(path).unwrap(),
-            "x".repeat(10_000) + "\"a\\\"b\\\\c??\""
+            "x".repeat(10_000) + "\"a\\\"b\\\\c??\"\u{e9}\\\"?\\\\"
         );
     }
 }

@@ -203,7 +203,8 @@ fn tasks_of_node(text: &str, node: usize) -> Option<usize> {
             part.trim().trim_end_matches(')').split_once("(x").unwrap_or((part.trim(), "1"));
         let last = nodes.parse::<usize>().ok()?.checked_add(first)?;
         if node < last {
-            return tasks.parse().ok();
+            // As small as any other number here, so that products with it have room.
+            return tasks.parse::<u32>().ok().and_then(|tasks| usize::try_from(tasks).ok());
         }
         first = last;
     }
@@ -320,6 +321,14 @@ mod tests {
         assert_eq!(rank(&format!("{array} SLURM_CPUS_ON_NODE=8")), None, "it has the whole node");
         let ranks = "OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2";
         assert_eq!(rank(&format!("{array} {ranks}")), Some((3, Some(6))));
+        assert_eq!(
+            rank(&format!(
+                "{array} SLURM_LOCALID=1 SLURM_TASKS_PER_NODE={most}",
+                most = usize::MAX
+            )),
+            Some((1, None)),
+            "a number that no node has"
+        );
         assert_eq!(
             rank("SLURM_ARRAY_TASK_ID=9 SLURM_ARRAY_TASK_COUNT=3"),
             Some((9, None)),

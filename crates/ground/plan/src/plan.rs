@@ -272,12 +272,17 @@ impl Plan {
             .placement
             .iter()
             .map(|os| match topology.pu(*os).and_then(&level) {
-                Some(group) => topology
-                    .pus
-                    .iter()
-                    .filter(|pu| level(pu) == Some(group))
-                    .map(|pu| pu.os)
-                    .collect(),
+                Some(group) => {
+                    let mut seat: Vec<u32> = topology
+                        .pus
+                        .iter()
+                        .filter(|pu| level(pu) == Some(group))
+                        .map(|pu| pu.os)
+                        .collect();
+                    // A topology written by hand need not ascend; a plan's seats must.
+                    seat.sort_unstable();
+                    seat
+                }
                 None => vec![*os],
             })
             .collect();
@@ -300,6 +305,15 @@ mod tests {
         assert_eq!(Plan::from_json(&plan.to_json()).unwrap(), plan);
         assert_eq!(plan.pus_in_use(), [0, 4]);
         assert!(plan.is_oversubscribed() && !Plan::new("small", vec![4, 0]).is_oversubscribed());
+    }
+
+    #[test]
+    fn seats_ascend_where_the_topology_does_not() {
+        let pus = [3, 2, 1, 0].map(|os| Pu { os, l3: Some(os / 2), ..Pu::default() }).to_vec();
+        let mut plan = Plan::new("desk", vec![3, 0]);
+        plan.widen(&Topology { pus }, |pu| pu.l3);
+        assert_eq!(plan.seats, [[2, 3], [0, 1]]);
+        assert!(plan.check().is_ok());
     }
 
     #[test]

@@ -67,7 +67,8 @@ impl<'a> Pairs<'a> {
             let middle = low + (high - low) / 2;
             if self.up_to(value(middle)) > before { high = middle } else { low = middle + 1 }
         }
-        Some(value(low))
+        // The halving stops at -0.0 where a list has 0.0: as limits the two are the same.
+        Some(value(low) + 0.0)
     }
 
     fn figure(&self, first: f64, second: f64) -> f64 {
@@ -187,6 +188,14 @@ mod tests {
         assert_eq!((Pairs::means(&[]).median(), Pairs::means(&[]).nth(0)), (None, None));
         assert_eq!(Pairs::differences(&[], &[1.0]).median(), None);
         assert_eq!(Pairs::means(&[3.0]).nth(1), None);
+    }
+
+    #[test]
+    fn zero_has_no_sign() {
+        let means = Pairs::means(&[-1.0, 0.0, 1.0]);
+        assert_eq!(means.nth(2).map(f64::to_bits), Some(0));
+        let differences = Pairs::differences(&[1.0, 2.0], &[1.0, 2.0]);
+        assert_eq!(differences.nth(1).map(f64::to_bits), Some(0));
     }
 
     #[test]

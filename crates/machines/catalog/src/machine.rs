@@ -38,6 +38,8 @@ pub struct Machine {
     pub kind: MachineKind,
     /// Notes for a reader of its file.
     pub notes: Vec<Note>,
+    /// The reason why a description cannot be run; `None` for one that can, and for other kinds.
+    flaw: Option<String>,
     /// The name or path that the user typed.
     given_name: String,
 }
@@ -151,7 +153,9 @@ impl Machine {
                 around.today,
             ));
         }
-        if name == "-" || Path::new(name).exists() {
+        // In a folder that this user may not search, a file may well be: reading it says why not.
+        let exists = Path::new(name).try_exists().unwrap_or_else(|_| looks_like_a_path(name));
+        if name == "-" || exists {
             return Machine::read(
                 name,
                 &(around.read)(Path::new(name))
@@ -189,6 +193,8 @@ impl Machine {
             let topology = topology::read_gathered(bytes);
             return Ok(Machine::gathered(name, topology.map_err(OpenError::dump(name))?, today));
         }
+        // A byte-order mark would hide the format on the first line.
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let text = std::str::from_utf8(bytes).ok();
         if let Some(text) = text.filter(|text| catalog::is_model(text)) {
             let model = Model::from_toml(name, text)?;
@@ -200,15 +206,17 @@ impl Machine {
         // That rows were numbered is said once, by the import whose --cpus can name them.
         imported.notes.retain(|note| !matches!(note, import::Note::RowsInOrder { .. }));
         let profile = Box::new(imported.profile);
-        let described =
-            text.filter(|text| Format::recognise(text, name) == Some(Format::Description));
+        let described = text
+            .filter(|text| Format::recognise(text, name) == Some(Format::Description))
+            .map(|text| Model::from_toml(name, text));
         let known = profile.name.clone();
+        let flaw = described.as_ref().and_then(|model| model.as_ref().err()).map(message);
         let kind = match described {
             // Without a clock it holds distances, and cannot be run.
-            Some(text) => MachineKind::Description(profile, Model::from_toml(name, text).ok()),
+            Some(model) => MachineKind::Description(profile, model.ok()),
             None => MachineKind::Profile(profile),
         };
-        Ok(Machine { notes: imported.notes, ..Machine::new(name, known, kind) })
+        Ok(Machine { notes: imported.notes, flaw, ..Machine::new(name, known, kind) })
     }
 
     /// A computer from its gathered files of `/sys` and `/proc`: its topology, without distances.
@@ -229,7 +237,8 @@ impl Machine {
     }
 
     fn new(given_name: &str, name: String, kind: MachineKind) -> Self {
-        Machine { name, kind, notes: Vec::new(), given_name: given_name.to_owned() }
+        let given_name = given_name.to_owned();
+        Machine { name, kind, notes: Vec::new(), flaw: None, given_name }
     }
 
     /// The name or path by which the user chose it.
@@ -351,13 +360,22 @@ impl Machine {
                 format!("'seatmap model fit {given_name} -o twin.toml' makes a model that can")
             }
             (Capability::RunsLines | Capability::RunsChannels, MachineKind::Description(..)) => {
-                "give frequency_ghz in its file".to_owned()
+                self.flaw.clone().unwrap_or_default()
             }
             (Capability::RunsLines, _) => {
                 "'seatmap place --objective simulated' runs messages on it".to_owned()
             }
             (_, MachineKind::Host) => "'seatmap measure' finds them".to_owned(),
             _ => format!("'seatmap machines' lists machines that do ('{}')", capability.word()),
+        }
+    }
+}
+
+/// The mistake without the file's name, which the sentence around it has.
+fn message(error: &ModelError) -> String {
+    match error {
+        ModelError::Syntax { message, .. } | ModelError::Impossible { message, .. } => {
+            message.clone()
         }
     }
 }
@@ -392,4 +410,58 @@ fn host_profile(around: &Surroundings) -> Result<Profile, ProfileError> {
 /// Whether a name can only mean a file.
 fn looks_like_a_path(name: &str) -> bool {
     name.contains('/') || Path::new(name).extension().is_some_and(|extension| extension.len() <= 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(head: &str, cores: u32) -> String {
+        format!(
+            "{head}format = \"seatmap-machine/1\"
+            name = \"pair\"
+            summary = \"cores that share an L3\"
+            sources = [\"made up\"]
+            topology = {{ packages = 1, cores_per_l3 = {cores} }}
+            [distance]
+            same_l3 = {{ round_trip_ns = 45.0, kind = \"assumption\", source = \"usual\" }}"
+        )
+    }
+
+    fn refusal(text: &str) -> String {
+        let machine = Machine::read("x.toml", text.as_bytes(), "2026-01-01").unwrap();
+        machine.require(Capability::RunsChannels).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn descriptions_that_cannot_be_run_say_why() {
+        let texts =
+            [pair("", 2), pair("frequency_ghz = 0.05\n", 2), pair("frequency_ghz = 3\n", 1025)];
+        insta::assert_snapshot!(texts.map(|text| refusal(&text)).join("\n"), @"
+        x.toml is a description: it cannot run programs; give frequency_ghz, so that it can be run
+        x.toml is a description: it cannot run programs; frequency_ghz is not a clock
+        x.toml is a description: it cannot run programs; 1025 cores; distances need 2, and 1024 can be run
+        ");
+    }
+
+    #[test]
+    fn files_that_cannot_be_looked_for_are_not_called_missing() {
+        let around = Surroundings { today: "", tool: "", read: &|path| std::fs::read(path) };
+        let missing = Machine::open("none/x.json", &around).unwrap_err();
+        assert!(matches!(missing, OpenError::NoSuchFile(_)), "{missing:?}");
+        // As root a folder without rights hides nothing, so that a file stands in for the folder.
+        let hidden = Machine::open("Cargo.toml/x.json", &around).unwrap_err();
+        assert!(matches!(hidden, OpenError::Read { .. }), "{hidden:?}");
+    }
+
+    #[test]
+    fn a_byte_order_mark_hides_no_format() {
+        // The format stays on the first line.
+        let clocked = pair("", 2).replace("sources", "frequency_ghz = 3.0\nsources");
+        let text = format!("\u{feff}{clocked}");
+        let machine = Machine::read("x", text.as_bytes(), "2026-01-01").unwrap();
+        assert!(machine.require(Capability::RunsChannels).is_ok(), "{machine:?}");
+        let refused = Machine::read("x", "\u{feff}format = \"seatmap-model/1\"".as_bytes(), "");
+        assert!(matches!(refused, Err(OpenError::Model(_))), "{refused:?}");
+    }
 }

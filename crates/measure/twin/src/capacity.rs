@@ -83,10 +83,7 @@ impl Point {
 /// # Errors
 /// [`TwinError`], where the twin cannot be run.
 pub fn follow(levels: &mut Hierarchy, profile: &Profile) -> Result<Followed, TwinError> {
-    let chosen = chosen(
-        &profile.loaded,
-        profile.core_distance.as_ref().map_or(0, |distance| distance.pus.len()),
-    );
+    let chosen = chosen(profile);
     // Every second point is held out, and tells whether the fit means anything between the others.
     let fitted: Vec<Loaded> = chosen.iter().step_by(2).copied().collect();
     let (busy_factor, busy_range) =
@@ -156,11 +153,15 @@ fn rms(values: impl Iterator<Item = f64>) -> Option<f64> {
     (count > 0.0).then(|| f64::sqrt(squares / count))
 }
 
-/// The points to look at.
-fn chosen(curve: &[Loaded], pus: usize) -> Vec<Loaded> {
-    let possible: Vec<Loaded> = curve
+/// The points to look at; none where a curve by hand has none that could be measured.
+pub(super) fn chosen(profile: &Profile) -> Vec<Loaded> {
+    let pus = profile.core_distance.as_ref().map_or(0, |distance| distance.pus.len());
+    let possible: Vec<Loaded> = profile
+        .loaded
         .iter()
         .filter(|point| (1..=pus / 2).contains(&(point.pairs as usize)))
+        // The twin's round trips are shown as shares of these.
+        .filter(|point| point.median_ns > 0.0)
         .copied()
         .collect();
     let count = possible.len().min(POINTS);

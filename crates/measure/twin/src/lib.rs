@@ -125,7 +125,7 @@ pub fn fit(profile: &Profile, needs: Needs) -> Result<Twin, TwinError> {
     let mut levels = explain::parts(profile)?.levels(profile)?;
     levels.name = format!("{}-twin", profile.name);
     levels.summary = format!("A twin of {}: {}", profile.name, levels.summary);
-    let loaded = if profile.loaded.is_empty() {
+    let loaded = if capacity::chosen(profile).is_empty() {
         None
     } else {
         Some(capacity::follow(&mut levels, profile)?)
@@ -175,7 +175,7 @@ fn check(profile: &Profile, needs: Needs) -> Result<(), TwinError> {
             "knows the distances for lines of one home only; 'seatmap measure --homes N' finds more",
         ));
     }
-    if needs.loaded && profile.loaded.is_empty() {
+    if needs.loaded && capacity::chosen(profile).is_empty() {
         return Err(TwinError::unfit(
             profile,
             "has no loaded curve; 'seatmap measure --loaded' finds it",

@@ -128,6 +128,15 @@ fn what_a_curve_leaves_open_stays_as_assumed() {
 }
 
 #[test]
+fn a_curve_without_points_that_can_be_followed_counts_as_none() {
+    let mut profile = profile(4, |i, j| if i == j { 0.0 } else { 80.0 });
+    let point = Loaded { pairs: 1, median_ns: 0.0, p10_ns: 0.0, p90_ns: 0.0, draws: 1, samples: 1 };
+    profile.loaded = vec![point, Loaded { pairs: 3, median_ns: 80.0, ..point }];
+    assert_eq!(fit(&profile, Needs::default()).unwrap().report.loaded, None);
+    assert!(fit(&profile, Needs { homes: false, loaded: true }).is_err());
+}
+
+#[test]
 fn pairs_that_are_not_known_are_told_by_their_spread() {
     let unknown = Profile { loaded_seed: None, ..busy(24.0, 5) };
     let followed =

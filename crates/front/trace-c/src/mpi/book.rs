@@ -53,6 +53,13 @@ impl Book {
         self.find(word, Communicator::ask)
     }
 
+    /// The place of the communicator with this handle in the list. It stays when the program frees
+    /// the handle, as it may while requests still use the communicator.
+    pub fn place(&mut self, word: Word) -> usize {
+        self.communicator(word);
+        self.last
+    }
+
     /// The ranks that share the window with this handle. No window has the handle of a
     /// communicator.
     pub fn window(&mut self, word: Word) -> &mut Communicator {

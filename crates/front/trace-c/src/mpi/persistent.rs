@@ -10,7 +10,8 @@ use std::sync::{Mutex, PoisonError};
 /// A message that a request sends at each start.
 struct Prepared {
     request: Handle,
-    communicator: Word,
+    /// The place of its communicator in the book.
+    communicator: usize,
     to: c_int,
     bytes: u64,
 }
@@ -19,12 +20,20 @@ static PREPARED: Mutex<Vec<Prepared>> = Mutex::new(Vec::new());
 
 /// Keeps the message of a new request. A handle that was used before is replaced.
 fn prepare(request: Word, elements: Word, kind: Word, to: Word, communicator: Word) {
+    let request = fresh(request);
+    let bytes = count(elements) * type_bytes(kind);
+    let communicator = book().place(communicator);
+    let mut prepared = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
+    prepared.push(Prepared { request, communicator, to: int(to), bytes });
+}
+
+/// The handle of a new request, whose earlier message is forgotten.
+fn fresh(request: Word) -> Handle {
     // SAFETY: the MPI library has just written a handle there.
     let request = library().handle(unsafe { handle_at(library(), request, 0) });
-    let bytes = count(elements) * type_bytes(kind);
     let mut prepared = PREPARED.lock().unwrap_or_else(PoisonError::into_inner);
     prepared.retain(|known| known.request != request);
-    prepared.push(Prepared { request, communicator, to: int(to), bytes });
+    request
 }
 
 /// Counts the messages of requests that are started.
@@ -34,7 +43,7 @@ fn started(requests: Word, times: usize) {
         // SAFETY: the caller's list has so many handles.
         let request = library().handle(unsafe { handle_at(library(), requests, at) });
         if let Some(known) = prepared.iter().find(|known| known.request == request) {
-            book().communicator(known.communicator).add(Call::Start, known.to, known.bytes);
+            book().communicators[known.communicator].add(Call::Start, known.to, known.bytes);
         }
     }
 }
@@ -80,7 +89,7 @@ unsafe extern "C" fn MPI_Recv_init(
     // SAFETY: the arguments are the caller's.
     let status = unsafe { REAL.call7(buffer, elements, kind, from, tag, comm, request) };
     if status == 0 {
-        prepare(request, 0, kind, usize::MAX, comm);
+        fresh(request);
     }
     status
 }

@@ -244,7 +244,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
         let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
-        let mut wire = Wire::connect(&output::named(path.to_str().unwrap()).unwrap()).unwrap();
+        let socket = output::named(path.to_str().unwrap().as_bytes()).unwrap();
+        let mut wire = Wire::connect(&socket).unwrap();
         let (mut reader, _) = listener.accept().unwrap();
         let sample = |at: usize| Sample { tid: 7, address: at, exposed_ns: 1 };
         (0..100_000).for_each(|at| wire.tell(Record::Read(sample(at))));
@@ -258,6 +259,6 @@ mod tests {
         reader.shutdown(std::net::Shutdown::Both).unwrap();
         wire.send();
         assert!(!wire.is_open());
-        assert!(Wire::connect(&output::named("/nowhere").unwrap()).is_none());
+        assert!(Wire::connect(&output::named(b"/nowhere").unwrap()).is_none());
     }
 }

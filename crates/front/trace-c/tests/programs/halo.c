@@ -32,8 +32,13 @@ static void halo(int rank, int size) {
 static void persistent(int rank, int size) {
     char out[7] = {0}, in[7];
     MPI_Request requests[2];
-    MPI_Send_init(out, 7, MPI_CHAR, (rank + size / 2) % size, 3, MPI_COMM_WORLD, &requests[0]);
-    MPI_Recv_init(in, 7, MPI_CHAR, (rank + size / 2) % size, 3, MPI_COMM_WORLD, &requests[1]);
+    MPI_Comm copy;
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    MPI_Comm_set_name(copy, "copy");
+    MPI_Send_init(out, 7, MPI_CHAR, (rank + size / 2) % size, 3, copy, &requests[0]);
+    MPI_Recv_init(in, 7, MPI_CHAR, (rank + size / 2) % size, 3, copy, &requests[1]);
+    /* The requests keep the communicator. */
+    MPI_Comm_free(&copy);
     for (int round = 0; round < 3; round++) {
         MPI_Startall(2, requests);
         MPI_Wait(&requests[0], MPI_STATUS_IGNORE);

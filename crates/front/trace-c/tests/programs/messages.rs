@@ -19,7 +19,7 @@ fn expected() -> Vec<Sum> {
     let mut sums = Vec::new();
     for own in 0..RANKS {
         sums.push(sum(own, (own + 1) % RANKS, "Send", world, 5, 5 * 800));
-        sums.push(sum(own, (own + 2) % RANKS, "Start", world, 3, 21));
+        sums.push(sum(own, (own + 2) % RANKS, "Start", "copy", 3, 21));
         // The grid has 2 rows of 2: one neighbour in the row, one in the column.
         sums.extend([own ^ 1, own ^ 2].map(|to| sum(own, to, "Sendrecv", "grid", 1, 120)));
         for to in (0..RANKS).filter(|to| *to != own) {

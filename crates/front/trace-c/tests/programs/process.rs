@@ -2,6 +2,8 @@
 
 use crate::built::{Program, done, library, stdout, there_is};
 use seatmap_observe::tsan;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::process::Command;
 
 #[test]
@@ -32,6 +34,18 @@ fn a_fork_and_a_signal_leave_a_file_each() {
     // Each process has one line of this name: main's write went to the thread, and in the child
     // back and forth.
     assert_eq!(shared.iter().map(|line| line.truly).collect::<Vec<_>>(), [1, 3]);
+}
+
+#[test]
+fn folders_may_have_any_name() {
+    if !there_is("gcc") {
+        return;
+    }
+    let program = Program::shared("gcc", &[], "ends.c");
+    let folder = program.traces().join(OsStr::from_bytes(b"\xff"));
+    std::fs::create_dir(&folder).unwrap();
+    done(program.command().env("SEATMAP_TRACE", &folder));
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 2);
 }
 
 #[test]

@@ -20,8 +20,9 @@ pub(crate) struct CpuSet {
 impl CpuSet {
     /// Reads the form on file; `None` for anything else, and for more PUs than [`MAX_CPU`].
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        // One word more than is accepted, so that a longer set is refused and not cut short.
-        let mut words: Vec<&str> = text.trim().split(',').take(MAX_CPU as usize / 32 + 2).collect();
+        // One word more than is accepted, so that a longer set is refused and not cut short, and
+        // one for the mark of an infinite set.
+        let mut words: Vec<&str> = text.trim().split(',').take(MAX_CPU as usize / 32 + 3).collect();
         let all_above = words.first() == Some(&"0xf...f");
         if all_above {
             words.remove(0);
@@ -118,6 +119,9 @@ mod tests {
             assert_eq!(CpuSet::parse(text), None, "{text}");
         }
         assert_eq!(CpuSet::parse(&",".repeat(1 << 20)), None);
+        let longest = ",".repeat(MAX_CPU as usize / 32);
+        assert!(CpuSet::parse(&format!("0xf...f,{longest}")).is_some());
+        assert_eq!(CpuSet::parse(&format!("0xf...f,{longest},0x1")), None);
     }
 
     proptest! {

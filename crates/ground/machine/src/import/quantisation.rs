@@ -77,7 +77,11 @@ fn is_ladder(figures: &[f64], step: f64) -> bool {
     }
     // Few figures on a level are chance.
     count.retain(|_, figures_there| *figures_there as f64 >= LEVEL_SHARE * figures.len() as f64);
-    let adjacent = count.keys().filter(|level| count.contains_key(&(*level + 1))).count();
+    let adjacent = count
+        .keys()
+        // A figure that is beyond all levels is on the last one, which has none above.
+        .filter(|level| level.checked_add(1).is_some_and(|above| count.contains_key(&above)))
+        .count();
     count.len() >= MIN_LEVELS && adjacent >= MIN_ADJACENT
 }
 
@@ -139,5 +143,8 @@ mod tests {
         assert_eq!(step(&Matrix::filled(20, f64::NAN)), None);
         assert_eq!(step(&Matrix::filled(20, 1e-300)), None);
         assert_eq!(step(&Matrix::filled(20, 1e300)), None);
+        let mut wide = Matrix::filled(10, 1e-12);
+        wide.set_both(0, 1, 2e9);
+        assert_eq!(step(&wide), None);
     }
 }

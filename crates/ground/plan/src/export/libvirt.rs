@@ -15,11 +15,10 @@ use seatmap_os::CpuList;
 pub fn write(plan: &Plan) -> String {
     let tasks = plan.placement.len();
     let whole = CpuList(plan.pus_in_use());
-    let mut text = format!(
-        "<!-- {} -->\n",
-        // XML ends a comment at two hyphens.
-        comment::header(plan).trim_start_matches("# ").trim_end().replace("--", "- -")
-    );
+    let header = comment::header(plan);
+    // XML ends a comment at two hyphens. One pass leaves two of three together.
+    let header = header.trim_start_matches("# ").trim_end().replace("--", "- -");
+    let mut text = format!("<!-- {} -->\n", header.replace("--", "- -"));
     text += &format!("<vcpu placement='static' cpuset='{whole}'>{tasks}</vcpu>\n<cputune>\n");
     for task in 0..tasks {
         let seat = CpuList(plan.seat(task).to_vec());
@@ -118,8 +117,10 @@ mod tests {
 
     #[test]
     fn comments_end_where_they_should() {
-        let plan = Plan::new("x --> <evil/>", vec![0]);
-        assert_eq!(write(&plan).matches("-->").count(), 1);
+        for hyphens in ["--", "---", "----", "-----"] {
+            let text = write(&Plan::new(format!("x {hyphens}> <evil/>"), vec![0]));
+            assert_eq!(text.matches("--").count(), 2, "{text}");
+        }
     }
 
     #[test]

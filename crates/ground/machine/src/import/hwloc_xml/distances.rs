@@ -52,7 +52,8 @@ impl Distances {
     }
 
     pub(super) fn add_values(&mut self, text: &str) -> Result<(), String> {
-        let room = self.objects * self.objects;
+        // A matrix that is not read may say any size.
+        let room = self.objects.saturating_mul(self.objects);
         if self.useful { add(&mut self.values, text, room) } else { Ok(()) }
     }
 

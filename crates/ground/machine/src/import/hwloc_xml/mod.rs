@@ -239,6 +239,9 @@ mod tests {
         assert_eq!(foreign.profile.core_distance, None);
         assert_eq!(foreign.notes, [Note::ForeignDistances { name: "Cycles".into() }]);
         assert_eq!(read(&distances("", 8)).profile.core_distance, None);
+        let nodes = "<distances2 type=\"NUMANode\" nbobjs=\"99999999999\" kind=\"6\" indexing=\"os\">\
+                     <u64values length=\"2\">1 </u64values></distances2>";
+        assert_eq!(read(nodes).profile.core_distance, None);
     }
 
     #[test]
