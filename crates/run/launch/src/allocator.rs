@@ -321,8 +321,10 @@ impl SeatAllocator {
 
     fn in_order(&mut self, tid: Tid) -> Step {
         let skipped = self.skip > 0;
-        // The list has gone round: another thread has this seat as well.
-        let shares = !skipped && self.given >= self.order.len();
+        // The list has gone round: another thread has this seat as well. A list that ends gives a
+        // seat again only where a thread has left it for a rule's.
+        let has_gone_round = self.given >= self.order.len();
+        let shares = !skipped && self.seats.beyond == Beyond::Cycle && has_gone_round;
         let seat = if skipped {
             None
         } else {
