@@ -280,11 +280,14 @@ impl SeatAllocator {
     pub fn executed(&mut self, former: Tid, tid: Tid) -> bool {
         if former != tid {
             // The kernel has ended all other threads of the process, its first one among them.
+            let was_first = self.is_first(tid);
             self.exited(tid);
             if let Some(guest) = self.guests.remove(&former) {
                 self.guests.insert(tid, guest);
+                // A process stays the first one, whichever of its threads executes: programs in Go
+                // execute from any of them.
+                self.first = if was_first { Some(tid) } else { self.first };
             }
-            self.first = self.first.map(|first| if first == former { tid } else { first });
         }
         // A shell that executes the program proper is not yet what is to be seated.
         let may_wait = !self.strict && self.order_is_open();

@@ -108,6 +108,24 @@ fn a_program_that_is_executed_asks_anew_and_keeps_its_seat() {
 }
 
 #[test]
+fn the_first_process_stays_the_first_whichever_thread_executes() {
+    let mut seating = room(seats(&[5, 3, 7], Beyond::Cycle), &[], 0);
+    seating.process(MAIN);
+    seating.thread(1, MAIN);
+    assert!(seating.executed(1, MAIN) && seating.is_first(MAIN));
+    assert!(seating.process(2).is_none() && !seating.is_first(2));
+}
+
+#[test]
+fn a_seat_that_was_given_up_is_shared_with_nobody() {
+    let mut seating = room(seats(&[5, 3], Beyond::Leave), &[("w", &[1])], 0);
+    assert_eq!(cpus(&mut seating, 1..2), [Some(5)]);
+    assert!(sat(3)(&seating.named(1, MAIN, "w")));
+    let next = seating.thread(2, MAIN);
+    assert!(told(&next) == [(2, Some(5))] && !next[0].shares, "{next:?}");
+}
+
+#[test]
 fn names_move_threads() {
     let mut seating = room(seats(&[5, 3, 7], Beyond::Leave), &[("w*", &[1])], 0);
     assert_eq!(cpus(&mut seating, 50..51), [Some(5)]);
