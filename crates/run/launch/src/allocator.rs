@@ -143,6 +143,15 @@ impl SeatAllocator {
         &self.whole
     }
 
+    /// The CPUs that threads run on: those of all seats and of all rules, and, where threads are
+    /// seated by rules alone, those that this process may use, as others run anywhere.
+    #[must_use]
+    pub fn cpus(&self, allowed: &CpuSet) -> CpuSet {
+        let of_rules = self.rules.iter().flat_map(|rule| &rule.seats);
+        let named = of_rules.fold(self.whole.clone(), |all, seat| all.with(&seat.cpus));
+        if self.whole.is_empty() { named.with(allowed) } else { named }
+    }
+
     /// Whether there are rules, so that names matter.
     #[must_use]
     pub fn has_rules(&self) -> bool {

@@ -182,6 +182,17 @@ fn a_thread_found_goes_by_rule_first() {
     assert_eq!(found, [Some(3), Some(5), None]);
 }
 
+#[test]
+fn threads_run_on_the_cpus_of_seats_and_rules() {
+    let set = |list: &str| CpuSet::of_list(list).unwrap();
+    let io = Who::Named("io*".to_owned());
+    let rules = vec![SeatRule { who: io, seats: vec![Seat::shared(set("14-15"))] }];
+    let both = SeatAllocator::new(seats(&[5, 3], Beyond::Cycle), rules.clone(), 0);
+    assert_eq!(both.cpus(&set("0-15")), set("3,5,14-15"));
+    let rules_alone = SeatAllocator::new(seats(&[], Beyond::Cycle), rules, 0);
+    assert_eq!(rules_alone.cpus(&set("0-7")), set("0-7,14-15"));
+}
+
 #[derive(Clone, Debug)]
 enum Event {
     Process(Tid),
