@@ -111,6 +111,10 @@ fn count(name: &str, value: &str, cpus: usize) -> Option<Disagreement> {
 
 /// A number of threads that is not the number of CPUs.
 fn disagreement(what: &str, sets: &str, threads: usize, cpus: usize) -> Option<Disagreement> {
+    // It stands for as many as there are CPUs (xz, zstd, x264, ffmpeg, Rayon), or is refused.
+    if threads == 0 {
+        return None;
+    }
     let effect = match threads.cmp(&cpus) {
         std::cmp::Ordering::Equal => return None,
         std::cmp::Ordering::Less => "leaves seats empty",
@@ -197,6 +201,7 @@ mod tests {
         insta::assert_snapshot!(told("memcached -d -t 4 -m 64", &[], 2), @"-t 4 puts several threads on one CPU: the seats have 2 CPUs; set -t 2 for one thread a CPU");
         insta::assert_snapshot!(told("x264 --threads=1 -o x y", &[], 2), @"--threads=1 leaves seats empty: the seats have 2 CPUs; set --threads=2 for one thread a CPU");
         assert_eq!(told("xz -T4 -k file", &[], 4), "");
+        assert_eq!(told("xz -T0 -k file", &[("RAYON_NUM_THREADS", "0")], 4), "", "as many as fit");
         assert_eq!(told("pg_ctl -t 60 -w start", &[], 2), "", "the same letter means a time there");
         assert_eq!(told("wrk -t", &[], 2), "");
     }
