@@ -155,14 +155,16 @@ fn java(
     variable: &dyn Fn(&str) -> Option<String>,
     cpus: usize,
 ) -> Option<Disagreement> {
-    let elsewhere = JAVA_VARIABLES.iter().filter_map(|name| variable(name));
-    let words: Vec<String> = elsewhere
-        .flat_map(|text| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-        .collect();
-    let all = words.iter().chain(arguments);
+    let [tool, jdk, last] = JAVA_VARIABLES.map(|name| words(&variable(name).unwrap_or_default()));
+    // In the virtual machine's own order; the last word counts (`parse_vm_init_args` of HotSpot).
+    let all = tool.iter().chain(&jdk).chain(arguments).chain(&last);
     let threads =
         all.filter_map(|word| word.strip_prefix(JAVA_OPTION)?.parse().ok()).next_back()?;
     disagreement(JAVA_OPTION.trim_end_matches('='), "=", threads, cpus)
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -214,6 +216,10 @@ mod tests {
             told("java X", &[("JAVA_TOOL_OPTIONS", "-Xmx1g -XX:ActiveProcessorCount=2")], 2),
             ""
         );
+        let two = "java -XX:ActiveProcessorCount=2 X";
+        let eight = "-XX:ActiveProcessorCount=8";
+        assert_eq!(told(two, &[("JDK_JAVA_OPTIONS", eight)], 2), "");
+        assert!(told(two, &[("_JAVA_OPTIONS", eight)], 2).contains("=8 puts several threads"));
         assert_eq!(told("java X", &[], 1), "");
     }
 
