@@ -125,7 +125,7 @@ pub fn serve(host: &Host, name: &Name) -> Result<(), CellError> {
     say(YES).map_err(CellError::Guardian)?;
     let (is_well, mut kept) = attend(host, name);
     if !is_well {
-        let _lock = host.run.lock().map_err(CellError::remembering)?;
+        let _lock = host.run.lock_at_last().map_err(CellError::remembering)?;
         // Huge pages that are in use cannot be given back.
         kept = kept.filter(|_| host.stands(name));
         host.recover()?;
@@ -198,7 +198,7 @@ fn stay(host: &Host, record: &Record, kept: Option<Kept>) -> Result<(), CellErro
             return Ok(());
         }
         if left == Some(0) {
-            let _lock = host.run.lock().map_err(CellError::remembering)?;
+            let _lock = host.run.lock_at_last().map_err(CellError::remembering)?;
             // It may have been destroyed and made again, or its lease renewed, while this process
             // waited for the lock.
             if host.run.record(name).and_then(|record| record.left_s()) == Some(0) {
