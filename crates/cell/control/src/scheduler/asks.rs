@@ -12,6 +12,9 @@ use seatmap_document::with_causes;
 use seatmap_os::layout;
 use seatmap_os::{CpuSet, boot};
 
+/// A lease that is over would undo the cell while it is made or renewed.
+const NO_LEASE: &str = "a lease has a second at least";
+
 impl Scheduler<'_> {
     pub(super) fn ask(&mut self, connection: u64, request: ControlRequest) {
         let Some(uid) = self.clients.get(&connection).map(|client| client.uid) else { return };
@@ -88,7 +91,7 @@ impl Scheduler<'_> {
             return Err(refused("a limit of noise is 0 to 100 %"));
         }
         if create.lease_s == Some(0) {
-            return Err(refused("a lease has a second at least"));
+            return Err(refused(NO_LEASE));
         }
         if create.takes_turns && create.memory_bytes > 0 {
             return Err(refused(
@@ -166,6 +169,9 @@ impl Scheduler<'_> {
 
     fn renew(&mut self, uid: u32, name: &Name, lease_s: u64) -> Result<Say, Say> {
         let id = self.own(uid, name)?;
+        if lease_s == 0 {
+            return Err(refused(NO_LEASE));
+        }
         if id.and_then(|id| self.jobs.get(&id)).is_some_and(|job| job.phase != CellPhase::Standing)
         {
             return Err(Say::error(
@@ -312,6 +318,14 @@ mod tests {
         let too_many = scheduler.wants(&create(",\"count\":4"), &online).unwrap_err();
         assert!(format!("{too_many:?}").contains("4; free are 4"), "{too_many:?}");
         assert!(scheduler.wants(&create(",\"cpus\":[4,5,6,7]"), &online).is_ok());
+    }
+
+    #[test]
+    fn a_lease_is_not_renewed_for_no_time() {
+        let (_folder, mut scheduler) = controller("0-1", "");
+        let other = "other".parse().unwrap();
+        assert_eq!(scheduler.renew(0, &other, 0), Err(refused(NO_LEASE)));
+        assert_eq!(scheduler.host.cell(&other).unwrap().expires_s, None);
     }
 
     #[test]
