@@ -93,11 +93,11 @@ impl Bars {
     fn tell_of_looks(&self, pairs: usize, at_most: std::time::Duration) {
         if !self.has_told.replace(true) {
             *self.now.borrow_mut() = None;
-            eprintln!(
-                "seatmap: some pairs look bad: {} measured again beside like pairs, for at most {:.0} s",
+            output::tell(&format!(
+                "some pairs look bad: {} measured again beside like pairs, for at most {:.0} s",
                 counted(pairs, "pair"),
                 at_most.as_secs_f64()
-            );
+            ));
         }
     }
 
