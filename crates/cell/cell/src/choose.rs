@@ -42,14 +42,9 @@ impl CpuChoice {
         let online = layout::online(&host.root)?;
         let taken =
             host.cells()?.iter().fold(CpuSet::default(), |taken, cell| taken.with(&cell.set()));
-        // CPUs that somebody isolated for a program of theirs are taken only where they are named.
-        let isolated = CpuSet::of_list(&Scheduler::read(&host.root).isolated).unwrap_or_default();
-        let free = online.without(&taken).without(&host.claimed()).without(&isolated);
-        let cores: BTreeSet<CpuSet> =
-            free.iter().map(|cpu| core_of(&host.root, cpu, &free)).collect();
-        let cores = cores.into_iter().collect();
+        let free = online.without(&taken).without(&host.claimed()).without(&isolated(host));
         Ok(CpuChoice {
-            cores,
+            cores: cores_of(&host.root, &free),
             unmovable: unmovable(&host.root)?,
             steal_percent: BTreeMap::new(),
             free,
@@ -66,6 +61,16 @@ impl CpuChoice {
             return Err(CellError::NameTaken(name.clone()));
         }
         CpuChoice::of_host(host)
+    }
+
+    /// The size of a cell for which nobody says one, on a computer without other cells.
+    ///
+    /// # Errors
+    /// The kernel does not say which CPUs run.
+    pub fn usual_size_of(host: &Host) -> Result<usize, FileError> {
+        let free = layout::online(&host.root)?.without(&isolated(host));
+        let cores = cores_of(&host.root, &free);
+        Ok(CpuChoice { cores, free, ..CpuChoice::default() }.usual_size())
     }
 
     /// The CPUs to place this many communicating tasks on, one each: those that suit a cell if they
@@ -133,6 +138,21 @@ impl CpuChoice {
             core.iter().filter_map(|cpu| self.steal_percent.get(&cpu)).copied().fold(0.0, f64::max);
         (interrupts, (steal / SAME_STEAL).round() as u64, core.contains(0), is_cut, distance)
     }
+}
+
+/// The CPUs that somebody isolated for a program of theirs: a cell takes them only where they are
+/// named.
+#[must_use]
+pub fn isolated(host: &Host) -> CpuSet {
+    let isolated = CpuSet::of_list(&Scheduler::read(&host.root).isolated).unwrap_or_default();
+    // A kernel may count those of cells among them, which are partitions of it.
+    let cells = host.cells().unwrap_or_default();
+    cells.iter().fold(isolated.without(&host.claimed()), |rest, cell| rest.without(&cell.set()))
+}
+
+fn cores_of(root: &Root, free: &CpuSet) -> Vec<CpuSet> {
+    let cores: BTreeSet<CpuSet> = free.iter().map(|cpu| core_of(root, cpu, free)).collect();
+    cores.into_iter().collect()
 }
 
 fn core_of(root: &Root, cpu: u32, free: &CpuSet) -> CpuSet {

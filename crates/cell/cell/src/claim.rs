@@ -136,7 +136,8 @@ impl Claim {
     /// # Errors
     /// The file is there, or cannot be written.
     pub fn rewrite(&self, root: &Root, path: &Path, boot_id: &str) -> io::Result<()> {
-        let mut journal = Journal::begin(path, boot_id, self.header.clone())?;
+        // Before the file is there: a part of a journal would pass for the whole, and be undone and
+        // forgotten together with this record.
         let masks = self
             .crowd
             .as_ref()
@@ -149,8 +150,13 @@ impl Claim {
             .chain(self.changes.iter().cloned())
             .map(JournalEntry::Change)
             .collect();
-        journal.append(&lines)?;
-        journal.append(&[JournalEntry::Done])
+        let mut journal = Journal::begin(path, boot_id, self.header.clone())?;
+        let written = journal.append(&lines).and_then(|()| journal.append(&[JournalEntry::Done]));
+        if written.is_err() {
+            // The error is that of the writing, on a full disk for one.
+            let _ = journal.remove();
+        }
+        written
     }
 
     /// The crowd, by the mask that its threads have still: those that are older than the cell and
@@ -335,5 +341,17 @@ mod tests {
         let again = Journal::read(&path, "boot").unwrap().unwrap();
         assert_eq!((&again.header, &again.changes), (&journal.header, &claim.changes));
         assert!(claim.rewrite(&root, &path, "boot").is_err(), "another one is not written over");
+        assert!(path.exists());
+    }
+
+    #[test]
+    fn a_journal_that_cannot_be_whole_is_not_there() {
+        let (folder, root) = computer();
+        let claim = Claim::of(&journal(folder.path()));
+        // The threads of the crowd cannot be listed.
+        std::fs::write(root.path("/proc"), "").unwrap();
+        let path = folder.path().join("again.journal");
+        assert!(claim.rewrite(&root, &path, "boot").is_err());
+        assert!(!path.exists(), "it would be undone as if it were whole");
     }
 }

@@ -29,7 +29,7 @@ pub fn serve(host: &Host, name: &Name) -> Result<(), CellError> {
     say(YES).map_err(CellError::Guardian)?;
     let (is_well, mut kept) = attend(host, name);
     if !is_well {
-        let _lock = host.run.lock().map_err(CellError::remembering)?;
+        let _lock = host.run.lock_at_last().map_err(CellError::remembering)?;
         // Huge pages that are in use cannot be given back.
         kept = kept.filter(|_| host.stands(name));
         host.recover()?;
@@ -38,7 +38,7 @@ pub fn serve(host: &Host, name: &Name) -> Result<(), CellError> {
         }
     }
     match host.run.record(name) {
-        Some(record) if record.needs_guardian() => stay(host, &record, kept),
+        Some(record) if record.needs_guardian() => stay(host, name, kept),
         _ => Ok(()),
     }
 }
@@ -89,10 +89,9 @@ fn leave_the_terminal() {
 
 /// Undoes the cell when its lease ends. A cell that is destroyed first ends this process; a lease
 /// that is renewed is found in the record.
-fn stay(host: &Host, record: &Record, kept: Option<Kept>) -> Result<(), CellError> {
-    let name = &record.name;
+fn stay(host: &Host, name: &Name, kept: Option<Kept>) -> Result<(), CellError> {
     loop {
-        let left = host.run.record(name).map_or(Some(0), |record| record.left_s());
+        let left = left_s(host, name);
         if left != Some(0) {
             std::thread::sleep(Duration::from_secs(
                 left.unwrap_or(LONGEST_SLEEP_S).min(LONGEST_SLEEP_S),
@@ -102,13 +101,35 @@ fn stay(host: &Host, record: &Record, kept: Option<Kept>) -> Result<(), CellErro
             return Ok(());
         }
         if left == Some(0) {
-            let _lock = host.run.lock().map_err(CellError::remembering)?;
+            let _lock = host.run.lock_at_last().map_err(CellError::remembering)?;
             // It may have been destroyed and made again, or its lease renewed, while this process
             // waited for the lock.
-            if host.run.record(name).and_then(|record| record.left_s()) == Some(0) {
+            if left_s(host, name) == Some(0) {
                 drop(kept);
                 return host.end(name).map(|_| ());
             }
         }
+    }
+}
+
+/// The seconds that a cell may stand still; `None` where it has no lease. A cell without a record
+/// has no time left: every command takes it for one whose creator died.
+fn left_s(host: &Host, name: &Name) -> Option<u64> {
+    host.run.record(name).map_or(Some(0), |record| record.left_s())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::tests::{computer, make};
+
+    #[test]
+    fn a_cell_whose_record_is_gone_is_undone() {
+        let (_folder, hosts) = computer();
+        let name: Name = "a".parse().unwrap();
+        make(&hosts[0], "a", "6-7");
+        assert!(hosts[0].stands(&name) && hosts[0].run.record(&name).is_none());
+        stay(&hosts[0], &name, None).unwrap();
+        assert!(!hosts[0].stands(&name));
     }
 }

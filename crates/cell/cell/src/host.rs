@@ -175,7 +175,7 @@ impl Host {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::change::{Change, What};
     use crate::journal::{FORMAT, Header, JournalEntry};
@@ -185,7 +185,7 @@ mod tests {
     const SETTING: &str = settings::DEFAULT_AFFINITY;
 
     /// A computer with two run folders.
-    fn computer() -> (tempfile::TempDir, [Host; 2]) {
+    pub(crate) fn computer() -> (tempfile::TempDir, [Host; 2]) {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         for (path, text) in [
@@ -213,7 +213,7 @@ mod tests {
     }
 
     /// A cell that keeps new interrupts away from its CPUs; its serial number.
-    fn make(host: &Host, name: &str, cpus: &str) -> u64 {
+    pub(crate) fn make(host: &Host, name: &str, cpus: &str) -> u64 {
         let (name, serial): (Name, u64) = (name.parse().unwrap(), host.next_serial().unwrap());
         let header = Header {
             format: FORMAT.into(),

@@ -10,6 +10,7 @@ use crate::settings;
 use crate::site::{Site, SiteError};
 use seatmap_os::CpuSet;
 use seatmap_os::layout;
+use seatmap_os::mempolicy::MemoryPolicy;
 use seatmap_os::root::Root;
 use serde::{Deserialize, Serialize};
 use std::ffi::CStr;
@@ -196,11 +197,11 @@ fn is_memory(link: impl AsRef<Path>) -> io::Result<bool> {
 /// these are full, and from anywhere where the kernel does not know how to prefer.
 fn place(nodes: &CpuSet, is_huge: bool) -> io::Result<()> {
     let policy = if is_huge { BIND } else { PREFERRED_MANY };
-    let mask =
-        nodes.iter().filter(|node| *node < u64::BITS).fold(0u64, |mask, node| mask | 1 << node);
-    // SAFETY: the kernel reads one word of 64 bits, of which it takes one fewer than it is told.
-    let status =
-        unsafe { libc::syscall(libc::SYS_set_mempolicy, policy, &raw const mask, u64::BITS + 1) };
+    let call = MemoryPolicy::bind(nodes.clone()).call();
+    let mask = call.words();
+    let bits = mask.len() * libc::c_ulong::BITS as usize + 1;
+    // SAFETY: the kernel reads one bit less than it is told of, and so many are there.
+    let status = unsafe { libc::syscall(libc::SYS_set_mempolicy, policy, mask.as_ptr(), bits) };
     if status < 0 && is_huge { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 

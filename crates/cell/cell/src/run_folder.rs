@@ -9,9 +9,15 @@ use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The folder, where it is not the usual one.
 pub const VARIABLE: &str = "SEATMAP_RUN";
+
+/// How often a new guardian tries to have its lock, and the pause between two tries. A look at the
+/// lock takes microseconds.
+const TRIES: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// A folder on a file system that a boot empties, for this user alone. Its files are believed: it
 /// is [checked](seatmap_os::trusted) when it is opened, and no link in it is followed.
@@ -131,6 +137,15 @@ impl RunFolder {
         Ok(Lock { _file: file, _still: crate::settings_lock::take()? })
     }
 
+    /// The same, for as long as other programs hold the lock: for processes in the background,
+    /// which nobody can ask to try again.
+    ///
+    /// # Errors
+    /// The lock file cannot be opened.
+    pub fn lock_at_last(&self) -> io::Result<Lock> {
+        at_last(|| self.lock())
+    }
+
     /// The file of a cell's journal.
     #[must_use]
     pub fn journal(&self, name: &Name) -> PathBuf {
@@ -212,7 +227,8 @@ impl RunFolder {
     /// The file cannot be written.
     pub fn guard(&self, name: &Name) -> io::Result<Option<File>> {
         let mut file = self.open(&guardian_file(name), Open::Keep)?;
-        if file.try_lock().is_err() {
+        // A process that looks whether a guardian lives holds the lock for a moment as well.
+        if !is_done_soon(|| file.try_lock().is_ok()) {
             return Ok(None);
         }
         // An earlier guardian's number may have had more digits.
@@ -245,6 +261,28 @@ impl RunFolder {
             .filter_map(|name| name.to_str()?.strip_suffix(ending)?.parse::<Name>().ok())
             .collect())
     }
+}
+
+/// Tries until something else than the lock stands in the way.
+fn at_last<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    loop {
+        // An attempt waits for the lock itself, for seconds.
+        match attempt() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            other => return other,
+        }
+    }
+}
+
+/// Tries for some milliseconds.
+fn is_done_soon(mut attempt: impl FnMut() -> bool) -> bool {
+    for _ in 0..TRIES {
+        if attempt() {
+            return true;
+        }
+        std::thread::sleep(PAUSE);
+    }
+    false
 }
 
 /// The device and inode, which tell a folder under two names.
@@ -296,6 +334,24 @@ mod tests {
         std::os::unix::fs::symlink(folder.path(), folder.path().join("link")).unwrap();
         assert!(run.lies_at(&folder.path().join("link/run")) && run.lies_at(run.path()));
         assert!(!run.lies_at(folder.path()) && !run.lies_at(Path::new("/nowhere")));
+    }
+
+    #[test]
+    fn a_lock_that_others_hold_is_had_in_the_end() {
+        let mut attempts = 0;
+        let had = at_last(|| {
+            attempts += 1;
+            if attempts < 4 { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(attempts) }
+        });
+        assert_eq!(had.unwrap(), 4);
+        let refused = at_last(|| Err::<(), _>(io::ErrorKind::PermissionDenied.into()));
+        assert_eq!(refused.unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        let mut looks = 0;
+        assert!(is_done_soon(|| {
+            looks += 1;
+            looks == 3
+        }));
+        assert!(!is_done_soon(|| false));
     }
 
     #[test]

@@ -24,6 +24,7 @@ use seatmap_os::layout::{self, Layout};
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
 use seatmap_os::{CpuSet, affinity};
+use seatmap_statistics::words::agreeing;
 use std::collections::BTreeSet;
 use std::io;
 
@@ -89,8 +90,10 @@ fn refused(layout: &Layout, journal: &mut Journal) -> Vec<Left> {
 
 /// The changes that cannot be put back, because their lines are lost.
 fn lost(journal: &Journal) -> Option<Left> {
+    let are = agreeing(journal.lost, "is", "are");
+    let they = agreeing(journal.lost, "it", "they");
     let why =
-        format!("{} of its lines are damaged; what they told of stays as it is", journal.lost);
+        format!("{} of its lines {are} damaged; what {they} told of stays as it is", journal.lost);
     (journal.lost > 0).then(|| Left { path: journal.path().display().to_string(), why })
 }
 

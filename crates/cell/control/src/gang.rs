@@ -118,13 +118,13 @@ fn signal(pid: Tid, signal: libc::c_int) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use seatmap_os::task::Task;
     use std::process::{Child, Command};
 
     /// A process that sleeps, and ends with the test.
-    struct Sleeper(Child);
+    pub(crate) struct Sleeper(pub(crate) Child);
 
     impl Sleeper {
         fn state(&self) -> char {
@@ -132,7 +132,7 @@ mod tests {
         }
 
         /// Whether it comes to be in this state; a signal is on its way for a moment.
-        fn becomes(&self, state: char) -> bool {
+        pub(crate) fn becomes(&self, state: char) -> bool {
             (0..500).any(|_| {
                 std::thread::sleep(std::time::Duration::from_millis(2));
                 self.state() == state

@@ -98,28 +98,54 @@ pub fn write(host: &Host, entries: &[Entry]) -> io::Result<()> {
 /// and the settings that could not be put back.
 ///
 /// # Errors
-/// A journal or the ledger cannot be read or written.
+/// A journal or the ledger cannot be read or written. A cell that cannot be undone stays in the
+/// ledger, for the next controller; all others are dealt with.
 pub fn wind_up(host: &Host) -> Result<(Vec<Entry>, Vec<Left>), CellError> {
+    let entries = read(host).map_err(CellError::Remembering)?;
+    // First: no program stays stopped because another one's cell cannot be undone.
+    for entry in &entries {
+        gang::go_on(&host.root, &entry.stopped);
+    }
     let mut standing = Vec::new();
     let mut left = Vec::new();
-    for mut entry in read(host).map_err(CellError::Remembering)? {
-        gang::go_on(&host.root, &std::mem::take(&mut entry.stopped));
-        let stands = host.cell(&entry.name).is_ok();
-        match (stands, entry.is_detached) {
-            (true, true) => standing.push(entry),
-            (true, false) => left.extend(destroy(host, &entry.name)?),
-            (false, _) => {}
+    let mut failure = None;
+    for entry in entries {
+        let entry = Entry { stopped: Vec::new(), ..entry };
+        match end(host, &entry) {
+            Ok(Some(found)) => left.extend(found),
+            Ok(None) => standing.push(entry),
+            Err(error) => {
+                failure = failure.or(Some(error));
+                standing.push(entry);
+            }
         }
     }
     write(host, &standing).map_err(CellError::Remembering)?;
-    Ok((standing, left))
+    failure.map_or(Ok((standing, left)), Err)
+}
+
+/// Undoes a cell that ends with its client; `None` where it stands on.
+fn end(host: &Host, entry: &Entry) -> Result<Option<Vec<Left>>, CellError> {
+    match host.cell(&entry.name) {
+        Ok(_) if entry.is_detached => Ok(None),
+        Ok(_) => destroy(host, &entry.name).map(Some),
+        Err(CellError::NoSuchCell(_)) => Ok(Some(Vec::new())),
+        Err(error) => Err(error),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::gang::tests::Sleeper;
+    use crate::scheduler::tests::stand;
+    use rustix::fs::{MemfdFlags, memfd_create};
+    use seatmap_cell::memory::Memory;
     use seatmap_cell::{GuardianCommand, run_folder::RunFolder};
     use seatmap_os::Root;
+    use seatmap_os::task::Task;
+    use std::os::fd::{AsRawFd, OwnedFd};
+    use std::process::Command;
 
     fn host(folder: &std::path::Path) -> Host {
         let root = Root::new(folder);
@@ -173,5 +199,34 @@ mod tests {
             Ok(Vec::new()),
             "the next controller begins anew"
         );
+    }
+
+    /// Memory of a cell that is shorter than it should be, so that the cell cannot be undone; for
+    /// as long as the descriptor is open.
+    fn too_short() -> (Memory, OwnedFd) {
+        let file = memfd_create("seatmap-cell", MemfdFlags::CLOEXEC).unwrap();
+        let path = Some(format!("/proc/self/fd/{}", file.as_raw_fd()));
+        (Memory { size_bytes: 1 << 21, is_huge: false, nodes: "0".into(), path }, file)
+    }
+
+    #[test]
+    fn all_threads_go_on_where_a_cell_cannot_be_undone() {
+        let folder = tempfile::tempdir().unwrap();
+        let host = Host { root: Root::new("/"), ..host(folder.path()) };
+        let (memory, file) = too_short();
+        stand(&host, "a", Vec::new(), Some(memory));
+        let sleeper = Sleeper(Command::new("sleep").arg("600").spawn().unwrap());
+        let task = Task::of(sleeper.0.id().cast_signed()).unwrap();
+        // SAFETY: the number is that of a child of this process, which lives.
+        unsafe { libc::kill(task.pid, libc::SIGSTOP) };
+        assert!(sleeper.becomes('T'));
+        let started_ticks = task.started_ticks;
+        let thread = Stopped { tid: task.tid, pid: task.pid, started_ticks, cpus: String::new() };
+        let waits = Entry { stopped: vec![thread], ..entry("b", "now") };
+        write(&host, &[entry("a", "now"), waits]).unwrap();
+        assert!(wind_up(&host).is_err());
+        assert!(sleeper.becomes('S'));
+        assert_eq!(read(&host).unwrap(), [entry("a", "now")], "the next controller tries again");
+        drop(file);
     }
 }

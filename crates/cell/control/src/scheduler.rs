@@ -15,7 +15,7 @@ use crate::request::ControlRequest;
 use crate::ticket::Ticket;
 use crate::usage::Usage;
 use crate::wants::Wants;
-use seatmap_cell::{CpuChoice, Host, NoiseJudge};
+use seatmap_cell::{CpuChoice, Host, NoiseJudge, choose};
 use seatmap_os::layout;
 use seatmap_os::peer::Peer;
 use seatmap_os::{CpuSet, boot};
@@ -261,8 +261,18 @@ impl<'a> Scheduler<'a> {
     }
 }
 
-/// The best `count` of these CPUs; if that is all of them there is nothing to choose.
+/// The best `count` of these CPUs, none of which is isolated.
 fn best(host: &Host, open: &CpuSet, count: usize) -> Option<CpuSet> {
+    let usual = open.without(&choose::isolated(host));
+    // The CPU that the queue leaves for everybody else may be an isolated one, which serves nobody.
+    if usual.len() < open.len() && count >= usual.len() {
+        return None;
+    }
+    best_of(host, &usual, count)
+}
+
+/// The best `count` of these CPUs; if that is all of them there is nothing to choose.
+fn best_of(host: &Host, open: &CpuSet, count: usize) -> Option<CpuSet> {
     if count >= open.len() {
         return (count == open.len()).then(|| open.clone());
     }
@@ -274,4 +284,66 @@ fn best(host: &Host, open: &CpuSet, count: usize) -> Option<CpuSet> {
     choice.cores.extend(open.without(&known).iter().map(|cpu| [cpu].into_iter().collect()));
     choice.free = open.clone();
     choice.best(Some(count), None).ok()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use seatmap_cell::journal::{self, Header, Journal, JournalEntry};
+    use seatmap_cell::memory::Memory;
+    use seatmap_cell::run_folder::RunFolder;
+    use seatmap_cell::{Backend, GuardianCommand, Record, State, record};
+    use seatmap_os::Root;
+
+    /// A computer with these CPUs, some of which were isolated at its start.
+    pub(crate) fn computer(online: &str, isolated: &str) -> (tempfile::TempDir, Host) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        let cpus = root.path("/sys/devices/system/cpu");
+        std::fs::create_dir_all(&cpus).unwrap();
+        std::fs::write(cpus.join("online"), online).unwrap();
+        std::fs::write(cpus.join("isolated"), isolated).unwrap();
+        let run = RunFolder::new(&folder.path().join("run")).unwrap();
+        let keeper = GuardianCommand(Vec::new());
+        (folder, Host { root, run, boot_id: "now".into(), keeper })
+    }
+
+    /// A cell that stands, of which nothing but its memory is to be undone.
+    pub(crate) fn stand(host: &Host, name: &str, cpus: Vec<u32>, memory: Option<Memory>) {
+        let cell: seatmap_cell::Name = name.parse().unwrap();
+        let list = cpus.iter().copied().collect::<CpuSet>().to_string();
+        let format = journal::FORMAT.into();
+        let header =
+            Header { format, cell: cell.clone(), cpus: list, serial: 1, began_ticks: None };
+        let mut journal = Journal::begin(&host.run.journal(&cell), &host.boot_id, header).unwrap();
+        journal.append(&[JournalEntry::Done]).unwrap();
+        let record = Record {
+            format: record::FORMAT.into(),
+            name: cell,
+            cpus,
+            backend: Backend::Affinity,
+            degraded: Vec::new(),
+            noise_before: None,
+            noise_after: None,
+            state: State::Ready,
+            group: None,
+            irqs_left: Vec::new(),
+            kernel_threads_left: 0,
+            threads_left: 0,
+            processes_left: Vec::new(),
+            memory,
+            expires_s: None,
+        };
+        host.run.remember(&record).unwrap();
+    }
+
+    #[test]
+    fn isolated_cpus_are_not_chosen() {
+        let (_folder, host) = computer("0-7", "4-7");
+        let open: CpuSet = (0..8).collect();
+        let found = [1, 3, 4, 5].map(|count| best(&host, &open, count));
+        assert_eq!(found, [CpuSet::of_list("1"), CpuSet::of_list("1-3"), None, None]);
+        let (_folder, host) = computer("0-7", "");
+        assert_eq!(best(&host, &open, 8), Some(open));
+    }
 }

@@ -62,7 +62,7 @@ pub fn serve(host: &Host) -> Result<(), ControlError> {
     // If another controller has started meanwhile, it has done this.
     let Some(_lock) = lock::take(host)? else { return Ok(()) };
     host.run
-        .lock()
+        .lock_at_last()
         .map_err(ControlError::Lock)
         .and_then(|_held| host.recover().map_err(ControlError::Cell))?;
     ledger::wind_up(host).map(|_| ()).map_err(ControlError::Cell)

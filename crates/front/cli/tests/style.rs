@@ -180,6 +180,26 @@ fn a_test_that_is_skipped_says_so_past_the_harness() {
     );
 }
 
+/// Macros that panic where nobody reads any more, as behind `2>&1 | head`: a measurement of minutes
+/// would be lost. `output::tell` and `output::print` do not.
+const PRINTS: [&str; 4] = ["println!(", "eprintln!(", "print!(", "eprint!("];
+
+#[test]
+fn output_outlives_its_readers() {
+    let product: Vec<(String, String)> = others()
+        .into_iter()
+        .filter(|(name, _)| name.starts_with("crates/") && name.contains("/src/") && !is_test(name))
+        .map(|(name, text)| {
+            let product = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+            (name, product.to_owned())
+        })
+        .collect();
+    let printed = lines_that(&product, |lines, at| {
+        PRINTS.iter().any(|print| lines[at].trim_start().starts_with(print))
+    });
+    assert_none("these panic where nobody reads", &printed);
+}
+
 #[test]
 fn no_path_of_anybodys_machine() {
     let texts: Vec<_> =

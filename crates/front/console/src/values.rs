@@ -46,14 +46,21 @@ fn multiplied(text: &str, thousand: u64) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(factor)
 }
 
+/// The longest time in which something can happen, 11 days. Times are doubled and added to the
+/// clock, which would overflow for the longest that can be typed.
+const LONGEST: Duration = Duration::from_secs(1_000_000);
+
 /// A time in which something can happen.
 ///
 /// # Errors
 /// A sentence that says what may be written.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let time = time(text).filter(|time| !time.is_zero());
+    let time = time(text).filter(|time| !time.is_zero() && *time <= LONGEST);
     time.ok_or_else(|| {
-        format!("'{text}' is not a time above 0; write 500ms, 10s or 2m, or a number of seconds")
+        format!(
+            "'{text}' is not a time above 0, and of 11d at most; write 500ms, 10s or 2m, or a number \
+             of seconds"
+        )
     })
 }
 
@@ -83,6 +90,20 @@ impl From<LevelChoice> for Level {
             LevelChoice::Die => Level::Die,
             LevelChoice::Numa => Level::Numa,
             LevelChoice::Package => Level::Package,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_can_be_doubled() {
+        assert_eq!(duration("60s"), Ok(Duration::from_secs(60)));
+        assert_eq!(duration("1000000"), Ok(LONGEST));
+        for bad in ["0", "1000001", "18446744073709551615", "soon"] {
+            assert!(duration(bad).unwrap_err().starts_with(&format!("'{bad}' is not a time")));
         }
     }
 }

@@ -97,7 +97,42 @@ fn counted(stat: &str, name: &str) -> Option<u64> {
 
 /// The unit of systemd that owns the group with this path, by its name.
 pub(crate) fn unit(root: &Root, path: &str) -> Option<String> {
-    let name = path.rsplit('/').next()?;
-    let is_unit = [".service", ".scope", ".slice"].iter().any(|ending| name.ends_with(ending));
-    (is_unit && root.has(SYSTEMD)).then(|| name.to_owned())
+    let mut names = path.rsplit('/');
+    let name = names.next()?;
+    let is_unit = name.ends_with(".slice") || is_leaf(name);
+    // Below a service or scope another systemd has the units, a user's or a container's: the one of
+    // the computer knows none of that name, or another one.
+    let is_handed_on = names.any(is_leaf);
+    (is_unit && !is_handed_on && root.has(SYSTEMD)).then(|| name.to_owned())
+}
+
+/// Whether a unit of this name has no units below it.
+fn is_leaf(name: &str) -> bool {
+    name.ends_with(".service") || name.ends_with(".scope")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_unit_is_one_of_the_computers_own_systemd() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        assert_eq!(unit(&root, "/system.slice/a.service"), None, "there is no systemd");
+        std::fs::create_dir_all(root.path(SYSTEMD)).unwrap();
+        let user = "/user.slice/user-7.slice/user@7.service";
+        let known = [
+            ("/c/system.slice/a.service", Some("a.service")),
+            ("/c/user.slice", Some("user.slice")),
+            (user, Some("user@7.service")),
+            ("/c/job", None),
+            (&format!("{user}/app.slice/a.service"), None),
+            (&format!("{user}/app.slice"), None),
+            ("/system.slice/docker-1.scope/system.slice/a.service", None),
+        ];
+        for (path, name) in known {
+            assert_eq!(unit(&root, path).as_deref(), name, "{path}");
+        }
+    }
 }

@@ -63,7 +63,9 @@ pub fn is_read_only(root: &Root, path: &str) -> bool {
 }
 
 fn holds(path: &str, folder: &str) -> bool {
-    folder == "/" || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+    // A container may mount a single file over another one, which then is a mount itself.
+    let below = path.strip_prefix(folder);
+    folder == "/" || below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 #[cfg(test)]
@@ -92,6 +94,18 @@ mod tests {
                 .iter()
                 .any(|mount| mount.folder == "/proc" && mount.kind == "proc")
         );
+    }
+
+    #[test]
+    fn a_file_lies_in_its_innermost_mount() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        std::fs::create_dir_all(root.path("/proc/self")).unwrap();
+        let mounts = "1 0 0:1 / / rw - ext4 none rw\n2 1 0:2 / /a rw - tmpfs none rw\n\
+            3 2 0:3 /b /a/b ro - tmpfs none rw\n";
+        std::fs::write(root.path("/proc/self/mountinfo"), mounts).unwrap();
+        let found = ["/a/b", "/a/b/c", "/a/bc", "/x"].map(|path| is_read_only(&root, path));
+        assert_eq!(found, [true, true, false, false], "a file that is mounted is one");
     }
 
     proptest! {

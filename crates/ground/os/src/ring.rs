@@ -26,9 +26,10 @@ pub(crate) struct Ring {
 unsafe impl Send for Ring {}
 
 impl Ring {
-    /// Maps the ring of an event; its length is a power of two of pages.
-    pub(crate) fn new(fd: OwnedFd, ring_bytes: usize) -> io::Result<Self> {
+    /// Maps the ring of an event: so many bytes, a power of two, or a page where that is larger.
+    pub(crate) fn new(fd: OwnedFd, least_bytes: usize) -> io::Result<Self> {
         let page_bytes = crate::numa_maps::page_bytes() as usize;
+        let ring_bytes = whole_pages(least_bytes, page_bytes);
         let read_write = libc::PROT_READ | libc::PROT_WRITE;
         let shared = libc::MAP_SHARED;
         let bytes = page_bytes + ring_bytes;
@@ -94,9 +95,27 @@ impl Ring {
     }
 }
 
+/// The kernel's own length of a ring. A page may have 64 KiB (arm64, POWER): where it is longer
+/// than the ring, the kernel takes the whole page, and counts places in all of it.
+fn whole_pages(ring_bytes: usize, page_bytes: usize) -> usize {
+    ring_bytes.max(page_bytes)
+}
+
 impl Drop for Ring {
     fn drop(&mut self) {
         // SAFETY: the mapping is this value's own, and nothing refers to it any longer.
         unsafe { libc::munmap(self.memory.as_ptr().cast(), self.page_bytes + self.ring_bytes) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ring_has_a_page_at_least() {
+        assert_eq!(whole_pages(4096, 4096), 4096);
+        assert_eq!(whole_pages(4096, 65_536), 65_536);
+        assert_eq!(whole_pages(4 << 20, 65_536), 4 << 20);
     }
 }

@@ -49,7 +49,7 @@ pub fn boot_id() -> Option<String> {
     small::read("/proc/sys/kernel/random/boot_id")
 }
 
-fn model_in(cpuinfo: &str) -> Option<String> {
+pub(crate) fn model_in(cpuinfo: &str) -> Option<String> {
     small::value_of(cpuinfo, "model name").or_else(|| arm_part(cpuinfo))
 }
 

@@ -1,6 +1,7 @@
 //! The file in which Seatmap remembers a measurement, so that programs find the profile of their
 //! host.
 
+use crate::environment;
 use seatmap_machine::{Profile, import};
 use seatmap_os::{small, state, trusted};
 use std::path::Path;
@@ -43,12 +44,13 @@ pub fn latest() -> Result<Option<Profile>, RememberedError> {
 /// # Errors
 /// [`RememberedError`] if the profile and the computer name different processors.
 pub fn of_this_computer(profile: &Profile) -> Result<(), RememberedError> {
-    let here = small::read("/proc/cpuinfo").and_then(|text| small::value_of(&text, "model name"));
-    same_processor(profile.environment.cpu_model.as_deref(), here.as_deref())
+    let cpuinfo = small::read("/proc/cpuinfo").unwrap_or_default();
+    same_processor(profile.environment.cpu_model.as_deref(), &cpuinfo)
 }
 
-fn same_processor(measured: Option<&str>, here: Option<&str>) -> Result<(), RememberedError> {
-    match (measured, here) {
+/// `cpuinfo` is read as it was for the profile: Arm's processors have numbers there and no name.
+fn same_processor(measured: Option<&str>, cpuinfo: &str) -> Result<(), RememberedError> {
+    match (measured, environment::model_in(cpuinfo)) {
         (Some(measured), Some(here)) if measured != here => Err(RememberedError(format!(
             "the profile that is remembered of this host is of '{measured}', and this is '{here}'; \
              'seatmap measure' measures it anew"
@@ -81,9 +83,16 @@ mod tests {
 
     #[test]
     fn the_profile_of_another_processor_is_refused() {
-        let here = Some("Xeon B");
+        let here = "processor\t: 0\nmodel name\t: Xeon B\n";
         let error = same_processor(Some("Xeon A"), here).unwrap_err().to_string();
         assert!(error.contains("of 'Xeon A', and this is 'Xeon B'; 'seatmap measure'"), "{error}");
         assert!(same_processor(Some("Xeon B"), here).is_ok() && same_processor(None, here).is_ok());
+        assert!(same_processor(Some("Xeon A"), "").is_ok(), "this computer does not say");
+        let arm = "CPU implementer\t: 0x41\nCPU part\t: 0xd40\n";
+        let other = same_processor(Some("Arm implementer 0x41 part 0xd0c"), arm);
+        assert!(
+            other.unwrap_err().to_string().contains("this is 'Arm implementer 0x41 part 0xd40'")
+        );
+        assert!(same_processor(Some("Arm implementer 0x41 part 0xd40"), arm).is_ok());
     }
 }

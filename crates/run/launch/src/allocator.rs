@@ -143,6 +143,15 @@ impl SeatAllocator {
         &self.whole
     }
 
+    /// The CPUs that threads run on: those of all seats and of all rules, and, where threads are
+    /// seated by rules alone, those that this process may use, as others run anywhere.
+    #[must_use]
+    pub fn cpus(&self, allowed: &CpuSet) -> CpuSet {
+        let of_rules = self.rules.iter().flat_map(|rule| &rule.seats);
+        let named = of_rules.fold(self.whole.clone(), |all, seat| all.with(&seat.cpus));
+        if self.whole.is_empty() { named.with(allowed) } else { named }
+    }
+
     /// Whether there are rules, so that names matter.
     #[must_use]
     pub fn has_rules(&self) -> bool {
@@ -280,11 +289,14 @@ impl SeatAllocator {
     pub fn executed(&mut self, former: Tid, tid: Tid) -> bool {
         if former != tid {
             // The kernel has ended all other threads of the process, its first one among them.
+            let was_first = self.is_first(tid);
             self.exited(tid);
             if let Some(guest) = self.guests.remove(&former) {
                 self.guests.insert(tid, guest);
+                // A process stays the first one, whichever of its threads executes: programs in Go
+                // execute from any of them.
+                self.first = if was_first { Some(tid) } else { self.first };
             }
-            self.first = self.first.map(|first| if first == former { tid } else { first });
         }
         // A shell that executes the program proper is not yet what is to be seated.
         let may_wait = !self.strict && self.order_is_open();
@@ -321,8 +333,10 @@ impl SeatAllocator {
 
     fn in_order(&mut self, tid: Tid) -> Step {
         let skipped = self.skip > 0;
-        // The list has gone round: another thread has this seat as well.
-        let shares = !skipped && self.given >= self.order.len();
+        // The list has gone round: another thread has this seat as well. A list that ends gives a
+        // seat again only where a thread has left it for a rule's.
+        let has_gone_round = self.given >= self.order.len();
+        let shares = !skipped && self.seats.beyond == Beyond::Cycle && has_gone_round;
         let seat = if skipped {
             None
         } else {

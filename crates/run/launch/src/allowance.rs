@@ -27,12 +27,16 @@ impl Allowance {
     }
 
     fn earn(&mut self, now: Instant) {
-        let earned =
-            now.saturating_duration_since(self.earned_until).as_nanos() / self.pace.as_nanos();
+        let passed = now.saturating_duration_since(self.earned_until);
+        let earned = passed.as_nanos() / self.pace.as_nanos();
         if earned > 0 {
+            // A period that has begun goes on: calls between the ends of periods would lose up to
+            // half of them.
+            let begun = passed.as_nanos() % self.pace.as_nanos();
+            let begun = Duration::from_nanos(u64::try_from(begun).unwrap_or(u64::MAX));
             self.left = u32::try_from(earned)
                 .map_or(self.most, |earned| self.left.saturating_add(earned).min(self.most));
-            self.earned_until = now;
+            self.earned_until = now.checked_sub(begun).unwrap_or(now);
         }
     }
 }
@@ -50,5 +54,17 @@ mod tests {
         assert_eq!([allowance.take(), allowance.take()], [true, false]);
         allowance.earn(allowance.earned_until + 9 * day);
         assert_eq!(allowance.left, 2);
+    }
+
+    #[test]
+    fn periods_that_have_begun_are_not_lost() {
+        let day = Duration::from_secs(86_400);
+        let mut allowance = Allowance::new(2, day);
+        let start = allowance.earned_until;
+        assert!(allowance.take() && allowance.take());
+        allowance.earn(start + day * 19 / 10);
+        assert_eq!(allowance.left, 1);
+        allowance.earn(start + 2 * day);
+        assert_eq!(allowance.left, 2, "two days have passed");
     }
 }

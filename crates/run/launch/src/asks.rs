@@ -111,6 +111,10 @@ fn count(name: &str, value: &str, cpus: usize) -> Option<Disagreement> {
 
 /// A number of threads that is not the number of CPUs.
 fn disagreement(what: &str, sets: &str, threads: usize, cpus: usize) -> Option<Disagreement> {
+    // It stands for as many as there are CPUs (xz, zstd, x264, ffmpeg, Rayon), or is refused.
+    if threads == 0 {
+        return None;
+    }
     let effect = match threads.cmp(&cpus) {
         std::cmp::Ordering::Equal => return None,
         std::cmp::Ordering::Less => "leaves seats empty",
@@ -151,14 +155,16 @@ fn java(
     variable: &dyn Fn(&str) -> Option<String>,
     cpus: usize,
 ) -> Option<Disagreement> {
-    let elsewhere = JAVA_VARIABLES.iter().filter_map(|name| variable(name));
-    let words: Vec<String> = elsewhere
-        .flat_map(|text| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
-        .collect();
-    let all = words.iter().chain(arguments);
+    let [tool, jdk, last] = JAVA_VARIABLES.map(|name| words(&variable(name).unwrap_or_default()));
+    // In the virtual machine's own order; the last word counts (`parse_vm_init_args` of HotSpot).
+    let all = tool.iter().chain(&jdk).chain(arguments).chain(&last);
     let threads =
         all.filter_map(|word| word.strip_prefix(JAVA_OPTION)?.parse().ok()).next_back()?;
     disagreement(JAVA_OPTION.trim_end_matches('='), "=", threads, cpus)
+}
+
+fn words(text: &str) -> Vec<String> {
+    text.split_whitespace().map(str::to_owned).collect()
 }
 
 #[cfg(test)]
@@ -197,6 +203,7 @@ mod tests {
         insta::assert_snapshot!(told("memcached -d -t 4 -m 64", &[], 2), @"-t 4 puts several threads on one CPU: the seats have 2 CPUs; set -t 2 for one thread a CPU");
         insta::assert_snapshot!(told("x264 --threads=1 -o x y", &[], 2), @"--threads=1 leaves seats empty: the seats have 2 CPUs; set --threads=2 for one thread a CPU");
         assert_eq!(told("xz -T4 -k file", &[], 4), "");
+        assert_eq!(told("xz -T0 -k file", &[("RAYON_NUM_THREADS", "0")], 4), "", "as many as fit");
         assert_eq!(told("pg_ctl -t 60 -w start", &[], 2), "", "the same letter means a time there");
         assert_eq!(told("wrk -t", &[], 2), "");
     }
@@ -209,6 +216,10 @@ mod tests {
             told("java X", &[("JAVA_TOOL_OPTIONS", "-Xmx1g -XX:ActiveProcessorCount=2")], 2),
             ""
         );
+        let two = "java -XX:ActiveProcessorCount=2 X";
+        let eight = "-XX:ActiveProcessorCount=8";
+        assert_eq!(told(two, &[("JDK_JAVA_OPTIONS", eight)], 2), "");
+        assert!(told(two, &[("_JAVA_OPTIONS", eight)], 2).contains("=8 puts several threads"));
         assert_eq!(told("java X", &[], 1), "");
     }
 

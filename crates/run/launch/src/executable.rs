@@ -216,11 +216,13 @@ fn c_text(text: OsString) -> Result<CString, ProgramError> {
     CString::new(text.into_vec()).map_err(|_| ProgramError::Zero)
 }
 
-/// Whether a file gives its owner's or group's rights to the user who executes it.
-pub(crate) fn lends_rights(found: &Metadata) -> bool {
+/// Whether a file gives rights of its owner or group to those who execute it, which this user and
+/// group do not have themselves.
+pub(crate) fn lends_rights(found: &Metadata, user: u32, group: u32) -> bool {
     // Without group execution the bit means mandatory locking instead (inode(7)).
-    let group = libc::S_ISGID | libc::S_IXGRP;
-    found.mode() & libc::S_ISUID != 0 || found.mode() & group == group
+    let of_group = libc::S_ISGID | libc::S_IXGRP;
+    let lends_group = found.mode() & of_group == of_group && found.gid() != group;
+    found.mode() & libc::S_ISUID != 0 && found.uid() != user || lends_group
 }
 
 /// The first file in `PATH` that can be executed, or else the problem with the first file found.
@@ -275,8 +277,7 @@ fn may_execute(path: &Path) -> bool {
 fn gains_rights(path: &Path, found: &Metadata) -> bool {
     // SAFETY: neither call can fail or touches anything.
     let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
-    let other = lends_rights(found) && (found.uid() != user || found.gid() != group);
-    user != 0 && (other || has_capabilities(path))
+    user != 0 && (lends_rights(found, user, group) || has_capabilities(path))
 }
 
 fn has_capabilities(path: &Path) -> bool {
@@ -343,6 +344,23 @@ mod tests {
             std::process::Command::new("chmod").arg("+x").arg(&file).status().unwrap().success()
         );
         found().unwrap();
+    }
+
+    #[test]
+    fn rights_are_lent_by_their_own_bit() {
+        use std::os::unix::fs::PermissionsExt;
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let owner = std::fs::metadata(file.path()).unwrap();
+        let lends = |mode: u32, user: u32, group: u32| {
+            std::fs::set_permissions(file.path(), PermissionsExt::from_mode(mode)).unwrap();
+            lends_rights(&std::fs::metadata(file.path()).unwrap(), user, group)
+        };
+        let user = owner.uid();
+        let group = owner.gid();
+        assert!(lends(0o4755, user + 1, group) && lends(0o2755, user, group + 1));
+        assert!(!lends(0o4755, user, group + 1), "the owner's rights are this user's own");
+        assert!(!lends(0o2755, user + 1, group) && !lends(0o2745, user, group + 1));
+        assert!(!lends(0o755, user + 1, group + 1));
     }
 
     #[test]

@@ -4,7 +4,6 @@
 use crate::executable;
 use seatmap_os::Tid;
 use serde::Serialize;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// The usual programs that trace others.
@@ -61,14 +60,12 @@ fn add(to: &mut Vec<String>, path: &Path) {
 /// Whether the program would have another user's or group's rights if it were not traced. A program
 /// of root's keeps them.
 fn lost_rights(tid: Tid) -> bool {
-    // SAFETY: geteuid cannot fail and touches nothing.
-    let me = unsafe { libc::geteuid() };
+    // SAFETY: neither call can fail or touches anything.
+    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
     // Through the link: the file may have been replaced since.
-    me != 0
-        && std::fs::metadata(format!("/proc/{tid}/exe")).is_ok_and(|found| {
-            executable::lends_rights(&found)
-                && (found.uid() != me || found.mode() & libc::S_ISGID != 0)
-        })
+    user != 0
+        && std::fs::metadata(format!("/proc/{tid}/exe"))
+            .is_ok_and(|found| executable::lends_rights(&found, user, group))
 }
 
 #[cfg(test)]

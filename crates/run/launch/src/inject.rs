@@ -162,7 +162,7 @@ struct Injection {
 impl Injection {
     fn run(&self, call: &PolicyCall) -> Injected {
         let mask = call.words().iter().flat_map(|word| word.to_ne_bytes()).collect::<Vec<u8>>();
-        let place = (self.before[arch::STACK] - mask.len() as u64 - RED_ZONE_BYTES) & !15;
+        let place = below_stack(self.before[arch::STACK], mask.len() as u64);
         let mut kept = vec![0; mask.len()];
         let written = tracee::read_memory(self.tid, place, &mut kept)
             .and_then(|()| tracee::write_memory(self.tid, place, &mask));
@@ -222,6 +222,13 @@ impl Injection {
     }
 }
 
+/// A place for so many bytes below a stack pointer, beyond those that a function may use there.
+fn below_stack(stack: u64, bytes: u64) -> u64 {
+    // The register may hold any number. Nothing of a program is mapped where this wraps around, so
+    // that writing there is refused.
+    stack.wrapping_sub(bytes + RED_ZONE_BYTES) & !15
+}
+
 /// Whether the thread is the one that was found, and stopped: one that died, or was replaced by
 /// another that executed a program, has nothing to be put back.
 fn is_itself(thread: State) -> bool {
@@ -249,6 +256,12 @@ mod tests {
         assert!(is_itself(State::AsFound) && reported(Status::Stopped(Stop::Signal(10))));
         assert!(reported(Status::Stopped(Stop::Group(19))) && !is_itself(State::Gone));
         assert!(!reported(Status::Stopped(Stop::Executed)) && !reported(Status::Continued));
+    }
+
+    #[test]
+    fn a_stack_pointer_may_be_any_number() {
+        assert_eq!(below_stack(4096, 8), 3824);
+        assert!(below_stack(0, 8) > 1 << 63 && below_stack(260, 8) > 1 << 63);
     }
 
     #[test]

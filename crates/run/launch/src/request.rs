@@ -12,7 +12,7 @@ use seatmap_host::topology::TopologyError;
 use seatmap_os::cpus::{CpuError, Cpus};
 use seatmap_os::mempolicy::{MemoryNodes, PolicyError};
 use seatmap_os::root::FileError;
-use seatmap_os::{CpuSet, Root, layout};
+use seatmap_os::{CpuSet, Root, affinity, layout};
 use seatmap_plan::Plan;
 use seatmap_plan::local_rank::Start;
 
@@ -155,7 +155,9 @@ impl SeatingRequest {
     pub fn grant(&self) -> Result<GrantedSeats, SeatingError> {
         let mut remarks = Vec::new();
         let allocator = self.allocator(&mut remarks)?;
-        let memory = self.memory(allocator.whole(), &mut remarks)?;
+        let allowed = affinity::current().map_err(SeatingError::Affinity)?;
+        let cpus = allocator.cpus(&allowed.into_iter().collect());
+        let memory = self.memory(&cpus, &mut remarks)?;
         Ok(GrantedSeats { allocator, memory, remarks })
     }
 

@@ -112,7 +112,7 @@ impl Who {
         match text.split_once(':') {
             Some(("tid", number)) => number.parse().ok().map(Who::Tid),
             Some(("pid", number)) => number.parse().ok().map(Who::Pid),
-            _ => Some(Who::Named(kept(text).to_owned())),
+            _ => Some(Who::Named(kept(text))),
         }
     }
 
@@ -128,8 +128,13 @@ impl Who {
 }
 
 /// The part of a plain name that the kernel keeps; a pattern with `*` is left whole.
-fn kept(name: &str) -> &str {
-    if name.contains('*') { name } else { &name[..name.floor_char_boundary(NAME_BYTES)] }
+fn kept(name: &str) -> String {
+    if name.contains('*') {
+        return name.to_owned();
+    }
+    // The kernel counts bytes: the begin of a letter that it cuts is read as U+FFFD, as here.
+    let bytes = &name.as_bytes()[..name.len().min(NAME_BYTES)];
+    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Whether a text fits a pattern in which `*` stands for any text. One star is remembered at a
@@ -202,6 +207,9 @@ mod tests {
             read("a-name-of-twenty-odd=0").unwrap().who,
             Who::Named("a-name-of-twent".into())
         );
+        let long = "fourteen-bytesé";
+        let as_kept = String::from_utf8_lossy(&long.as_bytes()[..NAME_BYTES]).into_owned();
+        assert!(read(&format!("{long}=0")).unwrap().who.is(1, 1, &as_kept), "{as_kept}");
     }
 
     #[test]

@@ -182,6 +182,7 @@ impl Report {
         let behind = self.behind.filter(|behind| behind.supervisor.is_none())?;
         let live = behind.sentence();
         Some(match behind.freed {
+            0 if behind.threads == 1 => format!("{live}, and was not seated"),
             0 => format!("{live}, and none of them was seated"),
             freed => {
                 let threads = counted(freed, "thread");
@@ -403,6 +404,8 @@ mod tests {
         let daemon = Behind { processes: 6, threads: 6, supervisor: Some(81), freed: 0 };
         insta::assert_snapshot!(told(daemon), @"6 processes with 6 threads live on; process 81 keeps them seated ('kill 81' ends that, and gives them their CPUs back)");
         insta::assert_snapshot!(told(Behind { supervisor: None, freed: 5, ..daemon }), @"6 processes with 6 threads live on; seating has ended, and 5 threads may use all of the program's CPUs again");
+        let one = Behind { processes: 1, threads: 1, supervisor: None, freed: 0 };
+        assert_eq!(told(one), "1 process lives on, and was not seated");
         report.strangers = 2;
         let strangers = "2 threads were created by another way than any task of the plan; they took the next seats";
         assert!(

@@ -36,6 +36,8 @@ pub(crate) struct Living {
     pub started_ticks: Option<u64>,
     /// Where it is to sit now.
     pub seat: Option<Seat>,
+    /// Whether it is counted among the threads that never had a seat.
+    pub is_unseated: bool,
     /// A seat that it takes later, and when.
     pub later: Option<(Seat, Instant)>,
     /// When it began to wait on the whole set of CPUs, the last time.
@@ -69,6 +71,7 @@ impl Threads {
     pub(crate) fn begin(&mut self, tid: Tid, pid: Tid, is_outside: bool, is_late: bool) {
         let started_ticks = None;
         let seat = None;
+        let is_unseated = false;
         let later = None;
         let waits_since = None;
         let is_entered = false;
@@ -80,6 +83,7 @@ impl Threads {
             pid,
             started_ticks,
             seat,
+            is_unseated,
             later,
             waits_since,
             shares,
@@ -95,6 +99,8 @@ impl Threads {
         invariant!(!living.is_entered, TABLE, "thread {tid} enters the order twice");
         living.seat.clone_from(&seat);
         living.is_entered = true;
+        living.is_unseated = !is_skipped && seat.is_none();
+        self.unseated += usize::from(living.is_unseated);
         if self.records.len() < MOST_RECORDS {
             living.record = Some(self.records.len());
             let record = Record::new(self.created, tid, seat.clone(), living.is_late);
@@ -102,7 +108,6 @@ impl Threads {
         }
         self.created += 1;
         self.skipped += usize::from(is_skipped);
-        self.unseated += usize::from(!is_skipped && seat.is_none());
         self.check();
     }
 
@@ -149,9 +154,10 @@ impl Threads {
     /// A thread sits elsewhere from now on.
     pub(crate) fn sits(&mut self, tid: Tid, seat: Option<Seat>) {
         let Some(living) = self.living.get_mut(&tid) else { return };
-        let before = std::mem::replace(&mut living.seat, seat.clone());
-        if before.is_none() && seat.is_some() && living.is_entered {
-            self.unseated = self.unseated.saturating_sub(1);
+        living.seat.clone_from(&seat);
+        // One that was skipped, or has lost its seat, is not among those counted.
+        if seat.is_some() && std::mem::take(&mut living.is_unseated) {
+            self.unseated -= 1;
         }
         if let Some(record) = self.record(tid) {
             record.sits(seat);
@@ -243,6 +249,22 @@ mod tests {
         threads.begin(7, 7, false, false);
         threads.enter(7, None, false);
         threads.enter(7, None, false);
+    }
+
+    #[test]
+    fn a_seat_counts_for_the_thread_that_gets_it() {
+        let mut threads = Threads::default();
+        let seat = Some(Seat::shared(seatmap_os::CpuSet::single(0)));
+        for (tid, seat) in [(7, None), (8, None), (9, seat.clone())] {
+            threads.begin(tid, tid, false, false);
+            threads.enter(tid, seat, tid == 7);
+        }
+        threads.sits(7, seat.clone());
+        threads.sits(9, None);
+        threads.sits(9, seat.clone());
+        assert_eq!(threads.unseated(), 1, "thread 8 has none still");
+        threads.sits(8, seat);
+        assert_eq!(threads.unseated(), 0);
     }
 
     #[test]

@@ -163,7 +163,7 @@ fn a_damaged_journal_is_undone_as_far_as_it_can_be_read() {
     assert_eq!(state(&root), ["0-7", "120", "5"]);
     let told: Vec<String> = left.iter().map(Left::to_string).collect();
     let wanted = format!(
-        "{} is not put back: 1 of its lines are damaged; what they told of stays as it is",
+        "{} is not put back: 1 of its lines is damaged; what it told of stays as it is",
         path.display()
     );
     assert_eq!(told, [wanted]);

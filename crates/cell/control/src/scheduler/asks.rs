@@ -7,10 +7,13 @@ use crate::policy::HIGHEST_PRIORITY;
 use crate::request::{Ask, ControlRequest, Create};
 use crate::ticket::Ticket;
 use crate::wants::Wants;
-use seatmap_cell::{Backend, CellError, CpuChoice, Name, Record};
+use seatmap_cell::{Backend, CellError, CpuChoice, Name, Record, choose};
 use seatmap_document::{Blame, with_causes};
 use seatmap_os::layout;
 use seatmap_os::{CpuSet, boot};
+
+/// A lease that is over would undo the cell while it is made or renewed.
+const NO_LEASE: &str = "a lease has a second at least";
 
 impl Scheduler<'_> {
     pub(super) fn ask(&mut self, connection: u64, request: ControlRequest) {
@@ -88,7 +91,7 @@ impl Scheduler<'_> {
             return Err(refused("a limit of noise is 0 to 100 %"));
         }
         if create.lease_s == Some(0) {
-            return Err(refused("a lease has a second at least"));
+            return Err(refused(NO_LEASE));
         }
         if create.takes_turns && create.memory_bytes > 0 {
             return Err(refused(
@@ -107,21 +110,32 @@ impl Scheduler<'_> {
     fn wants(&self, create: &Create, online: &CpuSet) -> Result<Wants, Say> {
         let wants = match named(create).map_err(refused)? {
             Some(wants) => wants,
-            None => {
-                let best = CpuChoice::of_host(&self.host).and_then(|all| all.best(None, None));
-                Wants::Count(best.map_err(refused)?.len())
-            }
+            None => Wants::Count(self.usual_size()?),
         };
         let cpus = if let Wants::Cpus(cpus) = &wants { cpus.clone() } else { CpuSet::default() };
         let missing = cpus.without(online);
-        if wants.can_be_met_by(online) {
+        let is_counted = matches!(wants, Wants::Count(_));
+        let isolated = if is_counted { choose::isolated(&self.host) } else { CpuSet::default() };
+        let open = online.without(&isolated);
+        if wants.can_be_met_by(&open) {
             Ok(wants)
         } else if !missing.is_empty() {
             Err(refused(CellError::NotOnline { missing, online: online.clone() }))
         } else if cpus.is_empty() {
-            Err(refused(CellError::TooMany { requested: wants.len(), free: online.len() }))
+            Err(refused(CellError::TooMany { requested: wants.len(), free: open.len() }))
         } else {
             Err(refused(CellError::NothingLeft(cpus)))
+        }
+    }
+
+    /// The size of a cell for which nobody says one.
+    fn usual_size(&self) -> Result<usize, Say> {
+        match CpuChoice::of_host(&self.host).and_then(|all| all.best(None, None)) {
+            Ok(best) => Ok(best.len()),
+            // Other cells have too many now: it waits for them, as it would with a number.
+            Err(CellError::TooMany { .. }) => CpuChoice::usual_size_of(&self.host)
+                .map_err(|error| refused(CellError::from(error))),
+            Err(error) => Err(refused(error)),
         }
     }
 
@@ -155,6 +169,9 @@ impl Scheduler<'_> {
 
     fn renew(&mut self, uid: u32, name: &Name, lease_s: u64) -> Result<Say, Say> {
         let id = self.own(uid, name)?;
+        if lease_s == 0 {
+            return Err(refused(NO_LEASE));
+        }
         if id.and_then(|id| self.jobs.get(&id)).is_some_and(|job| job.phase != CellPhase::Standing)
         {
             return Err(Say::error(
@@ -254,16 +271,61 @@ pub(super) fn of_record(record: &Record, takes_turns: bool) -> Create {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::{computer, stand};
     use super::*;
+    use crate::policy::Policy;
+    use seatmap_os::CpuList;
 
-    fn named_in(text: &str) -> Result<Option<Wants>, &'static str> {
+    fn create(text: &str) -> Create {
         let line = format!(
             "{{\"format\":\"seatmap-control/1\",\"id\":1,\"do\":\"create\",\"name\":\"a\"{text}}}"
         );
         match ControlRequest::parse(line.as_bytes()).unwrap().ask {
-            Ask::Create(create) => named(&create),
+            Ask::Create(create) => create,
             _ => unreachable!("it says create"),
         }
+    }
+
+    fn named_in(text: &str) -> Result<Option<Wants>, &'static str> {
+        named(&create(text))
+    }
+
+    /// A controller of a computer with these CPUs, and a cell on its second one.
+    fn controller(online: &str, isolated: &str) -> (tempfile::TempDir, Scheduler<'static>) {
+        let (folder, host) = computer(online, isolated);
+        stand(&host, "other", vec![1], None);
+        let slice = std::time::Duration::from_secs(1);
+        let (scheduler, _) =
+            Scheduler::open(host, Policy::Fifo, slice, Box::new(|_: &CpuList| Ok(0.0))).unwrap();
+        (folder, scheduler)
+    }
+
+    #[test]
+    fn a_cell_without_a_number_waits_like_any_other() {
+        let (_folder, scheduler) = controller("0-1", "");
+        let online = [0, 1].into_iter().collect();
+        assert_eq!(scheduler.wants(&create(",\"count\":1"), &online), Ok(Wants::Count(1)));
+        assert_eq!(scheduler.wants(&create(""), &online), Ok(Wants::Count(1)));
+        let one = CpuSet::single(0);
+        assert!(scheduler.wants(&create(""), &one).is_err(), "it could never be had");
+    }
+
+    #[test]
+    fn isolated_cpus_are_wanted_only_by_name() {
+        let (_folder, scheduler) = controller("0-7", "4-7");
+        let online = (0..8).collect();
+        assert!(scheduler.wants(&create(",\"count\":3"), &online).is_ok());
+        let too_many = scheduler.wants(&create(",\"count\":4"), &online).unwrap_err();
+        assert!(format!("{too_many:?}").contains("4; free are 4"), "{too_many:?}");
+        assert!(scheduler.wants(&create(",\"cpus\":[4,5,6,7]"), &online).is_ok());
+    }
+
+    #[test]
+    fn a_lease_is_not_renewed_for_no_time() {
+        let (_folder, mut scheduler) = controller("0-1", "");
+        let other = "other".parse().unwrap();
+        assert_eq!(scheduler.renew(0, &other, 0), Err(refused(NO_LEASE)));
+        assert_eq!(scheduler.host.cell(&other).unwrap().expires_s, None);
     }
 
     #[test]

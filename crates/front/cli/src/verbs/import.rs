@@ -53,9 +53,22 @@ fn targets(files: &[PathBuf], folder: &Path) -> Result<Vec<PathBuf>, CliError> {
                 "{one} and {two} would both become {target}; import them apart"
             )));
         }
+        // Nobody named this target: the other tool's file must not be lost under the profile.
+        if is_same(file, &target) {
+            return Err(CliError::input(format!(
+                "{} would be replaced by its own profile; give -o another folder, or a file's name",
+                file.display()
+            )));
+        }
         targets.push(target);
     }
     Ok(targets)
+}
+
+/// Whether both names are of one file that is there.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let real = [one, other].map(std::fs::canonicalize);
+    matches!(real, [Ok(one), Ok(other)] if one == other)
 }
 
 fn deliver(profile: &Profile, target: Option<&Path>, json: bool) -> Result<(), CliError> {

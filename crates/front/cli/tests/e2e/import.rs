@@ -182,6 +182,23 @@ fn several_files_go_to_a_folder() {
 }
 
 #[test]
+fn a_file_is_not_replaced_by_its_own_profile() {
+    let place = Place::new();
+    place.file("a.csv", TRIANGLE);
+    place.stdout(&["import", "a.csv", "-o", "a.json"]);
+    let before = place.read("a.json");
+    std::os::unix::fs::symlink(".", place.path("here")).unwrap();
+    for folder in [".", "here"] {
+        let line = place.one_line_refusal(&["import", "a.json", "-o", folder]);
+        assert!(line.contains("a.json would be replaced by its own profile"), "{line}");
+    }
+    assert_eq!(place.read("a.json"), before);
+    // A file that is named is meant.
+    place.stdout(&["import", "a.json", "--name", "other", "-o", "a.json"]);
+    assert!(place.read("a.json").contains("other"));
+}
+
+#[test]
 fn cycles_need_a_frequency() {
     let Some(file) = published("mctop/lpdxeon2680.mct") else { return };
     let place = Place::new();

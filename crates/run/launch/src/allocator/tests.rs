@@ -108,6 +108,24 @@ fn a_program_that_is_executed_asks_anew_and_keeps_its_seat() {
 }
 
 #[test]
+fn the_first_process_stays_the_first_whichever_thread_executes() {
+    let mut seating = room(seats(&[5, 3, 7], Beyond::Cycle), &[], 0);
+    seating.process(MAIN);
+    seating.thread(1, MAIN);
+    assert!(seating.executed(1, MAIN) && seating.is_first(MAIN));
+    assert!(seating.process(2).is_none() && !seating.is_first(2));
+}
+
+#[test]
+fn a_seat_that_was_given_up_is_shared_with_nobody() {
+    let mut seating = room(seats(&[5, 3], Beyond::Leave), &[("w", &[1])], 0);
+    assert_eq!(cpus(&mut seating, 1..2), [Some(5)]);
+    assert!(sat(3)(&seating.named(1, MAIN, "w")));
+    let next = seating.thread(2, MAIN);
+    assert!(told(&next) == [(2, Some(5))] && !next[0].shares, "{next:?}");
+}
+
+#[test]
 fn names_move_threads() {
     let mut seating = room(seats(&[5, 3, 7], Beyond::Leave), &[("w*", &[1])], 0);
     assert_eq!(cpus(&mut seating, 50..51), [Some(5)]);
@@ -162,6 +180,17 @@ fn a_thread_found_goes_by_rule_first() {
     let found: Vec<_> =
         (1..4).map(|tid| cpu(seating.seat_existing(tid, MAIN, "x").seat.as_ref())).collect();
     assert_eq!(found, [Some(3), Some(5), None]);
+}
+
+#[test]
+fn threads_run_on_the_cpus_of_seats_and_rules() {
+    let set = |list: &str| CpuSet::of_list(list).unwrap();
+    let io = Who::Named("io*".to_owned());
+    let rules = vec![SeatRule { who: io, seats: vec![Seat::shared(set("14-15"))] }];
+    let both = SeatAllocator::new(seats(&[5, 3], Beyond::Cycle), rules.clone(), 0);
+    assert_eq!(both.cpus(&set("0-15")), set("3,5,14-15"));
+    let rules_alone = SeatAllocator::new(seats(&[], Beyond::Cycle), rules, 0);
+    assert_eq!(rules_alone.cpus(&set("0-7")), set("0-7,14-15"));
 }
 
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 
 use super::ShareError;
 use seatmap_os::{Root, Tid, task};
-use seatmap_plan::local_rank::LocalRank;
+use seatmap_plan::local_rank::{LocalRank, LocalRankError};
 
 /// Programs between `xargs` and this one that start one command and wait for it.
 const WRAPPERS: [&str; 7] = ["sh", "bash", "dash", "env", "nice", "time", "timeout"];
@@ -49,10 +49,20 @@ fn of_options(
     let slot = options
         .slot_variable
         .as_ref()
-        .and_then(|name| Some((name, look(name)?.trim().parse().ok()?)));
-    if let Some((name, rank)) = slot {
-        let source = format!("{name}={rank}");
-        return Ok(Some(LocalRank { rank, size: options.at_a_time, kind: "worker", source }));
+        .and_then(|name| Some((name, look(name)?.trim().parse::<u32>().ok()?)));
+    if let Some((name, slot)) = slot {
+        let rank = slot as usize;
+        let size = options.at_a_time;
+        // SIGUSR1 makes xargs run more at a time than its command line says (xargs(1)).
+        if let Some(most) = size.filter(|size| rank >= *size) {
+            return Err(ShareError::Variable(LocalRankError {
+                variable: name.clone(),
+                value: slot.to_string(),
+                expected: format!("below the number of workers of xargs, {most}"),
+            }));
+        }
+        let source = format!("{name}={slot}");
+        return Ok(Some(LocalRank { rank, size, kind: "worker", source }));
     }
     let workers = options
         .at_a_time
@@ -151,6 +161,9 @@ mod tests {
         let found = worker(&root, 13, &slot(Some("1"))).unwrap().unwrap();
         assert_eq!((found.rank, found.size, found.source.as_str()), (1, Some(2), "SLOT=1"));
         assert!(matches!(worker(&root, 13, &slot(None)), Err(ShareError::Workers { .. })));
+        assert!(matches!(worker(&root, 13, &slot(Some("2"))), Err(ShareError::Variable(_))));
+        let none = worker(&root, 13, &slot(Some("18446744073709551615")));
+        assert!(matches!(none, Err(ShareError::Workers { .. })), "{none:?}");
         process(12, "make", 9, "make");
         assert_eq!(worker(&root, 13, &slot(None)), Ok(None), "a program of its own");
     }

@@ -27,7 +27,19 @@ pub fn destination(path: &Path, has_screen: bool) -> Result<Destination, CliErro
 /// A new file in this folder, named after the time.
 pub fn new_file() -> Result<Destination, CliError> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-    Destination::new(Path::new(&format!("seatmap-recording-{now}.jsonl")))
+    Destination::new(&unused(Path::new(""), now))
+}
+
+/// A name after the time that no file has: clocks step back, and a key is pressed twice in a
+/// second.
+fn unused(folder: &Path, seconds: u64) -> PathBuf {
+    let mut path = folder.join(format!("seatmap-recording-{seconds}.jsonl"));
+    let mut number = 1;
+    while path.symlink_metadata().is_ok() {
+        number += 1;
+        path = folder.join(format!("seatmap-recording-{seconds}-{number}.jsonl"));
+    }
+    path
 }
 
 /// A recording that is being written.
@@ -78,6 +90,22 @@ impl Recorder {
                 file.sync_data().map_err(|error| CliError::work_at(&path, error))
             }
             _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_does_not_replace_another() {
+        let folder = tempfile::tempdir().unwrap();
+        let names = ["seatmap-recording-7.jsonl", "seatmap-recording-7-2.jsonl"];
+        for name in names {
+            let path = unused(folder.path(), 7);
+            assert_eq!(path, folder.path().join(name));
+            std::fs::write(path, "").unwrap();
         }
     }
 }
