@@ -2,6 +2,7 @@
 
 use crate::Method;
 use crate::c2c::RecordingError;
+use crate::trace::TraceError;
 use seatmap_os::Tid;
 use seatmap_os::trusted::TrustError;
 use std::io;
@@ -83,6 +84,9 @@ pub enum ObserveError {
          libseatmap_trace.a -ldl"
     )]
     NoAccesses,
+    /// The traces of a program are there, and cannot be read.
+    #[error(transparent)]
+    Trace(TraceError),
     /// The user ended the observation before the program did.
     #[error("interrupted while the program was observed")]
     Interrupted,
@@ -92,6 +96,11 @@ pub enum ObserveError {
 }
 
 impl ObserveError {
+    /// The error of traces that could not be read, where `none` says that there are none.
+    pub(crate) fn of_traces(error: TraceError, none: Self) -> Self {
+        if matches!(error, TraceError::None { .. }) { none } else { ObserveError::Trace(error) }
+    }
+
     /// Whether the user asked for something that is not there.
     #[must_use]
     pub fn is_input(&self) -> bool {
