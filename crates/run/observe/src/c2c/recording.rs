@@ -189,7 +189,7 @@ impl<R: Read + Seek> Recording<R> {
                 self.layouts.get(*self.numbers.get(&number)?)?
             }
         };
-        layout.sample(header[4], body)
+        layout.sample(u16::from_ne_bytes([header[4], header[5]]), body)
     }
 
     /// Any other record than a sample. All events of a recording end them alike.
