@@ -30,7 +30,7 @@ fn numbers_and_nouns_agree() {
 /// Names of things that are counted. `{n} CPUs` in a source is "1 CPUs" for one of them.
 const COUNTED: &str = "CPUs PUs SPEs batches blocks bytes calls candidates cells channels columns contexts cores cycles \
     days detours edges elements entries events figures files gaps groups homes hours indexes interrupts jobs keys levels \
-    lines links loads mappings messages moves names nodes numbers objects pages pairs passes periods placements places \
+    lines links loads mappings messages moves names nodes numbers objects pages pairs passes periods phases placements places \
     processes programs ranks regimes resamplings rounds rows runs samples seats seconds sections steps stops streams \
     swaps switches tasks threads transfers tries users values vertices visits windows words workers";
 

@@ -6,6 +6,7 @@ use seatmap_console::output::{self, Destination};
 use seatmap_document::shell_file;
 use seatmap_observe::tsan::SharedLine;
 use seatmap_observe::{Document, Observation, Sighting};
+use seatmap_statistics::words::counted;
 use std::path::{Path, PathBuf};
 
 /// The most lines of falsely shared memory that are shown.
@@ -102,7 +103,7 @@ impl Page {
         let folder = self.phases.as_deref().unwrap_or(Path::new("")).display().to_string();
         let count = phases.as_ref().ok().copied().flatten();
         let of_phases =
-            count.map(|count| format!("{count} phases in {}\n", output::visible(&folder)));
+            count.map(|count| counted(count, "phase") + " in " + &output::visible(&folder) + "\n");
         let place = match &self.output {
             _ if document.pattern.edges.is_empty() || !is_written => String::new(),
             Some(path) => {
@@ -129,7 +130,9 @@ fn false_sharing(observation: &Observation, line: &SharedLine) -> String {
     let [from, to] =
         [line.from, line.to].map(|task| observation.tasks.get(task).map_or("?", |task| &task.name));
     format!(
-        "false sharing: '{from}' writes {} and '{to}' uses {}, on one cache line that passed {} times",
-        line.written, line.accessed, line.falsely
+        "false sharing: '{from}' writes {} and '{to}' uses {}, on one cache line that passed {}",
+        line.written,
+        line.accessed,
+        counted(line.falsely, "time")
     )
 }
