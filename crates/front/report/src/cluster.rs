@@ -354,14 +354,15 @@ fn named(cluster: &Cluster, nodes: &[usize]) -> String {
 
 pub(crate) fn time(ns: f64) -> String {
     match ns {
-        ns if ns < 1e3 => format!("{ns:.0} ns"),
-        ns if ns < 1e6 => format!("{:.1} us", ns / 1e3),
+        // A unit begins where rounding would give a thousand of the one below it.
+        ns if ns < 999.5 => format!("{ns:.0} ns"),
+        ns if ns < 999_950.0 => format!("{:.1} us", ns / 1e3),
         ns => format!("{:.2} ms", ns / 1e6),
     }
 }
 
 fn rate(mbps: f64) -> String {
-    if mbps < 1e3 { format!("{mbps:.0} Mbit/s") } else { format!("{:.1} Gbit/s", mbps / 1e3) }
+    if mbps < 999.5 { format!("{mbps:.0} Mbit/s") } else { format!("{:.1} Gbit/s", mbps / 1e3) }
 }
 
 #[cfg(test)]
