@@ -9,6 +9,7 @@ use seatmap_pattern::{Edge, Pattern, generate};
 use seatmap_place::PlaceRequest;
 use seatmap_place::search::Limit;
 use seatmap_plan::Objective;
+use seatmap_statistics::words::signed;
 use seatmap_statistics::{Xoshiro, median};
 use std::error::Error;
 
@@ -79,11 +80,11 @@ fn large() -> Result<Vec<Row>, Box<dyn Error>> {
         (request.objective, request.limit) = (Objective::Time, Limit::seconds(1.0));
         let answer = request.place()?;
         let got = format!(
-            "OS's order {:+.0} %, compact {:+.0} %, random {:+.0} %; bound {:+.1} %",
-            more(answer.cost, answer.baselines.os),
-            more(answer.cost, answer.baselines.compact),
-            more(answer.cost, answer.baselines.random.mean),
-            more(answer.cost, answer.lower_bound)
+            "OS's order {} %, compact {} %, random {} %; bound {} %",
+            signed(more(answer.cost, answer.baselines.os), 0),
+            signed(more(answer.cost, answer.baselines.compact), 0),
+            signed(more(answer.cost, answer.baselines.random.mean), 0),
+            signed(more(answer.cost, answer.lower_bound), 1)
         );
         rows.push(Row::info(
             format!("slowest seat, {spec} with uneven loads on core-i9-12900k"),

@@ -220,7 +220,7 @@ fn eight(survey: &Survey, module: usize) -> Option<&Series> {
 }
 
 fn number(ns: f64) -> String {
-    if ns < 10_000.0 { format!("{ns:.1}") } else { format!("{ns:.0}") }
+    if ns < 9_999.95 { format!("{ns:.1}") } else { format!("{ns:.0}") }
 }
 
 #[cfg(test)]

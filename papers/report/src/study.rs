@@ -3,6 +3,7 @@
 mod table;
 
 use seatmap_document::{visible, visible_lines};
+use seatmap_statistics::words;
 use serde::{Deserialize, Serialize};
 pub use table::{Column, FilledTable, Table, TableRow};
 
@@ -368,12 +369,14 @@ fn misses(found: &[MeasuredFigure]) -> String {
 }
 
 fn number(value: f64) -> String {
-    match value.abs() {
-        10_000.0.. => format!("{value:.0}"),
-        100.0.. => format!("{value:.1}"),
-        small if small < 0.1 && small > 0.0 => format!("{value:.4}"),
-        _ => format!("{value:.3}"),
-    }
+    // The bounds are those at which rounding adds a digit.
+    let digits = match value.abs() {
+        9_999.95.. => 0,
+        99.9995.. => 1,
+        small if small < 0.1 && small > 0.0 => 4,
+        _ => 3,
+    };
+    words::figure(value, digits)
 }
 
 #[cfg(test)]

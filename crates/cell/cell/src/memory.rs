@@ -12,6 +12,7 @@ use seatmap_os::CpuSet;
 use seatmap_os::layout;
 use seatmap_os::mempolicy::MemoryPolicy;
 use seatmap_os::root::Root;
+use seatmap_statistics::words::agreeing;
 use serde::{Deserialize, Serialize};
 use std::ffi::CStr;
 use std::fs::{self, File, OpenOptions};
@@ -76,7 +77,10 @@ pub(crate) fn check(root: &Root, wanted_bytes: u64) -> io::Result<()> {
     }
     let [wanted, free, stays] = [wanted_bytes, free, everybodys].map(|bytes| bytes >> 20);
     Err(io::Error::other(format!(
-        "{wanted} MiB are wanted, and {free} are free; {stays} stay for everybody else"
+        "{wanted} MiB {} wanted, and {free} {} free; {stays} {} for everybody else",
+        agreeing(wanted as usize, "is", "are"),
+        agreeing(free as usize, "is", "are"),
+        agreeing(stays as usize, "stays", "stay")
     )))
 }
 
@@ -288,7 +292,10 @@ mod tests {
         std::fs::write(folder.path().join("proc/meminfo"), meminfo).unwrap();
         assert!(check(&root, 15 << 20).is_ok());
         let told = |wanted| check(&root, wanted).unwrap_err().to_string();
-        assert_eq!(told(16 << 20), "16 MiB are wanted, and 16 are free; 1 stay for everybody else");
+        assert_eq!(
+            told(16 << 20),
+            "16 MiB are wanted, and 16 are free; 1 stays for everybody else"
+        );
         assert!(told(u64::MAX).starts_with("17592186044415 MiB"));
     }
 

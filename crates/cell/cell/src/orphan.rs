@@ -19,24 +19,33 @@ pub(crate) fn cpus_of(root: &Root, group: &str) -> CpuSet {
 /// that could not be.
 pub(crate) fn put_back(root: &Root, layout: &Layout, cell: &CpuSet, online: &CpuSet) -> Vec<Left> {
     let narrow = online.without(cell);
+    let mut left = Vec::new();
     if let Some(base) = &layout.v1 {
         let balance = format!("{base}/cpuset.sched_load_balance");
         if root.read(&balance).is_ok_and(|found| found == "0") {
-            // A refusal of the kernel is not reported; the kernel refuses nothing here.
-            let _ = root.write(&balance, "1");
+            left.extend(write(root, &balance, "1"));
         }
     }
     for path in [settings::DEFAULT_AFFINITY, settings::WORKQUEUES] {
         if settings::value(root, path).ok().and_then(|text| CpuSet::of_mask(&text)).as_ref()
             == Some(&narrow)
         {
-            let _ = root.write(path, &online.to_mask());
+            left.extend(write(root, path, &online.to_mask()));
         }
     }
     if list(root, settings::WATCHDOG).as_ref() == Some(&narrow) {
-        let _ = root.write(settings::WATCHDOG, &online.to_string());
+        left.extend(write(root, settings::WATCHDOG, &online.to_string()));
     }
-    interrupts(root, &narrow, online).into_iter().chain(interval(root)).collect()
+    left.extend(interrupts(root, &narrow, online));
+    left.extend(interval(root));
+    left
+}
+
+/// Writes a setting, and returns it where that is refused: in a container, the kernel's settings
+/// may be there to be read only.
+fn write(root: &Root, path: &str, value: &str) -> Option<Left> {
+    let error = root.write(path, value).err()?;
+    Some(Left { path: path.to_owned(), why: format!("{}; it should be {value}", error.source) })
 }
 
 fn list(root: &Root, path: &str) -> Option<CpuSet> {
@@ -120,5 +129,24 @@ mod tests {
             std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success()
         );
         assert_eq!(now("/proc/irq/4/smp_affinity_list"), set("0-2").to_string());
+    }
+
+    #[test]
+    fn a_setting_that_cannot_be_written_is_named() {
+        // A file of the kernel that even root only reads, and that says 0 on most computers.
+        let fixed = "/sys/devices/system/cpu/cpu0/topology/physical_package_id";
+        if !std::fs::read_to_string(fixed).is_ok_and(|text| text == "0\n") {
+            return seatmap_needs::skipped!("{fixed} does not say 0");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        std::fs::create_dir(root.path("/cg")).unwrap();
+        let balance = "/cg/cpuset.sched_load_balance";
+        std::os::unix::fs::symlink(fixed, root.path(balance)).unwrap();
+        let layout = Layout { v1: Some("/cg".into()), v2: None };
+        let left = put_back(&root, &layout, &set("1"), &set("0-2"));
+        assert_eq!(left.len(), 1, "{left:?}");
+        assert_eq!(left[0].path, balance);
+        assert!(left[0].why.ends_with("; it should be 1"), "{left:?}");
     }
 }

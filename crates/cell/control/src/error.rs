@@ -3,6 +3,7 @@
 use crate::answer::ErrorOrigin;
 use crate::watched::Stopped;
 use seatmap_cell::CellError;
+use seatmap_cell::undo::Left;
 use seatmap_document::Blame;
 use std::io;
 use std::path::Path;
@@ -44,6 +45,9 @@ pub enum ControlError {
     /// A call of `seatmap-cell` failed.
     #[error(transparent)]
     Cell(#[from] CellError),
+    /// The controller has ended, and some changes of its cells stay.
+    #[error("the controller has ended its cells; {}", joined(.0))]
+    NotPutBack(Vec<Left>),
     /// No controller answers.
     #[error("{path}: no controller answers; 'seatmap cell serve' starts one")]
     Unreachable {
@@ -78,6 +82,11 @@ pub enum ControlError {
     },
 }
 
+/// Settings that could not be put back, in one line.
+fn joined(left: &[Left]) -> String {
+    left.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
 impl ControlError {
     /// No server of files listens at a socket, or it lets nobody in.
     pub(crate) fn no_files(socket: &Path, source: io::Error) -> Self {
@@ -102,5 +111,19 @@ impl Blame for ControlError {
                 | Socket { .. }
                 | Unreachable { .. }
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_stay_are_named() {
+        let left = |path: &str| Left { path: path.to_owned(), why: "gone".to_owned() };
+        assert_eq!(
+            ControlError::NotPutBack(vec![left("/a"), left("/b")]).to_string(),
+            "the controller has ended its cells; /a is not put back: gone; /b is not put back: gone"
+        );
     }
 }

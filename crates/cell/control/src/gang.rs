@@ -71,8 +71,10 @@ pub fn stop<E: From<FileError>>(
     Ok(stopped)
 }
 
-/// Puts stopped threads back into a control group, each on its CPUs.
-pub fn seat(root: &Root, stopped: &[Stopped], folder: &str) {
+/// Puts stopped threads back into a control group, each on its CPUs. Returns those that live and
+/// are not in it afterwards.
+#[must_use]
+pub fn seat(root: &Root, stopped: &[Stopped], folder: &str) -> Vec<Tid> {
     let file = group::members_file(root, folder);
     for thread in stopped.iter().filter(|thread| is_the_same(root, thread)) {
         // Version 2 takes processes, and refuses the number of any other thread; the first has
@@ -86,6 +88,15 @@ pub fn seat(root: &Root, stopped: &[Stopped], folder: &str) {
         let _ = cpus.give(thread.tid);
         fault::point();
     }
+    // Where its members cannot be read, any may be outside.
+    let inside = group::members(root, folder).unwrap_or_default();
+    let are_threads = file.ends_with("/tasks");
+    stopped
+        .iter()
+        .filter(|thread| !inside.contains(if are_threads { &thread.tid } else { &thread.pid }))
+        .filter(|thread| is_the_same(root, thread))
+        .map(|thread| thread.tid)
+        .collect()
 }
 
 /// Lets stopped threads go on.
@@ -163,7 +174,9 @@ pub(crate) mod tests {
         let another = Stopped { started_ticks: 1, ..stopped[0].clone() };
         go_on(&root, &[another]);
         assert_eq!(sleeper.state(), 'T', "the number is not who it was");
-        seat(&root, &stopped, group);
+        let gone = folder.path().join("gone");
+        assert_eq!(seat(&root, &stopped, gone.to_str().unwrap()), [stopped[0].tid]);
+        assert!(seat(&root, &stopped, group).is_empty());
         go_on(&root, &stopped);
         assert!(sleeper.becomes('S'));
     }

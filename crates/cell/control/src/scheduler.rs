@@ -15,6 +15,7 @@ use crate::request::ControlRequest;
 use crate::ticket::Ticket;
 use crate::usage::Usage;
 use crate::wants::Wants;
+use seatmap_cell::undo::Left;
 use seatmap_cell::{CpuChoice, Host, NoiseJudge, choose};
 use seatmap_os::layout;
 use seatmap_os::peer::Peer;
@@ -124,13 +125,15 @@ impl<'a> Scheduler<'a> {
     }
 
     /// Ends in good order: what is not detached is undone, what is suspended goes on outside.
+    /// Returns the settings that could not be put back.
     ///
     /// # Errors
     /// A journal or the ledger cannot be read or written.
-    pub fn close(mut self) -> Result<(), seatmap_cell::CellError> {
+    pub fn close(mut self) -> Result<Vec<Left>, seatmap_cell::CellError> {
         self.queue.settle(boot::milliseconds());
         self.keep_account();
-        ledger::wind_up(&self.host).map(|_| ())
+        let (_, left) = ledger::wind_up(&self.host)?;
+        Ok(left)
     }
 
     /// Starts and suspends whom the queue says.
@@ -167,7 +170,8 @@ impl<'a> Scheduler<'a> {
 
     /// Moves this process itself off the cells: making a cell never moves it.
     fn leave_the_cells(&self) {
-        let taken = self.host.cells().unwrap_or_default();
+        // Where they cannot be read, any CPU may be in one: this process stays where it is.
+        let Ok(taken) = self.host.cells() else { return };
         let online = layout::online(&self.host.root).unwrap_or_default();
         let elsewhere = self.host.claimed();
         let mask =

@@ -131,7 +131,8 @@ pub fn serve(
     let _ = fs::remove_file(&options.socket);
     let _ = options.export.as_ref().map(|_| fs::remove_file(door));
     warden.dismiss();
-    Ok(closed?)
+    let left = closed?;
+    if left.is_empty() { Ok(()) } else { Err(ControlError::NotPutBack(left)) }
 }
 
 fn listen(path: &Path) -> Result<UnixListener, ControlError> {

@@ -10,6 +10,7 @@ use seatmap_live::{Candidate, Metric, Outcome};
 use seatmap_observe::End;
 use seatmap_os::CpuSet;
 use seatmap_statistics::median;
+use seatmap_statistics::words::signed;
 
 /// The whole of it for a terminal.
 #[must_use]
@@ -136,8 +137,9 @@ fn judged(attempt: &Attempt) -> String {
     };
     let percent = |ratio: f64| 100.0 * (ratio - 1.0);
     attempt.gain.map_or(word.to_owned(), |gain| {
-        let [centre, low, high] = [gain.ratio, gain.low, gain.high].map(percent);
-        format!("{centre:+.1} % [{low:+.1} to {high:+.1} %], {word}")
+        let [centre, low, high] =
+            [gain.ratio, gain.low, gain.high].map(|ratio| signed(percent(ratio), 1));
+        format!("{centre} % [{low} to {high} %], {word}")
     })
 }
 

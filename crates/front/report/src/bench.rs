@@ -8,6 +8,7 @@ use crate::svg::curves::Curve;
 use crate::svg::frame::Title;
 use crate::svg::intervals::Interval;
 use seatmap_document::visible;
+use seatmap_statistics::words::{figure, signed};
 use seatmap_statistics::{quantile, signed_rank};
 use seatmap_tune::document::Baseline;
 use seatmap_tune::metric::Better;
@@ -173,6 +174,7 @@ pub(crate) fn reading_of(unit: &str, value: f64) -> String {
         return duration(1e9 * value);
     }
     match value {
+        0.0 => "0".to_owned(),
         1e4.. => format!("{value:.0}"),
         // The power of ten of the first digit, taken from 3, leaves four digits that matter.
         1e-3.. => format!("{value:.*}", (3.0 - value.log10().floor()).max(0.0) as usize),
@@ -263,20 +265,19 @@ pub(crate) fn amount(metric: &str, percent: f64) -> String {
 
 /// `[-1.2 to +0.4 % at 95 %]`.
 pub(crate) fn interval(ends_percent: [f64; 2], confidence: f64) -> String {
-    // The sign stands apart, because the number of digits follows from the size alone.
-    let [low, high] = ends_percent.map(|percent| {
-        format!("{}{}", if percent < 0.0 { "-" } else { "+" }, digits(percent.abs()))
-    });
+    let [low, high] = ends_percent.map(|percent| signed(percent, decimals(percent)));
     // A hundred times a share such as 0.29 is not a whole number; a tenth of a per cent is enough.
     format!("[{low} to {high} % at {} %]", (1000.0 * confidence).round() / 10.0)
 }
 
 /// Two digits that matter of a percentage.
 pub(crate) fn digits(percent: f64) -> String {
-    match percent {
-        1.0.. => format!("{percent:.1}"),
-        _ => format!("{percent:.2}"),
-    }
+    figure(percent, decimals(percent))
+}
+
+/// The digits after the point that leave two digits; 0.995 is rounded up to 1.0.
+fn decimals(percent: f64) -> usize {
+    if percent.abs() < 0.995 { 2 } else { 1 }
 }
 
 /// The least difference that can be shown, from the first command's difference from itself.
@@ -329,6 +330,14 @@ fn direction(results: &Results) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn percentages_have_two_digits_and_no_negative_zero() {
+        assert_eq!([0.994, 0.996, 12.34].map(digits), ["0.99", "1.0", "12.3"]);
+        assert_eq!(interval([-0.001, 0.0], 0.95), "[+0.00 to +0.00 % at 95 %]");
+        assert_eq!(interval([-1.26, 0.126], 0.95), "[-1.3 to +0.13 % at 95 %]");
+        assert_eq!(reading_of("jobs", 0.0), "0");
+    }
 
     #[test]
     fn names_that_are_cut_stay_different() {

@@ -367,7 +367,7 @@ fn named(cluster: &Cluster, nodes: &[usize]) -> String {
 }
 
 fn rate(mbps: f64) -> String {
-    if mbps < 1e3 { format!("{mbps:.0} Mbit/s") } else { format!("{:.1} Gbit/s", mbps / 1e3) }
+    if mbps < 999.5 { format!("{mbps:.0} Mbit/s") } else { format!("{:.1} Gbit/s", mbps / 1e3) }
 }
 
 #[cfg(test)]

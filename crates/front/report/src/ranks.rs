@@ -5,6 +5,7 @@ use crate::duration::time;
 use seatmap_document::visible;
 use seatmap_os::CpuList;
 use seatmap_ranks::{Costs, RankPlan};
+use seatmap_statistics::words::signed;
 
 /// The most nodes that are listed.
 const MOST_NODES: usize = 32;
@@ -60,7 +61,10 @@ fn more(ns: f64, plan_ns: f64) -> String {
     let percent = 100.0 * (ns / plan_ns - 1.0);
     // The plan's own row has no difference. Over a plan that costs nothing, the ratio is not a
     // number.
-    if ns == plan_ns || !percent.is_finite() { String::new() } else { format!("{percent:+.0} %") }
+    if ns == plan_ns || !percent.is_finite() {
+        return String::new();
+    }
+    format!("{} %", signed(percent, 0))
 }
 
 fn nodes(plan: &RankPlan, ranks: &[Vec<usize>]) -> String {

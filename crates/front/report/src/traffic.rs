@@ -108,7 +108,8 @@ pub(crate) fn counted(number: f64, thing: &str) -> String {
 /// multiplier of 1000.
 pub(crate) fn short(number: f64) -> String {
     if number.fract() == 0.0 && number.abs() < 1e6 {
-        number.to_string()
+        // Without the sign of a negative zero.
+        (number + 0.0).to_string()
     } else {
         three_digits(number)
     }
@@ -116,6 +117,10 @@ pub(crate) fn short(number: f64) -> String {
 
 /// Three digits that count, and a multiplier of 1000.
 pub(crate) fn three_digits(number: f64) -> String {
+    // Nothing has no digits that count.
+    if number == 0.0 {
+        return "0".to_owned();
+    }
     let mut rest = number;
     let mut multiplier = "";
     for next in [" k", " M", " G", " T", " P", " E"] {
@@ -158,6 +163,8 @@ mod tests {
             5e25,
         ];
         insta::assert_snapshot!(numbers.map(short).join(", "), @"0, 1, 4096, 999999, 1.00 M, 16.8 M, 1.00 G, 1.50, 0.30, 1.0e-9, 12.3, 50000000 E");
+        assert_eq!([0.0, -0.0].map(three_digits), ["0", "0"]);
+        assert_eq!(short(-0.0), "0");
         assert_eq!(
             (counted(1.0, "byte"), counted(2.0, "byte")),
             ("1 byte".to_owned(), "2 bytes".to_owned())

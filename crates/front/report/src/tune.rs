@@ -5,6 +5,7 @@ use crate::bench::{amount, differences, digits, interval, reading_of, readings_b
 use crate::page::{Block, Page, Section, Table, TableCell, draw};
 use crate::traffic;
 use seatmap_statistics::median;
+use seatmap_statistics::words::signed;
 use seatmap_tune::Tuned;
 use seatmap_tune::metric::Better;
 use seatmap_tune::race::{DEFAULT, Phase};
@@ -112,7 +113,7 @@ fn table(tuned: &Tuned, verdict: &Verdict) -> Table {
         [
             TableCell::from(&names[at]).tip(candidate.name.as_str()),
             median(&values).map_or_else(String::new, |value| reading_of(&tuned.unit, value)).into(),
-            format!("{:+.1} %", verdict.above_winner_percent[at]).into(),
+            format!("{} %", signed(verdict.above_winner_percent[at], 1)).into(),
             values.len().into(),
             candidate.predicted.map_or_else(String::new, traffic::three_digits).into(),
             fate(tuned, verdict, at).into(),

@@ -123,6 +123,14 @@ pub fn figure(value: f64, digits: usize) -> String {
     }
 }
 
+/// A figure with its sign and this many digits after the point. One that is rounded to nothing has
+/// a plus: `-1.2`, `+0.0`.
+#[must_use]
+pub fn signed(value: f64, digits: usize) -> String {
+    let text = figure(value, digits);
+    if text.starts_with('-') { text } else { format!("+{text}") }
+}
+
 /// A time in seconds in one unit. A time that is not zero is never told as 0: `0.4 ms`, `1.2 s`,
 /// `20 s`, `3 min`.
 #[must_use]
@@ -282,6 +290,8 @@ mod tests {
             (figure(-0.4, 0), figure(f64::NEG_INFINITY, 0)),
             ("0".to_owned(), "-inf".to_owned())
         );
+        let with_signs = [-0.04, -0.0, 0.04, -0.06, 1.0].map(|value| signed(value, 1));
+        assert_eq!(with_signs, ["+0.0", "+0.0", "+0.0", "-0.1", "+1.0"]);
     }
 
     #[test]

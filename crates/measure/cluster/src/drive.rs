@@ -84,11 +84,11 @@ pub(crate) fn drive(way: Way<'_>, time: Duration, limit: Duration) -> Result<Pai
         });
         trips.push(line.trips(size, time).map_err(|error| tried(&what, &error, limit) + &through)?);
     }
+    // A stream fills queues, which then drop packets of a healthy link: the losses of trips count.
+    let trips_only = line.accounts().map_err(|error| tried("its counts", &error, limit))?;
     seat.for_trips(false);
     let streams = |error: io::Error| tried("streams", &error, limit);
     let gap_ns = [line.gap_there().map_err(streams)?, line.gap_back().map_err(streams)?];
-    // A stream fills queues, which then drop packets of a healthy link: the losses of trips count.
-    let trips_only = line.accounts().map_err(streams)?;
     let least = STREAM.min(STREAM_TO_TRIPS * time);
     let rate_mbps = [
         line.rate(Line::there, least).map_err(streams)?,

@@ -78,21 +78,30 @@ fn answer(called: Called<Ends>) -> io::Result<()> {
     channel.stream().set_write_timeout(Some(SILENCE))?;
     let mut buffer = Vec::new();
     let mut seat = Seat::new();
-    while let Some(order) = channel.receive_frame::<9>()? {
-        let [letter, numbers @ ..] = order;
-        let [size, count] = [0, 4].map(|at| {
-            let [a, b, c, d] = [at, at + 1, at + 2, at + 3].map(|at| numbers[at]);
-            u32::from_be_bytes([a, b, c, d])
-        });
-        // The size comes from the other end, which must not make this one allocate without bounds.
-        if size > LARGEST {
-            return Err(io::ErrorKind::InvalidData.into());
-        }
-        buffer.resize(size as usize, 0);
-        seat.for_trips(letter == b'E');
-        obey(&mut channel, letter, &mut buffer, count)?;
-    }
+    while obey_next(&mut channel, &mut buffer, &mut seat)?.is_some() {}
     Ok(())
+}
+
+/// Does what the next order says, and returns its letter; `None` at the end of the connection.
+fn obey_next(
+    channel: &mut Channel,
+    buffer: &mut Vec<u8>,
+    seat: &mut Seat,
+) -> io::Result<Option<u8>> {
+    let Some(order) = channel.receive_frame::<9>()? else { return Ok(None) };
+    let [letter, numbers @ ..] = order;
+    let [size, count] = [0, 4].map(|at| {
+        let [a, b, c, d] = [at, at + 1, at + 2, at + 3].map(|at| numbers[at]);
+        u32::from_be_bytes([a, b, c, d])
+    });
+    // The size comes from the other end, which must not make this one allocate without bounds.
+    if size > LARGEST {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    buffer.resize(size as usize, 0);
+    seat.for_trips(letter == b'E');
+    obey(channel, letter, buffer, count)?;
+    Ok(Some(letter))
 }
 
 fn obey(channel: &mut Channel, order: u8, buffer: &mut [u8], count: u32) -> io::Result<()> {
@@ -221,6 +230,7 @@ fn counted(quotas: &Quotas) -> Option<Vec<Stop>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::drive::{Way, drive};
 
     fn stop(file: &str, stopped_periods: u64, periods: u64) -> Stop {
         Stop {
@@ -251,6 +261,31 @@ mod tests {
             "an end that says nothing was not free of stops"
         );
         assert_eq!(before.end(&before).stops, Some(Vec::new()));
+    }
+
+    /// A stream fills queues, so that a healthy link drops packets.
+    #[test]
+    fn the_losses_of_round_trips_are_counted_before_any_stream() {
+        let secret = Secret::new().unwrap();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut gate = Gate::<Ends>::new(vec![listener], &secret, Purpose::Pair).unwrap();
+        let answering = std::thread::spawn(move || {
+            let called = std::iter::repeat_with(|| gate.look(PAUSE)).flatten().flatten().next();
+            let (_, mut channel) = called.unwrap().welcome().unwrap();
+            let mut buffer = Vec::new();
+            let mut seat = Seat::new();
+            let letters = std::iter::from_fn(|| {
+                obey_next(&mut channel, &mut buffer, &mut seat).ok().flatten()
+            });
+            letters.collect::<Vec<u8>>()
+        });
+        let way = Way { ends: Ends { from: 0, to: 1 }, address, secret: &secret };
+        drive(way, Duration::from_millis(1), SILENCE).unwrap();
+        let letters = answering.join().unwrap();
+        let first_stream = letters.iter().position(|letter| b"UD".contains(letter)).unwrap();
+        let last_trip = letters.iter().rposition(|letter| *letter == b'E').unwrap();
+        assert_eq!(&letters[last_trip + 1..first_stream], b"S", "{letters:?}");
     }
 
     #[test]

@@ -141,7 +141,9 @@ impl AdviceRequest<'_> {
         Ok(remarks)
     }
 
-    /// A link that is clearly busier than without a plan, where the objective does not see links.
+    /// A link that is clearly busier than without a plan, where distances alone were the objective.
+    /// `time` does not see links either, but the objectives that do know no loads: there is nothing
+    /// to propose.
     fn busier_link(
         &self,
         request: &PlaceRequest,

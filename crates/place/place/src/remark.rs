@@ -92,8 +92,8 @@ pub enum PlacementRemark {
         /// The weight that crosses it.
         load: f64,
     },
-    /// The busiest link carries clearly more than the busiest one does without a plan, and the
-    /// objective does not see links.
+    /// The busiest link carries clearly more than the busiest one does without a plan, which the
+    /// objective `distance` does not see.
     BusierLink {
         /// Its name.
         link: String,

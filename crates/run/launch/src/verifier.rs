@@ -213,12 +213,14 @@ impl ProcessMemory {
 #[must_use]
 pub fn size(bytes: u64) -> String {
     let kib = bytes as f64 / 1024.0;
-    if bytes < 1 << 20 {
+    let mib = kib / 1024.0;
+    // A unit begins where rounding would give 1024 of the one below it.
+    if kib < 1023.5 {
         format!("{kib:.0} KiB")
-    } else if bytes < 1 << 30 {
-        format!("{:.1} MiB", kib / 1024.0)
+    } else if mib < 1023.95 {
+        format!("{mib:.1} MiB")
     } else {
-        format!("{:.1} GiB", kib / 1024.0 / 1024.0)
+        format!("{:.1} GiB", mib / 1024.0)
     }
 }
 
@@ -239,6 +241,7 @@ mod tests {
         insta::assert_snapshot!(process(&own, Some("0-1")).sentence(), @"memory of solver (70) at its end: 3.0 MiB on node 0, 1.0 MiB on node 1, none elsewhere than asked");
         insta::assert_snapshot!(process(&own[..1], None).sentence(), @"memory of solver (70) at its end: 3.0 MiB on node 0");
         assert_eq!([9 << 10, 5 << 29].map(size), ["9 KiB", "2.5 GiB"]);
+        assert_eq!([(1 << 20) - 1, (1 << 30) - 1].map(size), ["1.0 MiB", "1.0 GiB"]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::Method;
 use crate::c2c::RecordingError;
+use crate::trace::TraceError;
 use seatmap_document::Blame;
 use seatmap_os::Tid;
 use seatmap_os::trusted::TrustError;
@@ -84,12 +85,22 @@ pub enum ObserveError {
          libseatmap_trace.a -ldl"
     )]
     NoAccesses,
+    /// The traces of a program are there, and cannot be read.
+    #[error(transparent)]
+    Trace(TraceError),
     /// The user ended the observation before the program did.
     #[error("interrupted while the program was observed")]
     Interrupted,
     /// The program failed.
     #[error("the program failed while it was observed ({0})")]
     Failed(ExitStatus),
+}
+
+impl ObserveError {
+    /// The error of traces that could not be read, where `none` says that there are none.
+    pub(crate) fn of_traces(error: TraceError, none: Self) -> Self {
+        if matches!(error, TraceError::None { .. }) { none } else { ObserveError::Trace(error) }
+    }
 }
 
 impl Blame for ObserveError {

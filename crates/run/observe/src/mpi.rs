@@ -7,7 +7,7 @@ use crate::{Kind, Method, Observation, Share, Task, Window};
 use seatmap_document::visible;
 use seatmap_pattern::Edge;
 use seatmap_pattern::pattern::MAX_TASKS;
-use seatmap_statistics::words::counted;
+use seatmap_statistics::words::{agreeing, counted};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -178,13 +178,14 @@ fn unseen(ranks: &BTreeMap<usize, Rank>, size: usize) -> Vec<String> {
         *sum = sum.saturating_add(*times);
     }
     let calls = calls.into_iter().map(|(call, times)| {
-        format!("not counted: {times} of {}", visible(call), times = counted(times, "call"))
+        format!("{times} of {}", visible(call), times = counted(times, "call"))
     });
     let absent = size - ranks.len();
     let absent = (absent > 0).then(|| {
         format!(
-            "{absent} of {size} left no trace: they did not call MPI_Finalize",
-            size = counted(size, "rank")
+            "{absent} of {size} left no trace: {they} did not call MPI_Finalize",
+            size = counted(size, "rank"),
+            they = agreeing(absent, "it", "they")
         )
     });
     calls.chain(absent).chain(ranks.values().filter_map(|rank| rank.cut_off.clone())).collect()

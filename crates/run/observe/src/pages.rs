@@ -116,13 +116,19 @@ impl Pages {
     }
 
     fn memory(&self) -> Option<String> {
-        let left_out: u64 = self.sampled().map(|sender| sender.left_out_bytes).sum();
-        let sampled: u64 = self.sampled().map(|sender| sender.sampled_bytes).sum();
-        let [left_out_mb, all_mb] = [left_out, left_out + sampled].map(|bytes| bytes / 1_000_000);
+        let left_out = sum(self.sampled().map(|sender| sender.left_out_bytes));
+        let sampled = sum(self.sampled().map(|sender| sender.sampled_bytes));
+        let all = left_out.saturating_add(sampled);
+        let [left_out_mb, all_mb] = [left_out, all].map(|bytes| bytes / 1_000_000);
         (left_out > 0).then(|| {
             format!("{left_out_mb} MB of {all_mb} MB were not sampled: there is more than fits")
         })
     }
+}
+
+/// A sum of what programs say of themselves, which may be any number.
+fn sum(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.fold(0, u64::saturating_add)
 }
 
 impl Source for Pages {
@@ -199,16 +205,41 @@ impl Source for Pages {
         let others = if self.combines { self.threads.unseen() } else { Vec::new() };
         let senders = &self.listener.senders;
         let forks: u64 = senders.iter().map(|sender| sender.forks).sum();
-        let lost: u64 = senders.iter().map(|sender| sender.lost).sum();
+        let lost = sum(senders.iter().map(|sender| sender.lost));
         let refused = senders.iter().filter(|sender| sender.refused.is_some()).count();
         let sentences = [
-            count_of(forks, "forks began processes that started no program: their memory was not sampled"),
-            count_of(lost, "samples were lost: they came faster than they were read"),
+            count_of(
+                forks,
+                "fork",
+                [
+                    "began a process that started no program: its memory was not sampled",
+                    "began processes that started no program: their memory was not sampled",
+                ],
+            ),
+            count_of(
+                lost,
+                "sample",
+                [
+                    "was lost: it came faster than it was read",
+                    "were lost: they came faster than they were read",
+                ],
+            ),
             count_of(
                 self.listener.strangers,
-                "connections of other users were refused: they tell nothing of this program",
+                "connection",
+                [
+                    "of another user was refused: it tells nothing of this program",
+                    "of other users were refused: they tell nothing of this program",
+                ],
             ),
-            count_of(refused as u64, "processes were not sampled: the kernel told them of no faults"),
+            count_of(
+                refused as u64,
+                "process",
+                [
+                    "was not sampled: the kernel told it of no faults",
+                    "were not sampled: the kernel told them of no faults",
+                ],
+            ),
             self.memory(),
             self.blindness().filter(|_| self.combines).map(|reason| format!("shared pages: {reason}")),
             self.watcher.as_ref().err().map(|error| {

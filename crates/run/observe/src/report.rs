@@ -77,13 +77,42 @@ impl ReportRequest {
     pub(crate) fn read(&self, folder: &Path) -> Result<Sighting, ObserveError> {
         match self.method {
             ReportMethod::Messages { .. } => {
-                let messages = mpi::read(folder).map_err(|_| ObserveError::NoMessages)?;
+                let messages = mpi::read(folder)
+                    .map_err(|error| ObserveError::of_traces(error, ObserveError::NoMessages))?;
                 Ok(Sighting { observation: messages.observation, lines: Vec::new() })
             }
             ReportMethod::Accesses => {
-                let sharing = tsan::read(folder).map_err(|_| ObserveError::NoAccesses)?;
+                let sharing = tsan::read(folder)
+                    .map_err(|error| ObserveError::of_traces(error, ObserveError::NoAccesses))?;
                 Ok(Sighting { observation: sharing.observation, lines: sharing.lines })
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(method: ReportMethod, name: &str, text: &str) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(name), text).unwrap();
+        let command = SubjectCommand::default();
+        ReportRequest { method, command }.read(folder.path()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_damaged_trace_is_not_a_missing_one() {
+        let messages = || ReportMethod::Messages { library: Err("none".to_owned()), rank: None };
+        let damaged = "{\"format\":\"seatmap-trace/1\"}\n";
+        for (method, name) in
+            [(messages(), "rank-0-1.jsonl"), (ReportMethod::Accesses, "threads-1.jsonl")]
+        {
+            let told = refusal(method, name, damaged);
+            assert!(told.contains(name) && told.contains("run the program again"), "{told}");
+        }
+        assert!(refusal(messages(), "other", "").starts_with("no rank wrote down its messages"));
+        let told = refusal(ReportMethod::Accesses, "other", "");
+        assert!(told.starts_with("the program wrote down no accesses"), "{told}");
     }
 }

@@ -23,7 +23,7 @@ const WINDOW: Duration = Duration::from_millis(100);
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// CPU seconds of a program below which an overhead says nothing.
-const LEAST_S: f64 = 0.05;
+pub(crate) const LEAST_S: f64 = 0.05;
 
 /// Windows between two readings of names and CPU times.
 const NAMES_EVERY: u32 = 10;

@@ -4,13 +4,16 @@ use crate::Method;
 use crate::talk::Look;
 use crate::talk::Talk;
 use seatmap_os::Tid;
+use seatmap_statistics::words::counted;
 use std::ffi::OsString;
 use std::io;
 use std::time::Duration;
 
-/// A sentence about a number of things that were not seen; none where there were none.
-pub(crate) fn count_of(count: u64, text: &str) -> Option<String> {
-    (count > 0).then(|| format!("{count} {text}"))
+/// A sentence about a number of things that were not seen, which ends in one way for one of them
+/// and in another for several; none where there were none.
+pub(crate) fn count_of(count: u64, name: &str, [one, several]: [&str; 2]) -> Option<String> {
+    let rest = if count == 1 { one } else { several };
+    (count > 0).then(|| format!("{} {rest}", counted(count, name)))
 }
 
 /// Something that sees talk between the threads of the processes that it follows, and their
@@ -66,4 +69,17 @@ pub(crate) trait Source {
 
     /// Talk that could not be seen, each as a sentence.
     fn unseen(&self) -> Vec<String>;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_thing_has_its_own_words() {
+        let rest = ["was lost", "were lost"];
+        assert_eq!(count_of(0, "sample", rest), None);
+        assert_eq!(count_of(1, "sample", rest).unwrap(), "1 sample was lost");
+        assert_eq!(count_of(2, "sample", rest).unwrap(), "2 samples were lost");
+    }
 }

@@ -1,5 +1,6 @@
 //! The observation as a table for people.
 
+use crate::session::LEAST_S;
 use crate::{Method, Observation, Task};
 use seatmap_document::visible;
 use seatmap_statistics::words::counted;
@@ -50,7 +51,7 @@ impl Observation {
             })
             .collect();
         let title = ["task", "name", "path", "of a CPU", "sends/s"];
-        aligned(title, rows) + &more(self.tasks.len(), MOST_TASKS, "tasks")
+        aligned(title, rows) + &more(self.tasks.len(), MOST_TASKS, "more task")
     }
 
     fn pair_table(&self) -> String {
@@ -72,7 +73,7 @@ impl Observation {
             })
             .collect();
         aligned(["from", "", "to", "messages/s", "by"], rows)
-            + &more(self.shares.len(), MOST_PAIRS, "rows")
+            + &more(self.shares.len(), MOST_PAIRS, "more row")
     }
 
     fn visible_name(&self, task: usize) -> String {
@@ -101,16 +102,13 @@ impl Observation {
             })
             .collect();
         aligned(["phase", "time", "pairs", "messages/s", ""], rows)
-            + &more(phases.len(), MOST_PHASES, "phases")
+            + &more(phases.len(), MOST_PHASES, "more phase")
     }
 
     fn remarks(&self) -> String {
         let cost = match self.overhead {
             Some(share) => format!("{:.2} % of the program's CPU time", share * 100.0),
-            None if self.methods == [Method::C2c] => {
-                "not measured: the processor takes the samples".to_owned()
-            }
-            None => "not measured: the program used too little CPU time".to_owned(),
+            None => format!("not measured: {}", self.unmeasured()),
         };
         let unseen: String =
             self.unseen.iter().map(|line| format!("not counted: {}\n", visible(line))).collect();
@@ -120,6 +118,18 @@ impl Observation {
             self.method_words(),
             self.misses()
         )
+    }
+
+    /// Why the overhead was not measured.
+    fn unmeasured(&self) -> &'static str {
+        let program_s: f64 = self.tasks.iter().map(|task| task.cpu_s).sum();
+        match self.methods[..] {
+            [Method::C2c] => "the processor takes the samples",
+            // The library's time is part of the program's, whatever that used.
+            [Method::Mpi] | [Method::Tsan] => "the program itself counts, within its own CPU time",
+            _ if program_s < LEAST_S => "the program used too little CPU time",
+            _ => "the kernel did not say how long its part took",
+        }
     }
 
     /// The messages that each task sent.
@@ -134,18 +144,18 @@ impl Observation {
     }
 }
 
-/// A number with two or three digits and its multiplier.
+/// A number with its multiplier. The bounds are those at which rounding adds a digit.
 fn amount(number: f64) -> String {
     match number {
-        ..10.0 => format!("{number:.1}"),
-        ..10e3 => format!("{number:.0}"),
-        ..10e6 => format!("{:.0} k", number / 1e3),
+        ..9.95 => format!("{number:.1}"),
+        ..9_999.5 => format!("{number:.0}"),
+        ..9_999_500.0 => format!("{:.0} k", number / 1e3),
         _ => format!("{:.0} M", number / 1e6),
     }
 }
 
-fn more(all: usize, shown: usize, of: &str) -> String {
-    if all > shown { format!("... and {} more {of}\n", all - shown) } else { String::new() }
+fn more(all: usize, shown: usize, name: &str) -> String {
+    if all > shown { format!("... and {}\n", counted(all - shown, name)) } else { String::new() }
 }
 
 /// Columns below their titles; numbers to the right.
@@ -216,9 +226,35 @@ mod tests {
         );
         assert!(table.contains("overhead: 1.23 % of the program's CPU time"), "{table}");
         assert!(!table.contains("hint: "), "{table}");
+        let no_cost = |methods: &[Method], cpu_s: f64| {
+            let mut observation = Observation { overhead: None, ..observation.clone() };
+            observation.methods = methods.to_vec();
+            observation.tasks.iter_mut().for_each(|task| task.cpu_s = cpu_s);
+            let table = observation.table();
+            table.lines().find(|line| line.starts_with("overhead: ")).unwrap().to_owned()
+        };
+        for method in [Method::Mpi, Method::Tsan] {
+            assert!(no_cost(&[method], 0.0).ends_with("counts, within its own CPU time"));
+        }
+        assert!(no_cost(&[Method::C2c], 0.0).ends_with("the processor takes the samples"));
+        assert!(no_cost(&[Method::Wakeups], 0.01).ends_with("used too little CPU time"));
+        assert!(no_cost(&[Method::Wakeups], 1.0).ends_with("how long its part took"));
         let silent = Observation { shares: Vec::new(), ..observation };
         let hint = "hint: 2 threads of one process used 2.0 s of CPU time and were seen to exchange 0 messages";
         assert!(silent.table().contains(hint), "{}", silent.table());
         assert_eq!(Observation { methods: vec![Method::Pages], ..silent }.advice(), None);
+    }
+
+    #[test]
+    fn amounts_have_few_digits() {
+        let amounts = [9.94, 9.96, 9_999.4, 9_999.6, 9_999_400.0, 9_999_600.0].map(amount);
+        assert_eq!(amounts, ["9.9", "10", "9999", "10 k", "9999 k", "10 M"]);
+    }
+
+    #[test]
+    fn the_last_one_that_is_left_out_is_not_several() {
+        assert_eq!(more(17, 16, "more task"), "... and 1 more task\n");
+        assert_eq!(more(18, 16, "more task"), "... and 2 more tasks\n");
+        assert_eq!(more(16, 16, "more task"), "");
     }
 }

@@ -128,31 +128,28 @@ impl Transcript {
         groups: Option<&[Vec<u32>]>,
     ) -> String {
         let seating = &frame.seating;
-        let began_at_s = seating.taken_at_s - seating.watched_s;
         let header = match self.taker {
-            None => written(&Header::new(&seating.machine, began_at_s, topology, groups)),
+            None => {
+                let began_at_s = seating.taken_at_s - seating.watched_s;
+                written(&Header::new(&seating.machine, began_at_s, topology, groups))
+            }
             Some(_) => String::new(),
         };
-        let taker = self.taker.get_or_insert_with(|| Taker::new(began_at_s));
+        let taker = self.taker.get_or_insert_default();
         header + &written(&taker.take(frame))
     }
 }
 
-/// Makes lines of looks.
+/// Makes lines of looks, each of which watches from the one before it.
 #[derive(Clone, Debug, Default)]
 pub struct Taker {
-    began_at_s: f64,
+    /// The time since the beginning.
+    at_s: f64,
     known: BTreeMap<Tid, KnownThread>,
     cpus: BTreeMap<Tid, Option<u32>>,
 }
 
 impl Taker {
-    /// A recording that began at this time.
-    #[must_use]
-    pub fn new(began_at_s: f64) -> Self {
-        Taker { began_at_s, ..Taker::default() }
-    }
-
     /// The line of the next look.
     pub fn take(&mut self, frame: &Frame) -> Moment {
         let seating = &frame.seating;
@@ -196,7 +193,9 @@ impl Taker {
             self.cpus.remove(tid);
         }
         let cpus = seating.cpus.iter().map(|cpu| (cpu.cpu, cpu.busy_percent.map(tenths))).collect();
-        let at_s = thousandths(seating.taken_at_s - self.began_at_s).max(0.0);
+        // The date says nothing of lengths: somebody may set the clock back meanwhile.
+        self.at_s += seating.watched_s;
+        let at_s = thousandths(self.at_s);
         let wakes = frame.wakes.as_ref().map(|wakes| {
             wakes
                 .iter()
@@ -312,9 +311,10 @@ mod tests {
     use crate::judge::made::Made;
     use crate::live::{Rates, Wakes};
 
-    fn frame(at_s: f64, made: Made) -> Frame {
+    fn frame(taken_at_s: f64, made: Made) -> Frame {
         let mut seating = made.seating;
-        seating.taken_at_s = at_s;
+        seating.taken_at_s = taken_at_s;
+        seating.watched_s = 1.5;
         seating.threads.iter_mut().for_each(|thread| thread.cpu = Some(1));
         let rates =
             vec![Rates { migrations: Some(0.25), ..Rates::default() }; seating.threads.len()];
@@ -328,7 +328,7 @@ mod tests {
 
     /// A recording of four looks: one thread sleeps, is bound anew, and ends.
     fn text() -> String {
-        let mut taker = Taker::new(100.0);
+        let mut taker = Taker::default();
         let mut bound = two();
         bound.seating.threads[1].mask = "0".to_owned();
         let one = Made::new(2).busy(7, 7, "0-1", 50.0, 0.0);
@@ -359,6 +359,18 @@ mod tests {
         assert_eq!(recording.moments[0].ran[0].run_percent, 12.3);
         assert_eq!(recording.header.groups, Some(vec![vec![0, 1]]));
         assert_eq!(recording.moments[0].wakes, Some(vec![(7, 8, 12.3)]));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_back_makes_no_look_earlier() {
+        let mut transcript = Transcript::default();
+        let text: String = [frame(101.5, two()), frame(53.0, two()), frame(54.5, two())]
+            .iter()
+            .map(|frame| transcript.add(frame, &two().topology, None))
+            .collect();
+        let recording = Recording::read(&text).unwrap();
+        let at_s: Vec<f64> = recording.moments.iter().map(|moment| moment.at_s).collect();
+        assert_eq!((recording.header.began_at_s, at_s), (100.0, vec![1.5, 3.0, 4.5]));
     }
 
     #[test]

@@ -6,14 +6,16 @@ use crate::cellule::gains::Figure;
 use crate::cellule::kernel::Kernel;
 use crate::cellule::spread::Spread;
 use crate::cellule::streams::Through;
+use seatmap_statistics::words;
 use std::fmt::Write;
 
 /// A time with three digits and its unit.
 pub(super) fn time(ns: f64) -> String {
+    // A unit begins where rounding would give a thousand of the one below it.
     match ns {
-        1e9.. => format!("{:.2} s", ns / 1e9),
-        1e6.. => format!("{:.2} ms", ns / 1e6),
-        1e3.. => format!("{:.2} us", ns / 1e3),
+        999_995_000.0.. => format!("{:.2} s", ns / 1e9),
+        999_995.0.. => format!("{:.2} ms", ns / 1e6),
+        999.5.. => format!("{:.2} us", ns / 1e3),
         _ => format!("{ns:.0} ns"),
     }
 }
@@ -85,7 +87,8 @@ pub fn comparison(found: &Comparison) -> String {
 }
 
 fn cost_row(name: &str, of: &Spread, in_kernel: Kernel, gain: Option<f64>) -> String {
-    let gain = gain.map_or_else(String::new, |gain| format!("  runtime gains {gain:.1} %"));
+    let gain = gain.map(|gain| format!("  runtime gains {} %", words::figure(gain, 1)));
+    let gain = gain.unwrap_or_default();
     format!("  {name:<20} {}  {}{gain}\n", spread(of), kernel(in_kernel))
 }
 

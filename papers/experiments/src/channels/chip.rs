@@ -3,6 +3,7 @@
 use super::ChannelsError;
 use fastrand::Rng;
 use seatmap_machine::Topology;
+use seatmap_statistics::words::{agreeing, counted};
 use std::collections::BTreeMap;
 
 /// The cores of a machine in the order of their numbers, which on a ring is their order around it,
@@ -76,8 +77,12 @@ impl Chip {
         let there = free.len();
         let too_few = || {
             ChannelsError::Unfit(format!(
-                "{count} pairs take {} CPUs, each pair on two cores, and there are {there} CPUs",
-                2 * count
+                "{} {} {} CPUs, each pair on two cores, and there {} {}",
+                counted(count, "pair"),
+                agreeing(count, "takes", "take"),
+                2 * count,
+                agreeing(there, "is", "are"),
+                counted(there, "CPU")
             ))
         };
         let mut seats = Vec::with_capacity(2 * count);
@@ -128,7 +133,12 @@ impl Chip {
     pub fn spread(&self, count: usize, rng: &mut Rng) -> Result<Vec<u32>, ChannelsError> {
         let all = self.cores.iter().map(Vec::len).sum::<usize>();
         if count > all {
-            return Err(ChannelsError::Unfit(format!("{count} threads do not fit {all} CPUs")));
+            return Err(ChannelsError::Unfit(format!(
+                "{} {} not fit {}",
+                counted(count, "thread"),
+                agreeing(count, "does", "do"),
+                counted(all, "CPU")
+            )));
         }
         let mut cores = self.cores.clone();
         let mut seats = Vec::with_capacity(count);
@@ -201,6 +211,11 @@ mod tests {
             seats.sort_unstable();
             assert_eq!(seats, (0..12).collect::<Vec<u32>>());
         }
+        let one_cpu = Chip { cores: vec![vec![0]] };
+        let refused = one_cpu.pairs(1, &[], &mut Rng::with_seed(1)).unwrap_err().to_string();
+        assert_eq!(refused, "1 pair takes 2 CPUs, each pair on two cores, and there is 1 CPU");
+        let refused = one_cpu.spread(2, &mut Rng::with_seed(1)).unwrap_err().to_string();
+        assert_eq!(refused, "2 threads do not fit 1 CPU");
         let one_core = Chip { cores: vec![vec![0, 1]] };
         assert!(one_core.pairs(1, &[], &mut Rng::with_seed(1)).is_err());
     }

@@ -6,13 +6,14 @@ use maud::{Markup, html};
 use seatmap_experiments::cellule::Comparison;
 use seatmap_experiments::cellule::costs::{CALLS, Call, Costs};
 use seatmap_experiments::cellule::document::{CelluleResult, Document};
-use seatmap_experiments::cellule::gains::Figure;
+use seatmap_experiments::cellule::gains::{Figure, Point};
 use seatmap_experiments::cellule::kernel::Kernel;
 use seatmap_experiments::cellule::spread::Spread;
 use seatmap_experiments::cellule::streams::Through;
 use seatmap_report::counted;
 use seatmap_report::duration::duration;
 use seatmap_report::html::{document, head};
+use seatmap_statistics::words;
 
 /// The result as one HTML file that works offline and without scripts.
 #[must_use]
@@ -79,22 +80,29 @@ fn of_calls(all: &[Costs]) -> String {
 }
 
 fn of_gains(figures: &[Figure]) -> String {
-    let points = figures.iter().flat_map(|figure| &figure.series).flat_map(|series| &series.points);
-    // The largest gain, and the gain at the largest size: a reader sees that it fades.
-    let best = points.clone().max_by(|a, b| {
-        a.gain_percent.thread_per_worker.total_cmp(&b.gain_percent.thread_per_worker)
-    });
-    let largest = points.max_by_key(|point| point.at);
-    let (Some(best), Some(largest)) = (best, largest) else {
-        return "Nothing was measured.".to_owned();
-    };
+    let curves =
+        figures.iter().flat_map(|figure| figure.series.iter().map(move |series| (figure, series)));
+    let best = curves
+        .flat_map(|(figure, series)| series.points.iter().map(move |point| (figure, series, point)))
+        .max_by(|(.., a), (.., b)| per_worker(a).total_cmp(&per_worker(b)));
+    let Some((figure, series, best)) = best else { return "Nothing was measured.".to_owned() };
+    // The largest gain, and the gain at the largest size: a reader sees that it fades. Sizes of
+    // another figure are other quantities.
+    let largest = series.points.iter().max_by_key(|point| point.at).unwrap_or(best);
     format!(
-        "Workers that wait gain most where the work is short, {:.0} % at size {}; at size {} they gain {:.0} %.",
-        best.gain_percent.thread_per_worker,
+        "Workers that wait gain most where the work is short, {} % at {} and {} % at {}, by {}: {}, {}.",
+        words::figure(per_worker(best), 0),
         best.at,
+        words::figure(per_worker(largest), 0),
         largest.at,
-        largest.gain_percent.thread_per_worker
+        figure.across,
+        figure.title,
+        series.name
     )
+}
+
+fn per_worker(point: &Point) -> f64 {
+    point.gain_percent.thread_per_worker
 }
 
 fn of_streams(all: &[Through]) -> String {
@@ -165,7 +173,7 @@ fn program(found: &Comparison) -> Markup {
                 tbody { @for (name, of, kernel, gain) in rows { tr {
                     th scope="row" { (name) } td { (spread(of)) } td { (share(kernel)) }
                     td { (format!("{:.1}", kernel.voluntary_switches)) }
-                    td { @if let Some(gain) = gain { (format!("{gain:.1} %")) } }
+                    td { @if let Some(gain) = gain { (format!("{} %", words::figure(gain, 1))) } }
                 } } }
             }
         }
@@ -219,7 +227,7 @@ mod tests {
     use super::*;
     use seatmap_experiments::cellule::compare::Gain;
     use seatmap_experiments::cellule::costs::Cost;
-    use seatmap_experiments::cellule::gains::{Point, Series};
+    use seatmap_experiments::cellule::gains::Series;
 
     fn spread_of(median_ns: f64) -> Spread {
         Spread {
@@ -258,18 +266,20 @@ mod tests {
         };
         let series =
             Series { name: "1 worker".into(), points: vec![point(128, 40.0), point(2048, 1.0)] };
-        let page = page(CelluleResult::Gains(vec![Figure {
-            title: "matrix",
-            across: "rows and columns",
-            series: vec![series],
-        }]));
+        // More cycles than the other figure has rows.
+        let cycles = Series { name: "4 workers".into(), points: vec![point(4096, 7.0)] };
+        let figure = |title, across, series| Figure { title, across, series: vec![series] };
+        let page = page(CelluleResult::Gains(vec![
+            figure("matrix", "rows and columns", series),
+            figure("prices", "cycles", cycles),
+        ]));
         assert!(
             page.contains(
-                "gain most where the work is short, 40 % at size 128; at size 2048 they gain 1 %"
+                "where the work is short, 40 % at 128 and 1 % at 2048, by rows and columns: matrix, 1 worker."
             ),
             "{page}"
         );
-        assert_eq!(page.matches("<svg class=\"chart\"").count(), 2);
+        assert_eq!(page.matches("<svg class=\"chart\"").count(), 4);
         assert!(
             page.contains(">gain over a thread a task, %</text>") && page.contains(">80</text>"),
             "{page}"

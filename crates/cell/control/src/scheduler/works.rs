@@ -6,11 +6,15 @@ use crate::answer::{CellPhase, ErrorOrigin, Say};
 use crate::gang;
 use seatmap_cell::undo::Left;
 use seatmap_cell::{Backend, CellError, CellRequest, Name, Record};
+use seatmap_document::with_causes;
 use seatmap_invariant::invariant;
-use seatmap_os::{CpuSet, boot};
+use seatmap_os::{CpuSet, Tid, boot};
 
 /// The name of this part in a report of a mistake.
 const CONTROLLER: &str = "controller";
+
+/// Threads outside their cell that are named.
+const MOST_OUTSIDE: usize = 4;
 
 impl Scheduler<'_> {
     /// Makes a cell, for the first time or again.
@@ -34,14 +38,25 @@ impl Scheduler<'_> {
             Ok(record) => {
                 job.ends_s = record.expires_s;
                 let stopped = std::mem::take(&mut job.stopped);
-                record.group.iter().for_each(|group| gang::seat(&self.host.root, &stopped, group));
+                let outside = record
+                    .group
+                    .as_deref()
+                    .map(|group| gang::seat(&self.host.root, &stopped, group));
                 gang::go_on(&self.host.root, &stopped);
                 let _ = self.write_down();
+                self.tell_of_outside(connection, &name, &outside.unwrap_or_default());
                 if is_back { Say::Resumed { name } } else { Say::cell(record) }
+            }
+            // Its client was answered long ago, and would hear of the end without a reason.
+            Err(Say::Error { message, .. }) if is_back => {
+                self.drop_tenant(id);
+                let faults = vec![format!("it ends, as it cannot be made again: {message}")];
+                self.tell(connection, Say::Damaged { name: name.clone(), faults });
+                Say::Ended { name }
             }
             Err(error) => {
                 self.drop_tenant(id);
-                if is_back { Say::Ended { name } } else { error }
+                error
             }
         };
         // A cell that resumes answers no request: this is news, which have no number.
@@ -67,14 +82,13 @@ impl Scheduler<'_> {
         let require = create.require.max(least);
         let request = CellRequest { require, lease_s, ..create.on(cpus) };
         // First: if this process dies while it makes the cell, the ledger must hold its owner.
-        self.write_down().map_err(|error| {
-            Say::error(ErrorOrigin::Failed, format!("the ledger cannot be written: {error}"))
-        })?;
+        self.note().map_err(|error| Say::error(ErrorOrigin::Failed, error))?;
         let judge = is_tested.then_some(&mut *self.judge);
         seatmap_cell::create(&self.host, &request, judge).map_err(|error| failed(&error))
     }
 
-    /// Stops a cell's threads and takes its CPUs away. If that fails, the cell ends.
+    /// Stops a cell's threads and takes its CPUs away. If that fails, the cell ends, and its client
+    /// hears why.
     pub(super) fn suspend(&mut self, id: u64) {
         let Some(job) = self.jobs.get(&id) else { return };
         let name = job.create.name.clone();
@@ -84,15 +98,43 @@ impl Scheduler<'_> {
             "the turn of job {id} is over, and its cell {name} is {:?}",
             job.phase
         );
-        if self.stop(id, &name).is_err() || seatmap_cell::destroy(&self.host, &name).is_err() {
-            self.forget(id, Say::Ended { name });
+        let connection = job.connection;
+        let stopped = self.stop(id, &name);
+        // Also where its threads could not be stopped: the queue has given its CPUs to another.
+        let destroyed = seatmap_cell::destroy(&self.host, &name);
+        self.leave_the_cells();
+        let is_suspended = stopped.is_ok() && destroyed.is_ok();
+        let faults = faults_of_turn(stopped, destroyed);
+        if !faults.is_empty() {
+            self.tell(connection, Say::Damaged { name: name.clone(), faults });
+        }
+        if !is_suspended {
+            return self.forget(id, Say::Ended { name });
+        }
+        self.tell(connection, Say::Suspended { name });
+    }
+
+    /// Tells a client which threads of its program could not be put back into the cell.
+    fn tell_of_outside(&mut self, connection: Option<u64>, name: &Name, outside: &[Tid]) {
+        if outside.is_empty() {
             return;
         }
-        self.leave_the_cells();
-        let connection = self.jobs.get(&id).and_then(|job| job.connection);
-        connection
-            .into_iter()
-            .for_each(|connection| self.say(connection, 0, Say::Suspended { name: name.clone() }));
+        let mut faults: Vec<String> = outside
+            .iter()
+            .take(MOST_OUTSIDE)
+            .map(|tid| format!("thread {tid} runs outside, as it could not be put back"))
+            .collect();
+        if outside.len() > MOST_OUTSIDE {
+            faults.push(format!("threads that run outside: {} in all", outside.len()));
+        }
+        self.tell(connection, Say::Damaged { name: name.clone(), faults });
+    }
+
+    /// Tells a cell's client news, which have no number. The client of a detached cell may be gone.
+    fn tell(&mut self, connection: Option<u64>, say: Say) {
+        if let Some(connection) = connection {
+            self.say(connection, 0, say);
+        }
     }
 
     fn stop(&mut self, id: u64, name: &Name) -> Result<(), Box<dyn std::error::Error>> {
@@ -103,10 +145,15 @@ impl Scheduler<'_> {
             if let Some(job) = self.jobs.get_mut(&id) {
                 job.stopped = threads.to_vec();
             }
-            self.write_down().map_err(Box::<dyn std::error::Error>::from)
+            self.note().map_err(Box::<dyn std::error::Error>::from)
         })?;
         self.jobs.get_mut(&id).into_iter().for_each(|job| job.phase = CellPhase::Suspended);
-        Ok(self.write_down()?)
+        Ok(self.note()?)
+    }
+
+    /// Writes the ledger; an error says so in words.
+    fn note(&self) -> Result<(), String> {
+        self.write_down().map_err(|error| format!("the ledger cannot be written: {error}"))
     }
 
     /// Undoes a cell, or what waits to be one.
@@ -204,5 +251,43 @@ impl Scheduler<'_> {
             }
         }
         news.into_iter().for_each(|(connection, say)| self.say(connection, 0, say));
+    }
+}
+
+/// The faults of a cell at the end of its turn: the reasons why it could not be suspended, and the
+/// settings that could not be put back. A cell that another program has destroyed has none.
+fn faults_of_turn(
+    stopped: Result<(), Box<dyn std::error::Error>>,
+    destroyed: Result<Vec<Left>, CellError>,
+) -> Vec<String> {
+    let unstopped = stopped.err().map(|error| {
+        format!("it ends, as its threads cannot be stopped: {}", with_causes(&*error))
+    });
+    let further = match destroyed {
+        Ok(left) => left.iter().map(ToString::to_string).collect(),
+        Err(CellError::NoSuchCell(_)) => return Vec::new(),
+        Err(error) => {
+            vec![format!("it keeps its CPUs until it is destroyed: {}", with_causes(&error))]
+        }
+    };
+    unstopped.into_iter().chain(further).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_turn_that_cannot_end_has_a_reason() {
+        let full = || std::io::Error::from_raw_os_error(libc::ENOSPC);
+        let gone = CellError::NoSuchCell("one".parse().unwrap());
+        let left = Left { path: "/sys/x".to_owned(), why: "gone".to_owned() };
+        assert!(faults_of_turn(Ok(()), Ok(Vec::new())).is_empty());
+        assert!(faults_of_turn(Err("it has no group".into()), Err(gone)).is_empty());
+        assert_eq!(faults_of_turn(Ok(()), Ok(vec![left])), ["/sys/x is not put back: gone"]);
+        let faults = faults_of_turn(Err(full().into()), Err(CellError::Remembering(full())));
+        assert!(faults[0].starts_with("it ends, as its threads cannot be stopped: No space left"));
+        assert!(faults[1].starts_with("it keeps its CPUs until it is destroyed: "), "{faults:?}");
+        assert_eq!(faults.len(), 2);
     }
 }

@@ -540,6 +540,25 @@ fn gangs_take_turns_with_all_their_threads() {
 }
 
 #[test]
+fn a_turn_that_cannot_be_written_down_ends_the_cell() {
+    let Some((cpus, _taken)) = highest() else { return };
+    let place = Place::new();
+    let controller = Controller::start(&place, &["--slice", "1s"], &[]);
+    if !made(&controller.ask(&[&make("one", &cpus)[..], &["--turns"]].concat())) {
+        return;
+    }
+    // No file takes the place of a folder: the ledger cannot be written, as on a full disk.
+    let ledger = place.path("run/controller.ledger");
+    std::fs::remove_file(&ledger).unwrap();
+    std::fs::create_dir(&ledger).unwrap();
+    let second = controller.ask(&[&make("two", &cpus)[..], &["--turns"]].concat());
+    let stands = has_groups(&place);
+    std::fs::remove_dir(&ledger).unwrap();
+    assert!(stderr(&second).contains("the ledger cannot be written"), "{}", stderr(&second));
+    assert!(!stands && controller.list().is_empty(), "the first has no CPUs any more");
+}
+
+#[test]
 fn a_cell_that_somebody_entered_is_told_of() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();

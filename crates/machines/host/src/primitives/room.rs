@@ -6,6 +6,7 @@ use crate::crew::{Crew, CrewError};
 use crate::together::Together;
 use seatmap_os::partners::{Loss, Seat};
 use seatmap_port::{ENOUGH_OVERLAP, Run, Stamp, overlap};
+use seatmap_statistics::words::agreeing;
 use std::io;
 
 /// A run gets this many lengths, each twice the one before, and this many attempts at each length,
@@ -50,7 +51,10 @@ pub type SamplesResult = Result<Samples, PrimitiveError>;
 pub enum PrimitiveError {
     /// The number of CPUs is not one that the primitive takes.
     // Plural: no primitive has one CPU as its most.
-    #[error("{name} takes {} to {} CPUs, and {given} were given", .takes.start(), .takes.end())]
+    #[error(
+        "{name} takes {} to {} CPUs, and {given} {} given",
+        .takes.start(), .takes.end(), agreeing(*.given, "was", "were")
+    )]
     Cpus {
         /// The primitive.
         name: String,
@@ -272,6 +276,14 @@ mod tests {
 
     fn apart<T>(overlap: f64) -> Result<T, PrimitiveError> {
         Err(PrimitiveError::Apart { name: "swap shared".into(), overlap })
+    }
+
+    #[test]
+    fn a_single_cpu_was_given() {
+        let given =
+            |given| PrimitiveError::Cpus { name: "ring".into(), takes: 2..=8, given }.to_string();
+        assert_eq!(given(1), "ring takes 2 to 8 CPUs, and 1 was given");
+        assert_eq!(given(9), "ring takes 2 to 8 CPUs, and 9 were given");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::coherent::shape::Shape;
 use crate::figure::syntax;
 use seatmap_machine::description::shape::MAX_PUS;
 use seatmap_machine::{Pu, Topology};
-use seatmap_statistics::words::counted;
+use seatmap_statistics::words::{agreeing, counted};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -149,9 +149,11 @@ impl Written {
 
     fn shape_flaw(&self) -> Option<String> {
         if !(2..=MOST_NODES).contains(&self.fabric.nodes()) {
+            let nodes = self.fabric.nodes();
             return Some(format!(
-                "fabric has {} or tiles; give 2 to {MOST_NODES}",
-                counted(self.fabric.nodes(), "stop")
+                "fabric has {} or {}; give 2 to {MOST_NODES}",
+                counted(nodes, "stop"),
+                agreeing(nodes as usize, "tile", "tiles")
             ));
         }
         if let Some(flaw) = self.fabric.flaw() {

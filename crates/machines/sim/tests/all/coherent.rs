@@ -202,4 +202,6 @@ fn impossible_models_are_refused() {
         refusal("look_cycles", "lok_cycles"),
     ];
     insta::assert_snapshot!(refusals.join("\n"));
+    let one_stop = refusal("stops = 64", "stops = 1");
+    assert_eq!(one_stop, "x.toml: fabric has 1 stop or tile; give 2 to 1024");
 }

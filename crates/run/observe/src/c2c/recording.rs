@@ -11,7 +11,7 @@ use super::RecordingError;
 use super::sample::{Layout, Sample};
 use crate::native::{small, word};
 use std::collections::HashMap;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{self, Read, Seek, SeekFrom};
 
 /// The first bytes of a file, as this computer's byte order has them.
 const MAGIC: u64 = u64::from_le_bytes(*b"PERFILE2");
@@ -71,7 +71,8 @@ impl<R: Read + Seek> Recording<R> {
     pub(super) fn open(mut file: R) -> Result<Self, RecordingError> {
         let mut header = [0; HEADER_BYTES];
         // A recording to a pipe begins with 16 bytes only (`struct perf_pipe_file_header`).
-        file.read_exact(&mut header[..16]).map_err(|_| RecordingError::Foreign)?;
+        file.read_exact(&mut header[..16])
+            .map_err(|error| ended_early(error, RecordingError::Foreign))?;
         let magic = word(&header, 0);
         let bytes = word(&header, 8);
         match (magic, bytes) {
@@ -86,7 +87,8 @@ impl<R: Read + Seek> Recording<R> {
             }
             _ => return Err(RecordingError::Foreign),
         }
-        file.read_exact(&mut header[16..]).map_err(|_| RecordingError::Damaged(16))?;
+        file.read_exact(&mut header[16..])
+            .map_err(|error| ended_early(error, RecordingError::Damaged(16)))?;
         // `struct perf_file_header`: the size of an attribute, then the sections of attributes and
         // records, each with its place and length.
         let [attribute_bytes, attributes_at, attributes_length, next, length] =
@@ -187,7 +189,7 @@ impl<R: Read + Seek> Recording<R> {
                 self.layouts.get(*self.numbers.get(&number)?)?
             }
         };
-        layout.sample(header[4], body)
+        layout.sample(u16::from_ne_bytes([header[4], header[5]]), body)
     }
 
     /// Any other record than a sample. All events of a recording end them alike.
@@ -227,6 +229,14 @@ impl<R: Read + Seek> Recording<R> {
             .map_err(RecordingError::Read)?;
         self.position = place.saturating_add(read as u64);
         if read == count { Ok(bytes) } else { Err(RecordingError::Damaged(place)) }
+    }
+}
+
+/// The error of a read that got too few bytes: `short`, unless the file could not be read.
+fn ended_early(error: io::Error, short: RecordingError) -> RecordingError {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => short,
+        _ => RecordingError::Read(error),
     }
 }
 

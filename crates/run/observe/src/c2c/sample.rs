@@ -31,8 +31,15 @@ const READ_LOST: u64 = 1 << 4;
 /// end as samples begin.
 const HAS_FREQUENCY: u64 = 1 << 10;
 const ENDS_ALL: u64 = 1 << 18;
-/// The part of a branch sample's type that adds a word to it.
+/// The parts of a branch sample's type that add a word to it, and a word for each branch (Linux
+/// 6.8).
 const BRANCH_INDEX: u64 = 1 << 17;
+const BRANCH_COUNTERS: u64 = 1 << 19;
+
+/// The mode of the processor in the flags of a record (`PERF_RECORD_MISC_CPUMODE_MASK`), and that
+/// of the kernel (`PERF_RECORD_MISC_KERNEL`).
+const MODES: u16 = 7;
+const KERNEL_MODE: u16 = 1;
 
 /// Bits of `union perf_mem_data_src`: the kind of access, and what other caches answered.
 const IS_LOAD: u64 = 0x02;
@@ -137,13 +144,12 @@ impl Layout {
         (self.ends_all && self.has(TIME)).then(|| word(body, place)).flatten()
     }
 
-    /// Reads a sample without its header, of which `mode` is the low byte of the flags.
-    pub(super) fn sample(&self, mode: u8, body: &[u8]) -> Option<Sample> {
+    /// Reads a sample without its header, of which these are the flags.
+    pub(super) fn sample(&self, flags: u16, body: &[u8]) -> Option<Sample> {
         let mut cursor = Cursor { body, at: 0 };
         let mut sample = Sample {
             weight: self.period.min(MOST_WEIGHT) as f64,
-            // `PERF_RECORD_MISC_CPUMODE_MASK` is 7, and `PERF_RECORD_MISC_KERNEL` is 1.
-            is_kernel: mode & 7 == 1,
+            is_kernel: flags & MODES == KERNEL_MODE,
             ..Sample::default()
         };
         cursor.skip(u64::from(self.has(IDENTIFIER)) + u64::from(self.has(IP)), 8)?;
@@ -189,6 +195,9 @@ impl Layout {
             cursor.skip(u64::from(self.branches & BRANCH_INDEX != 0), 8)?;
             // A branch is 24 bytes long: from where, to where, and its flags.
             cursor.skip(count, 24)?;
+            // The counters of all branches stand behind the last branch.
+            let counters = if self.branches & BRANCH_COUNTERS == 0 { 0 } else { count };
+            cursor.skip(counters, 8)?;
         }
         if self.has(USER_REGISTERS) {
             // An ABI of 0 says that there are no registers.
@@ -216,5 +225,53 @@ impl Layout {
                 cursor.skip(count, each * 8)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The layout of an event with these parts, and with these kinds of branches.
+    fn layout(parts: u64, branches: u64) -> Layout {
+        let mut words = [0_u64; 16];
+        // `struct perf_event_attr`: the size is the upper half of the first word.
+        words[0] = 128 << 32;
+        words[3] = parts;
+        words[9] = branches;
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        Layout::read(&bytes).unwrap()
+    }
+
+    fn sample(layout: &Layout, flags: u16, words: &[u64]) -> Option<Sample> {
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        layout.sample(flags, &bytes)
+    }
+
+    /// `PERF_SAMPLE_BRANCH_ANY` with each part that changes the length (linux/perf_event.h).
+    #[test]
+    fn branches_are_passed_with_their_counters() {
+        // The address, the number of branches, two branches, and the source of the data.
+        let head = [0x4000, 2];
+        let branches = [1, 2, 3, 4, 5, 6];
+        for (kinds, index, counters) in [
+            (1 << 3, &[][..], &[][..]),
+            (1 << 3 | BRANCH_INDEX, &[9][..], &[][..]),
+            (1 << 3 | BRANCH_COUNTERS, &[][..], &[7, 8][..]),
+            (1 << 3 | BRANCH_INDEX | BRANCH_COUNTERS, &[9][..], &[7, 8][..]),
+        ] {
+            let layout = layout(ADDRESS | BRANCHES | SOURCE, kinds);
+            let words = [&head[..1], &head[1..], index, &branches, counters, &[IS_STORE]].concat();
+            let sample = sample(&layout, 2, &words).unwrap();
+            assert!(sample.address == 0x4000 && sample.is_store, "{kinds:#x}: {sample:?}");
+        }
+    }
+
+    #[test]
+    fn the_mode_is_in_the_low_bits_of_the_flags() {
+        let layout = layout(ADDRESS, 0);
+        let is_kernel = |flags| sample(&layout, flags, &[0x4000]).unwrap().is_kernel;
+        // `PERF_RECORD_MISC_EXACT_IP` is bit 14; 2 is a program's mode.
+        assert!(is_kernel(1 << 14 | KERNEL_MODE) && !is_kernel(1 << 14 | 2) && !is_kernel(1 << 8));
     }
 }

@@ -164,6 +164,8 @@ fn what_is_not_read_is_told() {
     let said = |bytes: &[u8]| read_bytes(bytes.to_vec()).unwrap_err().to_string();
     let whole = program().file();
     assert_eq!(said(b"Mem: 1"), RecordingError::Foreign.to_string());
+    let folder = std::fs::File::open("/").unwrap();
+    assert!(matches!(read(folder), Err(RecordingError::Read(_))), "it is not another format");
     assert_eq!(
         said(&[&b"PERFILE2"[..], &16_u64.to_ne_bytes()].concat()),
         "it was written to a pipe; record again with -o FILE"

@@ -32,10 +32,13 @@ fn sums_become_edges_and_fetched_bytes_come_from_the_other_rank() {
 fn losses_are_told() {
     let unseen = messages(&[trace(ZERO)]).unwrap().observation.unseen;
     let expected = [
-        "not counted: 4 calls of MPI_Neighbor_alltoall",
+        "4 calls of MPI_Neighbor_alltoall",
         "2 of 3 ranks left no trace: they did not call MPI_Finalize",
     ];
     assert_eq!(unseen, expected);
+    let of_two = trace(&ZERO.replace("\"ranks\":3", "\"ranks\":2"));
+    let unseen = messages(&[of_two]).unwrap().observation.unseen;
+    assert_eq!(unseen[1], "1 of 2 ranks left no trace: it did not call MPI_Finalize");
 }
 
 #[test]

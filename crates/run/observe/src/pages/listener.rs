@@ -206,7 +206,7 @@ impl Sender {
             Record::Memory { sampled_bytes, left_out_bytes } => {
                 (self.sampled_bytes, self.left_out_bytes) = (sampled_bytes, left_out_bytes);
             }
-            Record::Lost(count) => self.lost += count,
+            Record::Lost(count) => self.lost = self.lost.saturating_add(count),
         }
     }
 
@@ -272,6 +272,18 @@ mod tests {
         listener.look(&HashSet::new()).unwrap();
         assert_eq!((listener.senders.len(), listener.senders[0].lost), (1, 5));
         assert!(listener.senders[0].stream.is_none());
+    }
+
+    /// A program that sends records of its own must not end the observation.
+    #[test]
+    fn numbers_beyond_all_reason_are_the_largest_one() {
+        let mut listener = Listener::begin().unwrap();
+        let mut stream = connected(&listener);
+        let own = std::process::id() as Tid;
+        let most = [9, u64::MAX, 0, 0];
+        stream.write_all(&bytes(&[hello(own, own), most, most].concat())).unwrap();
+        listener.look(&HashSet::new()).unwrap();
+        assert_eq!(listener.senders[0].lost, u64::MAX);
     }
 
     #[test]

@@ -55,17 +55,15 @@ impl Turn {
         if has_bytes {
             self.patience = PATIENCE;
         }
-        match self.is_on {
-            true if self.quiet >= self.patience && !is_pipe_seen => {
-                *self = Turn { is_on: false, quiet: 0, patience: MOMENT };
-                Step::TakeOff
-            }
-            false if is_pipe_seen || self.quiet >= REST => {
-                let patience = if is_pipe_seen { PATIENCE } else { MOMENT };
-                *self = Turn { is_on: true, quiet: 0, patience };
-                Step::PutOn
-            }
-            _ => Step::Stay,
+        if self.is_on && self.quiet >= self.patience && !is_pipe_seen {
+            *self = Turn { is_on: false, quiet: 0, patience: MOMENT };
+            Step::TakeOff
+        } else if !self.is_on && (is_pipe_seen || self.quiet >= REST) {
+            let patience = if is_pipe_seen { PATIENCE } else { MOMENT };
+            *self = Turn { is_on: true, quiet: 0, patience };
+            Step::PutOn
+        } else {
+            Step::Stay
         }
     }
 }

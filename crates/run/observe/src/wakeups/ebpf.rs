@@ -261,15 +261,26 @@ impl Source for Ebpf {
     fn unseen(&self) -> Vec<String> {
         let Ok(counts) = self.tables.counters.counts() else { return Vec::new() };
         let sentences = [
-            (INTERRUPTS, "wakeups came from interrupts, such as timers and devices"),
-            (STRANGERS, "wakeups came from threads outside the program"),
-            (LOST_PAIRS, "wakeups were lost: the table of pairs was full"),
-            (LOST_THREADS, "threads were lost: the table of threads was full"),
+            (INTERRUPTS, "wakeup", ["came from interrupts, such as timers and devices"; 2]),
+            (STRANGERS, "wakeup", ["came from threads outside the program"; 2]),
+            (
+                LOST_PAIRS,
+                "wakeup",
+                ["was lost: the table of pairs was full", "were lost: the table of pairs was full"],
+            ),
+            (
+                LOST_THREADS,
+                "thread",
+                [
+                    "was lost: the table of threads was full",
+                    "were lost: the table of threads was full",
+                ],
+            ),
         ];
         let of_sockets = self.sockets.as_ref().map(Sockets::unseen).unwrap_or_default();
         sentences
             .into_iter()
-            .filter_map(|(number, text)| count_of(*counts.get(number as usize)?, text))
+            .filter_map(|(number, name, rest)| count_of(*counts.get(number as usize)?, name, rest))
             .chain(of_sockets)
             .collect()
     }

@@ -212,9 +212,20 @@ impl Source for Perf {
         let kinds = "how threads wait: perf's records do not tell futexes, pipes and sockets apart"
             .to_owned();
         let counted = [
-            count_of(self.interrupts, "wakeups came from interrupts, such as timers and devices"),
-            count_of(self.strangers, "wakeups came from threads outside the program"),
-            count_of(self.lost, "records were lost: a CPU wrote them faster than they were read"),
+            count_of(
+                self.interrupts,
+                "wakeup",
+                ["came from interrupts, such as timers and devices"; 2],
+            ),
+            count_of(self.strangers, "wakeup", ["came from threads outside the program"; 2]),
+            count_of(
+                self.lost,
+                "record",
+                [
+                    "was lost: a CPU wrote it faster than it was read",
+                    "were lost: a CPU wrote them faster than they were read",
+                ],
+            ),
         ];
         counted.into_iter().flatten().chain([kinds]).collect()
     }
