@@ -10,7 +10,6 @@ use crate::host::Host;
 use crate::memory::Kept;
 use crate::name::Name;
 use crate::posted::{ALL_IS_WELL, NO, TAKE_MEMORY, YES};
-use crate::record::Record;
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
