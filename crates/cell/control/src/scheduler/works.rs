@@ -122,10 +122,10 @@ impl Scheduler<'_> {
         let mut faults: Vec<String> = outside
             .iter()
             .take(MOST_OUTSIDE)
-            .map(|tid| format!("thread {tid} runs outside, as it could not be put back"))
+            .map(|tid| format!("thread {tid} is outside, as it could not be put back"))
             .collect();
         if outside.len() > MOST_OUTSIDE {
-            faults.push(format!("threads that run outside: {} in all", outside.len()));
+            faults.push(format!("threads that are outside: {} in all", outside.len()));
         }
         self.tell(connection, Say::Damaged { name: name.clone(), faults });
     }
