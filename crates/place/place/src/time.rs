@@ -121,7 +121,7 @@ impl<'a> TimeModel<'a> {
         let n = pus.os.len();
         let speed = request.profile.speed.as_ref();
         let (core, cores) = cores(request, pus);
-        // With more tasks than PUs zones spread them evenly, and a time does not need that: fast PUs
+        // With more tasks than PUs zones spread them evenly. A time does not need that, as fast PUs
         // may carry more.
         let is_grouped = tasks <= n && !problem.zones.are_free();
         Ok(TimeModel {

@@ -31,7 +31,7 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
     }
     match input::if_in_file(name, RankPlan::is_plan, RankPlan::from_json)? {
         None => machine(typed, page, colour),
-        Some(plan) if page.is_none() || typed.json => ranks::show(&plan, typed.json),
+        Some(plan) if page.is_none() => ranks::show(&plan, typed.json),
         Some(_) => Err(CliError::input(
             "the ranks of a job are shown in the terminal or with --json, not as a page",
         )),

@@ -371,6 +371,11 @@ fn ranks_are_placed_shown_and_written_for_launchers() {
             < 1.0
     );
     assert_eq!(place.stdout(&["show", "ranks.json"]), told);
+    // A page that is not made is said, whatever else is printed.
+    for json in [&[][..], &["--json"]] {
+        let page = [&["show", "ranks.json", "--html", "ranks.html"], json].concat();
+        assert!(place.refusal(&page).contains("not as a page"), "{json:?}");
+    }
     let page = place.stdout(&["show", "cluster.json", "--html", "-"]);
     assert!(
         page.contains("Nothing is wrong with this cluster")

@@ -86,7 +86,7 @@ fn sentences_count_their_nouns() {
         let is_excused = |at: usize| {
             lines[at.saturating_sub(4)..=at].iter().any(|line| line.contains(NEVER_ONE))
         };
-        // The words of an assertion stand some lines below it; they are for those who mend the code.
+        // The words of an assertion stand some lines below it, for those who mend the code.
         let is_assertion = |at: usize| {
             let starts = ["assert", "debug_assert", "invariant!"];
             lines[at.saturating_sub(4)..=at]

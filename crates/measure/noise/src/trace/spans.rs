@@ -71,7 +71,7 @@ impl Reader {
             What::Exit(handler) => self.end(&handler),
             What::Mark => {}
             What::Switch { to, name } => {
-                // The scheduler runs outside handlers, so that the end of one still open is missing.
+                // The scheduler runs outside handlers: the end of one still open is missing.
                 self.handlers.clear();
                 self.task = Some((to, name));
             }
