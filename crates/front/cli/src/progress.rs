@@ -54,7 +54,7 @@ impl Display {
             Step::Homes(done, total) => self.line("homes", *done as usize, *total as usize),
             Step::Loaded(point, left) => {
                 let done = point.pairs as usize;
-                self.line("loaded", done, done + *left as usize);
+                self.line("loaded", done, done + *left);
             }
         }
         // From the end of the drawing on: a slow terminal draws more seldom, and the measurement is
