@@ -51,8 +51,8 @@ impl CpuChoice {
         })
     }
 
-    /// Looks at this computer for a new cell of this name. Trying interrupts takes its time, so that
-    /// the name comes first.
+    /// Looks at this computer for a new cell of this name. The name is checked first, since it
+    /// takes time to try interrupts.
     ///
     /// # Errors
     /// [`CellError::NameTaken`], and the errors of [`CpuChoice::of_host`].

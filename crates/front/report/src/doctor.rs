@@ -1,4 +1,4 @@
-//! What disturbs a measurement or a quiet program on this computer, as text.
+//! The things that disturb a measurement or a quiet program on this computer, as text.
 
 use seatmap_doctor::{Diagnosis, Severity};
 use seatmap_document::visible;

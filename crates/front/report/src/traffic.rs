@@ -1,5 +1,5 @@
-//! A pattern's traffic: its matrix in as many cells as a picture has room for, and how much it is in
-//! words.
+//! A pattern's traffic: its matrix in as many cells as a picture has room for, and how much it is
+//! in words.
 
 use seatmap_machine::{Matrix, Square};
 use seatmap_pattern::{Edge, Pattern};

@@ -1,8 +1,8 @@
 //! One self-contained HTML page: no request leaves it, now or in ten years.
 //!
-//! [`page`] shows a profile. [`document()`] is the frame around any page of Seatmap (style, light and
-//! dark, the terms explained, and a policy that forbids the browser to load anything); placements,
-//! noise, seatings and others fill it with their own bodies.
+//! [`page`] shows a profile. [`document()`] is the frame around any page of Seatmap (style, light
+//! and dark, the terms explained, and a policy that forbids the browser to load anything);
+//! placements, noise, seatings and others fill it with their own bodies.
 
 mod charts;
 mod data;

@@ -10,7 +10,7 @@ use seatmap_console::{here, input, meet, output};
 use seatmap_machine::Profile;
 use std::time::Duration;
 
-/// What this rank is to do.
+/// The part of this rank in the measurement.
 pub fn options(typed: &ClusterMeasure, rank: &Rank) -> Result<Options, CliError> {
     Ok(Options {
         meeting: meet::place(typed.meet.as_deref(), rank),
