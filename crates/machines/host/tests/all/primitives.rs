@@ -70,7 +70,7 @@ fn copies_run_from_a_word_to_megabytes() {
 fn what_it_does_not_take_is_refused() {
     let mut room = Room::new();
     let error = Futex.run(&mut room, &[0], PLAN).unwrap_err();
-    insta::assert_snapshot!(error, @"futex takes 2 to 2 CPUs, and 1 were given");
+    insta::assert_snapshot!(error, @"futex takes 2 to 2 CPUs, and 1 was given");
     assert!(matches!(
         CopyBytes { bytes: 8 }.run(&mut room, &[], PLAN),
         Err(PrimitiveError::Cpus { given: 0, .. })
