@@ -24,13 +24,6 @@ const ALONE: f64 = 2.0;
 /// for each is unlikely.
 const MANY: usize = 3;
 
-/// The cost of one whose streams have the rate of those between the others' switches: a cable that
-/// is exactly as bad as the way between switches is good would be a coincidence.
-const ALIKE: f64 = ALONE / 4.0;
-
-/// Rates that differ by less than this factor, either way, are alike.
-const SAME_RATE: f64 = 1.1;
-
 /// The cost more if no other way leads between switches, so that its ways cannot be compared with
 /// any.
 const UNCOMPARED: f64 = 4.0;
@@ -152,23 +145,9 @@ fn price(items: &[Item], group: &[usize], alone: &[usize]) -> f64 {
         .iter()
         .map(|node| match others.len() {
             0 | 1 if !is_farther(items, group, *node) => each + UNCOMPARED,
-            // With one group of others no other way leads between switches.
-            0 | 1 => each,
-            // Of several, slow links of one switch explain more.
-            _ if alone.len() == 1 && streams_like_between(items, group, *node) => ALIKE,
             _ => each,
         })
         .sum()
-}
-
-/// Whether streams of a node have the rate of those between the groups of others.
-fn streams_like_between(items: &[Item], group: &[usize], node: usize) -> bool {
-    let is_own = |item: &Item| item.from == node || item.to == node;
-    let own = middle(items, Figure::Slowness, is_own);
-    let between =
-        middle(items, Figure::Slowness, |item| !is_own(item) && group[item.from] != group[item.to]);
-    let is_alike = |ratio: f64| (1.0 / SAME_RATE..SAME_RATE).contains(&ratio);
-    own.zip(between).is_some_and(|(own, between)| is_alike(own / between))
 }
 
 /// The bits of a small message with the headers of Ethernet, IP and TCP.

@@ -328,13 +328,6 @@ fn a_port_as_slow_as_the_way_between_switches_is_named() {
     }
 }
 
-#[test]
-fn a_node_alone_on_its_switch_is_well_where_other_ways_between_switches_are_alike() {
-    for seed in 0..20 {
-        assert_eq!(faults(&cluster(9, 4, Put::Nothing, true, seed)), [], "seed {seed}");
-    }
-}
-
 /// A node that is late for all seems to stand alone on a switch. The clocks tell the direction.
 #[test]
 fn late_nodes_and_pairs_are_told_with_the_direction_that_the_clocks_show() {
