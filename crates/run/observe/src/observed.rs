@@ -89,7 +89,7 @@ impl Observed {
 }
 
 impl CommandEnd {
-    /// Waits for the command's end. Where there is no command, the observation ended well.
+    /// Waits for the command's end. An observation of a process that ran before ends well.
     ///
     /// # Errors
     /// A look that failed, or a program that could not be seen though it did well.

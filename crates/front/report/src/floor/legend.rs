@@ -24,7 +24,7 @@ pub(super) fn legend(comparison: &Comparison) -> Markup {
         (_, true) => format!("{}s on a link, clockwise outside", comparison.unit),
         (_, false) => format!("{}s on a link, each way on its right", comparison.unit),
     };
-    // The least positive number stands for no load at all, of which there is no scale to draw.
+    // The least positive number means that nothing is loaded: the scale is left out then.
     let steps = if comparison.most.load > f64::MIN_POSITIVE { STEPS } else { 0 };
     html! {
         g.word fill="#57606a" font-size="10" {

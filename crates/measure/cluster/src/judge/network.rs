@@ -92,8 +92,7 @@ fn share_of(item: &Item) -> f64 {
 
 /// Ratios over their median, so that their logarithms are those of the scatter.
 fn centred(ascending: Vec<f64>) -> Vec<f64> {
-    // Of losses the median is often 0, over which there is no ratio, and a ratio of 0 has no
-    // logarithm.
+    // The median of losses is often 0, by which nothing can be divided; and 0 has no logarithm.
     let middle = quantile_sorted(&ascending, 0.5).unwrap_or(1.0).max(f64::MIN_POSITIVE);
     ascending.into_iter().map(|ratio| (ratio / middle).max(1e-9)).collect()
 }
