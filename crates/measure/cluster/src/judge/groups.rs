@@ -3,8 +3,9 @@
 //! to be explained is taken.
 
 use super::explain::Explanation;
-use super::figures::{Figure, Item};
+use super::figures::Item;
 use super::network::Network;
+use super::standing::Evidence;
 use crate::choice::SIZE_BYTES;
 use crate::cluster::Cluster;
 use seatmap_statistics::median;
@@ -17,21 +18,6 @@ const SHARES: [f64; 3] = [0.15, 0.35, 0.5];
 /// A node belongs to a group from whose nodes all others are farther by this factor.
 const NEARER: f64 = 1.15;
 
-/// The cost of a node that stands alone though others do not, in the units of a cause.
-const ALONE: f64 = 2.0;
-
-/// From so many lone nodes on, if they are more than a quarter of all, it is twice that: a switch
-/// for each is unlikely.
-const MANY: usize = 3;
-
-/// The cost more if no other way leads between switches, so that its ways cannot be compared with
-/// any.
-const UNCOMPARED: f64 = 4.0;
-
-/// A lone node whose small messages take longer than those inside groups by a factor of this range
-/// may be behind another switch; a very slow link makes them later than that.
-const FARTHER: std::ops::Range<f64> = 1.15..2.5;
-
 /// The most groups that a node is tried in.
 const MOST_NEAR: usize = 4;
 
@@ -42,9 +28,10 @@ const MOST_TRIED: usize = 8;
 pub(super) fn explained<'a>(cluster: &Cluster, items: &'a [Item]) -> Explanation<'a> {
     let own = one_group_if_none(cluster.group_of());
     let alone = lone(&own);
-    let explanation = best_share(items, own.clone());
-    let cost = explanation.cost + price(items, &own, &alone);
-    let mut best = BestGroups { items, explanation, cost };
+    let evidence = Evidence::of(cluster, &own, &alone);
+    let explanation = best_share(items, own.clone(), &alone);
+    let cost = explanation.cost + evidence.price(&explanation, &alone);
+    let mut best = BestGroups { items, evidence: &evidence, doubtful: &alone, explanation, cost };
     for left in left_alone(&alone) {
         let mut together = own.clone();
         let joined: Vec<usize> =
@@ -73,18 +60,21 @@ pub(super) fn explained<'a>(cluster: &Cluster, items: &'a [Item]) -> Explanation
 }
 
 /// The explanation with the least cost so far.
-struct BestGroups<'a> {
+struct BestGroups<'a, 'e> {
     items: &'a [Item],
+    evidence: &'e Evidence,
+    /// The nodes that seem to stand alone.
+    doubtful: &'e [usize],
     explanation: Explanation<'a>,
     /// With the price of lone nodes.
     cost: f64,
 }
 
-impl BestGroups<'_> {
+impl BestGroups<'_, '_> {
     /// Takes other groups if they cost no more; whether it did.
     fn consider(&mut self, group: &[usize], left: &[usize]) -> bool {
-        let other = best_share(self.items, group.to_vec());
-        let total = other.cost + price(self.items, group, left);
+        let other = best_share(self.items, group.to_vec(), self.doubtful);
+        let total = other.cost + self.evidence.price(&other, left);
         // Where both cost the same, a node belongs to a group.
         let is_better = total <= self.cost;
         if is_better {
@@ -95,12 +85,12 @@ impl BestGroups<'_> {
     }
 }
 
-fn best_share(items: &[Item], group: Vec<usize>) -> Explanation<'_> {
+fn best_share<'a>(items: &'a [Item], group: Vec<usize>, doubtful: &[usize]) -> Explanation<'a> {
     let [first, others @ ..] = SHARES;
-    let first = Explanation::of(Network::new(items, group.clone(), first));
+    let first = Explanation::of(Network::new(items, group.clone(), doubtful, first));
     others
         .into_iter()
-        .map(|share| Explanation::of(Network::new(items, group.clone(), share)))
+        .map(|share| Explanation::of(Network::new(items, group.clone(), doubtful, share)))
         .fold(first, |best, next| if next.cost < best.cost { next } else { best })
 }
 
@@ -131,48 +121,6 @@ fn left_alone(alone: &[usize]) -> Vec<Vec<usize>> {
             std::iter::once(Vec::new()).chain(all_but_one).collect()
         }
     }
-}
-
-/// The cost of a network in which these nodes stand alone.
-fn price(items: &[Item], group: &[usize], alone: &[usize]) -> f64 {
-    let mut others: Vec<usize> =
-        (0..group.len()).filter(|node| !alone.contains(node)).map(|node| group[node]).collect();
-    others.sort_unstable();
-    others.dedup();
-    let are_many = alone.len() >= MANY && 4 * alone.len() > group.len();
-    let each = if are_many { 2.0 * ALONE } else { ALONE };
-    alone
-        .iter()
-        .map(|node| match others.len() {
-            0 | 1 if !is_farther(items, group, *node) => each + UNCOMPARED,
-            _ => each,
-        })
-        .sum()
-}
-
-/// The bits of a small message with the headers of Ethernet, IP and TCP.
-const SMALL_BITS: f64 = 8.0 * 74.0;
-
-/// Whether the small messages of a node take longer than those inside groups, besides the time that
-/// its link needs for their bits.
-fn is_farther(items: &[Item], group: &[usize], node: usize) -> bool {
-    let own = way_ns(items, |item| item.from == node || item.to == node);
-    let inside = way_ns(items, |item| group[item.from] == group[item.to]);
-    own.zip(inside).is_some_and(|(own, inside)| FARTHER.contains(&(own / inside)))
-}
-
-/// The usual time of small messages, there and back, without that which links need for their bits.
-fn way_ns(items: &[Item], counts: impl Fn(&Item) -> bool) -> Option<f64> {
-    let time_ns = middle(items, Figure::Time, &counts)?;
-    // There and back; microseconds for a bit are 1,000 nanoseconds.
-    let sending_ns = middle(items, Figure::Slowness, &counts)
-        .map_or(0.0, |slowness| 2.0 * SMALL_BITS * 1e3 * slowness);
-    Some(time_ns - sending_ns)
-}
-
-fn middle(items: &[Item], figure: Figure, counts: impl Fn(&Item) -> bool) -> Option<f64> {
-    let of = items.iter().filter(|item| item.figure == figure && counts(item));
-    median(&of.map(|item| item.value).collect::<Vec<f64>>())
 }
 
 /// The groups of others that a node may belong to: the one that is nearer to it than all others, or

@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 /// The share of segments of round trips that healthy links send again, at least.
 const LEAST_LOST: f64 = 0.0002;
 
+/// Fewer figures than this say nothing of what is usual.
+const FEWEST: usize = 3;
+
 /// A network without a fault, and all figures beside it.
 pub(super) struct Network<'a> {
     pub items: &'a [Item],
@@ -23,33 +26,35 @@ pub(super) struct Network<'a> {
 }
 
 impl<'a> Network<'a> {
-    /// The usual figure is this quantile of all like ones, best first.
-    pub(super) fn new(items: &'a [Item], group: Vec<usize>, share: f64) -> Self {
-        let mut like = BTreeMap::<(Figure, bool), Vec<f64>>::new();
-        for item in items {
-            like.entry(kind(item, &group)).or_default().push(share_of(item));
-        }
-        let by_kind: BTreeMap<(Figure, bool), f64> = like
-            .iter()
-            .filter_map(|(kind, values)| {
-                let usual = quantile(values, share)?;
-                Some((*kind, if kind.0 == Figure::Lost { usual.max(LEAST_LOST) } else { usual }))
-            })
-            .collect();
+    /// The usual figure is this quantile of like ones, best first: of those between nodes that are
+    /// in their groups for certain, where there are some, and else of all. So networks that differ
+    /// in where the others stand are held against the same usual figures.
+    pub(super) fn new(
+        items: &'a [Item],
+        group: Vec<usize>,
+        doubtful: &[usize],
+        share: f64,
+    ) -> Self {
+        let by_kind = usual_by_kind(items, &group, doubtful, share);
         let usual: Vec<f64> = items
             .iter()
             .map(|item| by_kind.get(&kind(item, &group)).copied().unwrap_or(1.0))
             .collect();
         let value = values(items, &usual, |shown| shown.factor);
         let shown = values(items, &usual, |shown| shown.at_least.min(shown.factor));
+        let ratios: Vec<f64> =
+            value.iter().zip(&usual).map(|(value, usual)| value / usual).collect();
         let sigmas = Figure::ALL
             .map(|figure| {
-                let all = items
-                    .iter()
-                    .zip(value.iter().zip(&usual))
-                    .filter(|(item, _)| item.figure == figure);
-                let ratios = all.map(|(_, (value, usual))| value / usual).collect::<Vec<f64>>();
-                (figure, sigma(figure, &centred(sorted(&ratios))))
+                let of = items.iter().zip(&ratios).filter(|(item, _)| item.figure == figure);
+                let certain = of.clone().filter(|(item, _)| is_certain(item, doubtful));
+                let certain: Vec<f64> = certain.map(|(_, ratio)| *ratio).collect();
+                let like = if certain.len() < FEWEST {
+                    of.map(|(_, ratio)| *ratio).collect()
+                } else {
+                    certain
+                };
+                (figure, sigma(figure, &centred(sorted(&like))))
             })
             .into_iter()
             .collect();
@@ -66,10 +71,40 @@ impl<'a> Network<'a> {
     }
 }
 
+/// The usual figure of each kind.
+fn usual_by_kind(
+    items: &[Item],
+    group: &[usize],
+    doubtful: &[usize],
+    share: f64,
+) -> BTreeMap<(Figure, bool), f64> {
+    let mut like = BTreeMap::<(Figure, bool), Vec<f64>>::new();
+    let mut certain = like.clone();
+    for item in items {
+        like.entry(kind(item, group)).or_default().push(share_of(item));
+        if is_certain(item, doubtful) {
+            certain.entry(kind(item, group)).or_default().push(share_of(item));
+        }
+    }
+    certain.retain(|_, values| values.len() >= FEWEST);
+    like.extend(certain);
+    like.iter()
+        .filter_map(|(kind, values)| {
+            let usual = quantile(values, share)?;
+            Some((*kind, if kind.0 == Figure::Lost { usual.max(LEAST_LOST) } else { usual }))
+        })
+        .collect()
+}
+
 /// The items that are like one another: of figures that a distance changes, inside groups and
 /// between them.
 fn kind(item: &Item, group: &[usize]) -> (Figure, bool) {
     (item.figure, item.figure.has_distance() && group[item.from] != group[item.to])
+}
+
+/// Whether it does not matter to a figure in which group the doubtful nodes stand.
+fn is_certain(item: &Item, doubtful: &[usize]) -> bool {
+    !item.figure.has_distance() || !(doubtful.contains(&item.from) || doubtful.contains(&item.to))
 }
 
 /// Each item's value, or what it is beside its like where that is better.
