@@ -68,9 +68,10 @@ impl Display {
         // CSI n A moves the cursor up n lines (ECMA-48), to the first line of the earlier picture.
         let up = if self.drawn { format!("\x1b[{}A\r", live.lines()) } else { String::new() };
         // Each line clears what the earlier frame left behind it.
-        let frame = frame.replace('\n', "\x1b[K\n");
-        // A terminal that went away is not a reason to end a measurement.
-        let _ = write!(std::io::stderr(), "{up}{frame}");
+        let frame = format!("{up}{}", frame.replace('\n', "\x1b[K\n"));
+        // In one write, as half a picture would flicker. A terminal that went away is not a reason
+        // to end a measurement.
+        let _ = std::io::stderr().write_all(frame.as_bytes());
         self.drawn = true;
     }
 

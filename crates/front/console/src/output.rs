@@ -63,7 +63,9 @@ pub struct OfMachine<'a, T: Serialize> {
 /// Prints one line on stderr. An unreadable stderr is not a failure: the work goes on, and the exit
 /// code shows the result.
 pub fn tell(line: &str) {
-    let _ = writeln!(io::stderr(), "{}: {}", running::name(), visible(line));
+    // In one write: ranks share the stderr of their launcher, and lines of two would mix.
+    let line = format!("{}: {}\n", running::name(), visible(line));
+    let _ = io::stderr().write_all(line.as_bytes());
 }
 
 /// Tells of the quotas of CPU time that were used up since the watch began: what was measured then

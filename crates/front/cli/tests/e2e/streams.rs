@@ -1,6 +1,8 @@
 //! A stdout that is closed, full, or not read any more; a closed stdin and stderr.
 
 use crate::common::Place;
+use std::io::Read;
+use std::os::fd::AsRawFd;
 use std::process::{Command, Output};
 
 /// A command of each verb that prints on stdout.
@@ -129,4 +131,26 @@ fn a_closed_stderr_changes_no_exit_code() {
         (code("machines"), code("show nix.json"), code("--nonsense")),
         (Some(0), Some(2), Some(2))
     );
+}
+
+/// Ranks of a job share one stderr: a line that came in pieces would mix with another rank's.
+#[test]
+fn a_line_on_stderr_is_one_write() {
+    let place = place();
+    let lines = [
+        ("a remark", &["import", "x.csv", "-o", "p.json"][..]),
+        ("an error", &["show", "nowhere.json"]),
+    ];
+    for (about, arguments) in lines {
+        let (mut read, write) = std::io::pipe().unwrap();
+        // A pipe in packet mode gives back each write by itself (pipe(2)).
+        // SAFETY: the descriptor is open, and the flag needs no memory.
+        let set = unsafe { libc::fcntl(write.as_raw_fd(), libc::F_SETFL, libc::O_DIRECT) };
+        assert_eq!(set, 0, "{}", std::io::Error::last_os_error());
+        place.command(arguments).stderr(write).status().unwrap();
+        let mut packet = [0; 4096];
+        let length = read.read(&mut packet).unwrap();
+        let first = String::from_utf8_lossy(&packet[..length]);
+        assert!(first.starts_with("seatmap: ") && first.ends_with('\n'), "{about}: {first:?}");
+    }
 }
