@@ -419,6 +419,14 @@ mod tests {
     }
 
     #[test]
+    fn rounds_that_measure_again_are_announced_with_their_time() {
+        assert_eq!(
+            again(1, Duration::from_millis(20_400)),
+            "some pairs look bad: 1 pair measured again beside like pairs, for at most 20 s"
+        );
+    }
+
+    #[test]
     fn the_page_has_each_node_and_each_pair() {
         let page = crate::html::cluster(&measured());
         assert!(
