@@ -84,7 +84,7 @@ pub enum MeasureNews<'a> {
 }
 
 impl MeasureNews<'_> {
-    /// A sentence for the user; `None` where a picture shows it, or where it is no news.
+    /// A sentence for the user; `None` where a picture shows it, or where it was said.
     #[must_use]
     pub fn sentence(&self) -> Option<String> {
         match self {

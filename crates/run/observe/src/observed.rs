@@ -67,8 +67,8 @@ impl Sighting {
         Ok(Sighting { observation: sampled.observation, lines: sampled.lines })
     }
 
-    /// A sentence for each of the lines that passed most often between threads which do not use each
-    /// other's bytes, the most frequent first.
+    /// A sentence for each of the lines that passed most often between threads which do not use
+    /// each other's bytes, the most frequent first.
     pub fn false_sharing(&self) -> impl Iterator<Item = String> {
         let lines = self.lines.iter().filter(|line| line.is_false_sharing());
         lines.take(MOST_LINES).map(|line| {

@@ -100,8 +100,8 @@ fn hint(nearest: &[String]) -> String {
 }
 
 impl Choice {
-    /// The processes of these numbers, or else the control group, or else the programs of this name;
-    /// `None` where none of the three is given.
+    /// The processes of these numbers, or else the control group, or else the programs of this
+    /// name; `None` where none of the three is given.
     #[must_use]
     pub fn named(
         pids: &[Tid],
