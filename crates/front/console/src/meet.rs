@@ -18,6 +18,11 @@ pub fn rank() -> Result<Rank, CliError> {
     Rank::find(variable).map_err(CliError::input)
 }
 
+/// This process's rank, where a launcher has started it once for each of several.
+pub fn job_rank() -> Option<Rank> {
+    Rank::find(variable).ok().filter(|rank| rank.size > 1)
+}
+
 /// The place that was typed, or the usual one.
 pub fn place(typed: Option<&str>, rank: &Rank) -> Meeting {
     Meeting::find(typed, rank, variable)

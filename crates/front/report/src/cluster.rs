@@ -11,6 +11,7 @@ use seatmap_cluster::mpi::{Mpi, Operation};
 use seatmap_cluster::{Cluster, Exchange, Loaded, Node, Pair, Stream};
 use seatmap_machine::Square;
 use seatmap_statistics::median;
+use std::time::Duration;
 
 /// The letters of a name at the edge of the matrix of pairs, and of the names of a group.
 const MATRIX_WIDTH: usize = 12;
@@ -104,6 +105,16 @@ pub fn missing(cluster: &Cluster) -> Option<String> {
         let kinds = kinds.join(" and ");
         format!("{kinds} could not be measured; --resume measures what is missing")
     })
+}
+
+/// A line for the start of the rounds in which bad pairs are measured again.
+#[must_use]
+pub fn again(pairs: usize, at_most: Duration) -> String {
+    format!(
+        "some pairs look bad: {} measured again beside like pairs, for at most {:.0} s",
+        counted(pairs, "pair"),
+        at_most.as_secs_f64()
+    )
 }
 
 /// A line about the pairs that were too noisy to judge.
@@ -405,6 +416,14 @@ mod tests {
             nodes.join(",")
         );
         Cluster::from_json(&text).unwrap()
+    }
+
+    #[test]
+    fn rounds_that_measure_again_are_announced_with_their_time() {
+        assert_eq!(
+            again(1, Duration::from_millis(20_400)),
+            "some pairs look bad: 1 pair measured again beside like pairs, for at most 20 s"
+        );
     }
 
     #[test]

@@ -129,7 +129,7 @@ fn gather(
                 Err(why) => refused.push(why),
             }
         }
-        progress(Progress::Met(members.len(), rank.size));
+        progress(Progress::Done("ranks", members.len(), rank.size));
     }
     Ok(members.into_values().collect())
 }
@@ -256,7 +256,7 @@ impl<'a> Lead<'a> {
                 Some(_) => self.lose(at, "it answered something else".to_owned()),
                 None => {}
             }
-            progress(Progress::Nodes(at + 1, all));
+            progress(Progress::Done("nodes", at + 1, all));
         }
     }
 
@@ -277,7 +277,7 @@ impl<'a> Lead<'a> {
             let mut found = Vec::new();
             for round in rounds(pairs, self.options.at_once) {
                 self.measure_round(&round, self.options.trips);
-                progress(Progress::Pairs(self.cluster.pairs.len(), most));
+                progress(Progress::Done("pairs", self.cluster.pairs.len(), most));
                 if kept.is_none_or(|kept| kept.elapsed() >= KEPT) {
                     keep(&self.cluster);
                     kept = Some(Instant::now());
@@ -311,7 +311,7 @@ impl<'a> Lead<'a> {
         for (at, (exchange, ways)) in arrangements.iter().enumerate() {
             let streams = self.streams(ways);
             self.cluster.loaded.push(Loaded { exchange: *exchange, streams });
-            progress(Progress::Loaded(at + 1, arrangements.len()));
+            progress(Progress::Done("exchanges", at + 1, arrangements.len()));
         }
     }
 

@@ -61,25 +61,15 @@ impl std::fmt::Debug for Own {
 /// How far rank 0 is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// So many of so many ranks have come.
-    Met(usize, usize),
-    /// So many nodes of so many have measured themselves.
-    Nodes(usize, usize),
-    /// So many pairs of at most so many are measured.
-    Pairs(usize, usize),
-    /// Pairs that looked bad, and like ones beside them, are measured again.
+    /// So many of at most so many are done, of the things that are measured now: `pairs`.
+    Done(&'static str, usize, usize),
+    /// Pairs look bad, and are measured again beside like pairs. Said once, before the first.
     Again {
-        /// So many of this round are measured.
-        done: usize,
-        /// Of so many.
-        of: usize,
+        /// The pairs of the first round.
+        pairs: usize,
         /// All rounds end after so long.
         at_most: Duration,
     },
-    /// So many of so many exchanges of many nodes are measured.
-    Loaded(usize, usize),
-    /// So many of so many pairs are measured by MPI: none, or all.
-    Mpi(usize, usize),
 }
 
 /// Why there is no result, or only a part of one.

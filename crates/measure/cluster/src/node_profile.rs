@@ -5,16 +5,18 @@ use seatmap_os::limited::{self, LimitedError};
 use std::process::Command;
 use std::time::Duration;
 
-/// Runs a command that measures this node and prints the profile as JSON. Returns the profile, and
-/// the command's words for people. Without a profile, where the command failed, the result shows a
-/// node without core distances.
+/// Runs a command that measures this node and prints the profile as JSON, while rank 0 waits for so
+/// long. Returns the profile, and the command's words for people. Without a profile, where the
+/// command failed, the result shows a node without core distances.
 ///
 /// # Errors
-/// [`LimitedError`]: it does not start, or takes longer than the limit.
+/// [`LimitedError`]: it does not start, or takes too long.
 pub fn measured_by(
     command: &mut Command,
-    limit: Duration,
+    timeout: Duration,
 ) -> Result<(Option<Profile>, String), LimitedError> {
+    // Rank 0 waits for the whole time: a node that has given up by then is not lost.
+    let limit = 2 * timeout / 3;
     let output = limited::output("seatmap measure --quick", command, limit)?;
     let printed = String::from_utf8_lossy(&output.stdout);
     let profile = if output.status.success() { Profile::from_json(&printed).ok() } else { None };
@@ -38,11 +40,11 @@ mod tests {
             Origin { kind: OriginKind::Measured, source: "n".into(), date: None, tool: None };
         let profile = Profile::new("n", origin, Topology::unknown(0..2));
         let script = format!("echo waits >&2; printf '%s' '{}'", profile.to_json().trim());
-        let limit = Duration::from_secs(60);
-        let well = measured_by(&mut shell(&script), limit).unwrap();
+        let timeout = Duration::from_secs(90);
+        let well = measured_by(&mut shell(&script), timeout).unwrap();
         assert_eq!(well, (Some(profile), "waits\n".to_owned()));
-        let failed = measured_by(&mut shell(&format!("{script}; exit 1")), limit).unwrap();
+        let failed = measured_by(&mut shell(&format!("{script}; exit 1")), timeout).unwrap();
         assert_eq!(failed, (None, "waits\n".to_owned()));
-        assert_eq!(measured_by(&mut shell("echo none"), limit).unwrap().0, None);
+        assert_eq!(measured_by(&mut shell("echo none"), timeout).unwrap().0, None);
     }
 }

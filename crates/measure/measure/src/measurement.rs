@@ -63,7 +63,8 @@ pub struct MeasurementRequest {
 
 /// News of a measurement under way.
 pub enum MeasureNews<'a> {
-    /// Another process measures this host, where the kernel tells which; it is waited for.
+    /// Another process measures this host, where the kernel tells which; it is waited for. Said
+    /// once, however often the lock is looked at.
     Waits(Option<u32>),
     /// An interrupted run goes on behind so many visits of its journal.
     Resumes(usize, &'a Path),
@@ -78,8 +79,30 @@ pub enum MeasureNews<'a> {
     Step(&'a Step<'a>),
     /// The survey has ended.
     Ends,
-    /// Speeds and wakeups are measured.
-    Further,
+    /// The wait, or the measurement of speeds and wakeups, goes on.
+    GoesOn,
+}
+
+impl MeasureNews<'_> {
+    /// A sentence for the user; `None` where a picture shows it, or where it was said.
+    #[must_use]
+    pub fn sentence(&self) -> Option<String> {
+        match self {
+            MeasureNews::Waits(process) => {
+                let who = process.map_or(String::new(), |process| format!(" (process {process})"));
+                Some(format!(
+                    "another measurement of this host{who} is under way; two at once would disturb \
+                     each other, so this one waits until it has ended"
+                ))
+            }
+            MeasureNews::Resumes(visits, path) => Some(format!(
+                "going on after {} kept in {}",
+                counted(*visits, "visit"),
+                path.display()
+            )),
+            _ => None,
+        }
+    }
 }
 
 /// A listener to a measurement, which ends it by breaking.
@@ -199,7 +222,11 @@ impl MeasurementRequest {
         hear: &mut Listener<'_>,
     ) -> Result<Measurement, MeasurementError> {
         // Two measurements at once would disturb each other.
-        let claim = Claim::wait(&mut |process| hear(MeasureNews::Waits(process)));
+        let mut has_said = false;
+        let claim = Claim::wait(&mut |process| {
+            let is_known = std::mem::replace(&mut has_said, true);
+            hear(if is_known { MeasureNews::GoesOn } else { MeasureNews::Waits(process) })
+        });
         let claim = claim.ok_or(MeasurementError::NotBegun)?;
         let before = CpuTime::now();
         let quotas = QuotaWatch::begin();
@@ -321,8 +348,7 @@ impl MeasurementRequest {
         };
         let first = pus.first().copied().unwrap_or_default();
         let mut work = HostWork::sized_on(first).map_err(MeasurementError::failed)?;
-        let speeds =
-            speed::speeds(&mut work, pus, rounds, self.seed, || hear(MeasureNews::Further));
+        let speeds = speed::speeds(&mut work, pus, rounds, self.seed, || hear(MeasureNews::GoesOn));
         speeds.map_err(MeasurementError::failed)?.ok_or(MeasurementError::Further("speeds"))
     }
 
@@ -345,7 +371,7 @@ impl MeasurementRequest {
         }
         let mut host = HostWakeups::default();
         let wakeups =
-            wakeups::wakeups(&mut host, &pairs, passes, self.seed, || hear(MeasureNews::Further));
+            wakeups::wakeups(&mut host, &pairs, passes, self.seed, || hear(MeasureNews::GoesOn));
         let wakeups = wakeups.map_err(MeasurementError::failed)?;
         wakeups.map(Some).ok_or(MeasurementError::Further("wakeups"))
     }
@@ -381,6 +407,25 @@ mod tests {
             resume: false,
             by: MeasuredBy { tool: "test".to_owned(), date: "2026-11-25".to_owned() },
         }
+    }
+
+    #[test]
+    fn a_wait_names_the_process_where_it_is_known() {
+        let sentence = MeasureNews::Waits(Some(7)).sentence().unwrap();
+        assert!(sentence.starts_with("another measurement of this host (process 7) is under way"));
+        let sentence = MeasureNews::Waits(None).sentence().unwrap();
+        assert!(sentence.starts_with("another measurement of this host is under way"));
+        assert_eq!(MeasureNews::GoesOn.sentence(), None);
+    }
+
+    #[test]
+    fn a_journal_lies_beside_the_file_of_the_profile() {
+        let source = request(4).source;
+        let journal = |output: &str| source.journal(Some(Path::new(output))).unwrap();
+        assert_eq!(journal("none.json"), Some("none.json.journal".into()));
+        assert_eq!(journal("-"), None);
+        assert_eq!(journal("/dev/null"), None, "no file belongs beside a stream");
+        assert_eq!(source.journal(None).unwrap(), None, "nothing is remembered of a replay");
     }
 
     #[test]

@@ -1,22 +1,14 @@
 //! Earlier measurements of this host: the change since, and the one that is remembered.
 
-use crate::change::{self, Change};
-use seatmap_host::remembered::{self, RememberedError};
+use crate::change;
+use seatmap_host::remembered;
 use seatmap_machine::{CoreDistance, PairStatus, Profile};
 use seatmap_os::CpuList;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::state::host_profile;
 use seatmap_os::trusted::{TrustError, TrustedFolder};
+use seatmap_statistics::words::counted;
 use std::path::Path;
-
-/// The difference to the measurement of this host that is remembered.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ChangeSince {
-    /// The day of that measurement, where it is known.
-    pub date: Option<String>,
-    /// The pairs that changed.
-    pub change: Change,
-}
 
 /// Whether a profile is remembered now as this host's.
 #[derive(Debug)]
@@ -30,27 +22,60 @@ pub enum Remembrance {
     },
     /// It is one of a part of this host, or there is no folder for it.
     Unkept,
-    /// The remembered one has these CPUs as well, which the kernel was started to set apart.
-    Poorer(CpuList),
+    /// The remembered one has CPUs as well that the kernel was started to set apart.
+    Poorer {
+        /// These CPUs.
+        lost: CpuList,
+        /// The CPUs of this host.
+        all: CpuList,
+    },
     /// The file could not be written.
     Failed(TrustError),
 }
 
-/// The pairs that are now far from what was remembered of this host; `None` where there are none,
-/// or where nothing is remembered.
-///
-/// # Errors
-/// The remembered profile cannot be read.
-pub fn change_since(profile: &Profile) -> Result<Option<ChangeSince>, RememberedError> {
-    let before = remembered::latest()?;
-    let before = before.filter(|before| remembered::of_this_computer(before).is_ok());
-    let distances = before
-        .as_ref()
-        .and_then(|before| before.core_distance.as_ref())
-        .zip(profile.core_distance.as_ref());
-    let change = distances.and_then(|(then, now)| change::change(then, now));
-    let date = before.as_ref().and_then(|before| before.origin.date.clone());
-    Ok(change.map(|change| ChangeSince { date, change }))
+impl Remembrance {
+    /// A sentence for the user; `None` where nothing is to be known.
+    #[must_use]
+    pub fn remark(&self) -> Option<String> {
+        match self {
+            Remembrance::Unkept | Remembrance::Kept { unsteady: 0, .. } => None,
+            Remembrance::Kept { unsteady, pairs } => Some(format!(
+                "remembered as this host, though the distance of {unsteady} of {} is not steady \
+                 (*, ~ or ! in the table): 'seatmap measure --thorough' watches such pairs longer",
+                counted(*pairs, "pair")
+            )),
+            Remembrance::Poorer { lost, all } => Some(format!(
+                "not remembered: the remembered measurement has {} as well, which the kernel was \
+                 started to set apart; --cpus {all} measures all",
+                lost.named()
+            )),
+            Remembrance::Failed(error) => Some(format!("not remembered: {error}")),
+        }
+    }
+}
+
+/// A sentence about the pairs that are now far from what was remembered of this host, or about why
+/// they are not known; `None` where there are none, or where nothing is remembered.
+#[must_use]
+pub fn remark_on_change(profile: &Profile) -> Option<String> {
+    match remembered::latest() {
+        Ok(before) => change_since(&of_this_computer(before)?, profile),
+        Err(error) => Some(format!("not compared with what was measured before: {error}")),
+    }
+}
+
+fn change_since(before: &Profile, now: &Profile) -> Option<String> {
+    let change = change::change(before.core_distance.as_ref()?, now.core_distance.as_ref()?)?;
+    let day = before.origin.date.as_deref().unwrap_or("an unknown day");
+    Some(format!(
+        "not as remembered of {day}: {change}; another load, another place of a virtual machine's \
+         CPUs, or another home of the line may be behind it"
+    ))
+}
+
+/// The remembered profile, unless it is another computer's.
+fn of_this_computer(before: Option<Profile>) -> Option<Profile> {
+    before.filter(|before| remembered::of_this_computer(before).is_ok())
 }
 
 /// Keeps the profile of the whole host for `seatmap show host`: of all CPUs that this process runs
@@ -61,10 +86,12 @@ pub fn remember(profile: &Profile, pus: &[u32]) -> Remembrance {
     let Ok(here) = Cpus::read() else { return Remembrance::Unkept };
     let path = host_profile().filter(|_| here.allowed.iter().all(|os| pus.contains(os)));
     let Some(path) = path else { return Remembrance::Unkept };
-    let before = before_of_this_computer();
+    // A new one takes the place of one that is damaged, or another computer's.
+    let before = remembered::latest().ok().and_then(of_this_computer);
     let lost = before.as_ref().map(|before| lost(before, profile, &here.set_apart));
     if let Some(lost) = lost.filter(|lost| !lost.is_empty()) {
-        return Remembrance::Poorer(CpuList(lost));
+        let all = CpuList(profile.topology.os_indices().collect());
+        return Remembrance::Poorer { lost: CpuList(lost), all };
     }
     match keep(&path, &with_remembered(profile, before)) {
         Ok(()) => {
@@ -73,12 +100,6 @@ pub fn remember(profile: &Profile, pus: &[u32]) -> Remembrance {
         }
         Err(error) => Remembrance::Failed(error),
     }
-}
-
-/// The remembered profile, unless it is damaged or another computer's: a new one takes its place.
-fn before_of_this_computer() -> Option<Profile> {
-    let latest = remembered::latest().ok().flatten();
-    latest.filter(|before| remembered::of_this_computer(before).is_ok())
 }
 
 /// The CPUs set apart whose distances are remembered, and that a new profile does not have.
@@ -126,28 +147,45 @@ mod tests {
     use super::*;
     use seatmap_machine::{Matrix, Origin, OriginKind, Square, Topology};
 
+    fn measured(pus: &[u32], distance_ns: f64) -> Profile {
+        let origin =
+            Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
+        let mut profile = Profile::new("test", origin, Topology::unknown(0..4));
+        let distances = Matrix::filled(pus.len(), distance_ns);
+        profile.core_distance = Some(CoreDistance::imported(pus.to_vec(), distances));
+        profile
+    }
+
     #[test]
     fn a_measurement_without_cpus_set_apart_does_not_replace_one_with_them() {
-        let measured = |pus: &[u32]| {
-            let origin = Origin {
-                kind: OriginKind::Measured,
-                source: "test".into(),
-                date: None,
-                tool: None,
-            };
-            let mut profile = Profile::new("test", origin, Topology::unknown(0..4));
-            profile.core_distance =
-                Some(CoreDistance::imported(pus.to_vec(), Matrix::filled(pus.len(), 80.0)));
-            profile
-        };
-        let all = measured(&[0, 1, 2, 3]);
-        let usual = measured(&[0, 1]);
+        let all = measured(&[0, 1, 2, 3], 80.0);
+        let usual = measured(&[0, 1], 80.0);
         assert_eq!(lost(&all, &usual, &[2, 3]), [2, 3]);
         assert!(lost(&usual, &all, &[2, 3]).is_empty());
         assert!(
             lost(&all, &usual, &[]).is_empty(),
             "CPUs that have gone keep nothing from being remembered"
         );
+    }
+
+    #[test]
+    fn a_remark_says_what_to_type() {
+        assert_eq!(Remembrance::Kept { unsteady: 0, pairs: 3 }.remark(), None);
+        let unsteady = Remembrance::Kept { unsteady: 2, pairs: 3 }.remark().unwrap();
+        assert!(unsteady.contains("of 2 of 3 pairs is not steady"), "{unsteady}");
+        let lost = CpuList(vec![2, 3]);
+        let all = CpuList(vec![0, 1, 2, 3]);
+        let poorer = Remembrance::Poorer { lost, all }.remark().unwrap();
+        assert!(poorer.contains("has CPUs 2,3 as well"), "{poorer}");
+        assert!(poorer.ends_with("--cpus 0-3 measures all"), "{poorer}");
+    }
+
+    #[test]
+    fn a_change_names_the_day() {
+        let before = measured(&[0, 1], 80.0);
+        let change = change_since(&before, &measured(&[0, 1], 300.0)).unwrap();
+        assert!(change.starts_with("not as remembered of an unknown day: CPUs 0"), "{change}");
+        assert_eq!(change_since(&before, &before), None);
     }
 
     #[test]

@@ -9,8 +9,10 @@ use seatmap_host::topology::TopologyError;
 use seatmap_host::{HostError, HostTestbed, environment, topology};
 use seatmap_machine::{Clock, Origin, OriginKind, Profile, Topology};
 use seatmap_os::CpuList;
-use seatmap_os::state::host_name;
+use seatmap_os::state::{self, host_name};
+use seatmap_os::trusted::{TrustError, TrustedFolder};
 use seatmap_sim::{CoherentBed, CoherentModel, SimError};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// A source of measurements.
@@ -127,6 +129,22 @@ impl Source {
     #[must_use]
     pub fn is_host(&self) -> bool {
         matches!(self, Source::Host { .. })
+    }
+
+    /// The file that keeps finished pairs until the profile is safe: beside the profile's own file;
+    /// else, for this host, with what is remembered of it; else there is none.
+    ///
+    /// # Errors
+    /// [`TrustError`]: others than this user can write where this host is remembered.
+    pub fn journal(&self, output: Option<&Path>) -> Result<Option<PathBuf>, TrustError> {
+        let output = output.filter(|path| *path != Path::new("-"));
+        if let Some(output) = output.filter(|path| !path.exists() || path.is_file()) {
+            // Not for a stream such as `/dev/stdout` or a pipe, beside which no file belongs.
+            return Ok(Some(output.with_added_extension("journal")));
+        }
+        let Some(folder) = state::folder().filter(|_| self.is_host()) else { return Ok(None) };
+        let folder = TrustedFolder::create(&folder)?;
+        Ok(Some(folder.path().join(format!("{}.journal", host_name()))))
     }
 
     /// The model, where it is one.

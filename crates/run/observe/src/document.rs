@@ -1,8 +1,10 @@
 //! The observation as a pattern, with a note on how it was made.
 
 use crate::{Method, Observation};
+use seatmap_document::shell_file;
 use seatmap_pattern::Pattern;
 use serde::Serialize;
+use std::path::Path;
 
 /// A pattern, and how it was observed. Readers of patterns know two keys of `observation`.
 #[derive(Clone, Debug, Serialize)]
@@ -63,6 +65,22 @@ pub struct PhaseNote {
     pub to_s: f64,
     /// Its messages.
     pub messages: f64,
+}
+
+impl Document {
+    /// A line with the command that uses the pattern, where it has edges: of the file that it was
+    /// written to, or else with a name for one.
+    #[must_use]
+    pub fn next_step(&self, file: Option<&Path>) -> String {
+        match file {
+            _ if self.pattern.edges.is_empty() => String::new(),
+            Some(path) => {
+                let file = shell_file(&path.display().to_string());
+                format!("next: seatmap place --pattern {file}\n")
+            }
+            None => "next: -o app.pattern.json keeps the pattern for seatmap place\n".to_owned(),
+        }
+    }
 }
 
 impl Observation {

@@ -103,6 +103,12 @@ impl Observation {
         ends.map_or(0.0, |(first, last)| last.to_s - first.from_s)
     }
 
+    /// The name of the first task.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.tasks.first().map_or("observed", |task| &task.name)
+    }
+
     /// The methods' words.
     #[must_use]
     pub fn method_words(&self) -> String {

@@ -5,10 +5,14 @@ use crate::command;
 use crate::tsan::SharedLine;
 use crate::{Observation, ObserveError};
 use seatmap_launch::Ending;
+use seatmap_statistics::words::times;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 use std::process::Child;
+
+/// The most lines of falsely shared memory that a sighting speaks of.
+const MOST_LINES: usize = 5;
 
 /// The sighting of a program.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,10 +67,22 @@ impl Sighting {
         Ok(Sighting { observation: sampled.observation, lines: sampled.lines })
     }
 
-    /// The lines that pass between threads which do not use each other's bytes, the most frequent
-    /// first.
-    pub fn false_sharing(&self) -> impl Iterator<Item = &SharedLine> {
-        self.lines.iter().filter(|line| line.is_false_sharing())
+    /// A sentence for each of the lines that passed most often between threads which do not use
+    /// each other's bytes, the most frequent first.
+    pub fn false_sharing(&self) -> impl Iterator<Item = String> {
+        let lines = self.lines.iter().filter(|line| line.is_false_sharing());
+        lines.take(MOST_LINES).map(|line| {
+            let [from, to] = [line.from, line.to].map(|task| {
+                self.observation.tasks.get(task).map_or("?", |task| task.name.as_str())
+            });
+            format!(
+                "false sharing: '{from}' writes {} and '{to}' uses {}, on one cache line that \
+                 passed {}",
+                line.written,
+                line.accessed,
+                times(line.falsely)
+            )
+        })
     }
 }
 

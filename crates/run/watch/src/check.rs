@@ -1,16 +1,18 @@
 //! A check of living programs, once or again and again.
 
-use crate::judge::judged::Judged;
+mod step;
+
+use crate::judge::judged::{Judged, changes};
 use crate::seating::FORMAT;
 use crate::standard::{SeatSource, Standard};
 use crate::{Choice, ChoiceError, Finding, Seating, Verdict, WatchOptions, Watcher};
 use seatmap_document::Blame;
 use seatmap_machine::Topology;
 use seatmap_os::root::FileError;
+use seatmap_statistics::words::{agreeing, counted};
 use std::time::{Duration, Instant};
 
-/// How often a long wait looks whether it should stop.
-const PAUSE: Duration = Duration::from_millis(50);
+pub use step::{CheckStep, CheckView};
 
 /// A request: are these programs seated as they should be?
 #[derive(Clone, Debug)]
@@ -56,21 +58,24 @@ impl Blame for CheckError {
     }
 }
 
-/// A step of a check.
-pub enum CheckStep<'a> {
-    /// No program is bound, and none should be: there is nothing to judge.
-    NothingBound(Judged<'a>),
-    /// The first check.
-    First(Judged<'a>),
-    /// Another check, later.
-    Again {
-        /// The findings of the check before.
-        before: &'a [Finding],
-        /// This check.
-        judged: Judged<'a>,
-        /// The time since the first look.
-        gone: Duration,
-    },
+/// Why a check fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CheckFailure {
+    /// Things are wrong, as many as the last check found.
+    #[error("{} {} wrong", counted(*.0, "thing"), agreeing(*.0, "is", "are"))]
+    Wrong(usize),
+    /// A check that repeats found something wrong, and its last look did not.
+    #[error("something was wrong while the programs were watched")]
+    WasWrong,
+    /// A strict check did not see everything.
+    #[error("not everything could be seen, and --strict asks for that; run it as root")]
+    NotAllSeen,
+}
+
+impl Blame for CheckFailure {
+    fn is_input(&self) -> bool {
+        false
+    }
 }
 
 /// A check under way.
@@ -154,10 +159,7 @@ impl RunningCheck<'_> {
             return self.without_programs();
         };
         // A user may end a check that repeats within its first window.
-        match request.again_every {
-            Some(_) => watch(watcher, request.window, stop),
-            None => watcher.watch(request.window),
-        }
+        watcher.watch(request.window, stop);
         self.seating = watcher.seating();
         // A check that repeats ends by itself where the programs have ended.
         let is_once = request.again_every.is_none();
@@ -189,7 +191,7 @@ impl RunningCheck<'_> {
         if stop() {
             return Ok(None);
         }
-        watch(watcher, every, stop);
+        watcher.watch(every, stop);
         self.seating = watcher.seating();
         if stop() || self.seating.processes.is_empty() {
             return Ok(None);
@@ -197,24 +199,24 @@ impl RunningCheck<'_> {
         let judged = self.request.judged(&self.seating)?;
         self.before = std::mem::replace(&mut self.findings, judged.findings.clone());
         self.worst = self.worst.max(Some(judged.verdict));
+        if changes(&self.before, &judged.findings, false).is_empty() {
+            return Ok(Some(CheckStep::Unchanged));
+        }
         Ok(Some(CheckStep::Again { before: &self.before, judged, gone: self.began.elapsed() }))
     }
 
-    /// The worst verdict of all checks, and the findings of the last one; `None` where there was
-    /// nothing to judge.
-    #[must_use]
-    pub fn result(self) -> Option<(Verdict, Vec<Finding>)> {
-        Some((self.worst?, self.findings))
-    }
-}
-
-/// Waits, with short looks, until the time is over or it should stop.
-fn watch(watcher: &mut Watcher, time: Duration, stop: &dyn Fn() -> bool) {
-    let began = Instant::now();
-    while let Some(left) =
-        time.checked_sub(began.elapsed()).filter(|left| !left.is_zero() && !stop())
-    {
-        watcher.watch(left.min(PAUSE));
+    /// Whether all checks found the programs as they should be.
+    ///
+    /// # Errors
+    /// [`CheckFailure`]: the worst verdict of all checks, with the findings of the last one.
+    pub fn end(self) -> Result<(), CheckFailure> {
+        let wrong = self.findings.iter().filter(|finding| finding.is_wrong()).count();
+        match self.worst.filter(|worst| worst.fails(self.request.standard.strict)) {
+            None => Ok(()),
+            Some(_) if wrong > 0 => Err(CheckFailure::Wrong(wrong)),
+            Some(Verdict::Wrong) => Err(CheckFailure::WasWrong),
+            Some(_) => Err(CheckFailure::NotAllSeen),
+        }
     }
 }
 
@@ -251,7 +253,7 @@ mod tests {
             matches!(&step, Some(CheckStep::First(judged)) if judged.seating.processes.len() == 1)
         );
         assert!(check.next(&|| false).unwrap().is_none());
-        assert!(check.result().is_some());
+        assert!(check.worst.is_some());
     }
 
     #[test]
@@ -263,7 +265,8 @@ mod tests {
         let stop = || checks.get() >= 3;
         let mut repeated = 0;
         while let Some(step) = check.next(&stop).unwrap() {
-            repeated += usize::from(matches!(step, CheckStep::Again { .. }));
+            let is_later = matches!(step, CheckStep::Again { .. } | CheckStep::Unchanged);
+            repeated += usize::from(is_later);
             checks.set(checks.get() + 1);
         }
         assert_eq!((checks.get(), repeated), (3, 2));
@@ -282,7 +285,7 @@ mod tests {
         assert!(
             matches!(&step, Some(CheckStep::First(judged)) if judged.findings.iter().any(Finding::is_wrong))
         );
-        assert_eq!(check.result().map(|(verdict, _)| verdict), Some(Verdict::Wrong));
+        assert_eq!(check.end().unwrap_err().to_string(), "1 thing is wrong");
     }
 
     #[test]
@@ -291,5 +294,22 @@ mod tests {
         let request = request(gone);
         let error = request.begin().err().unwrap();
         assert!(error.is_input(), "{error}");
+    }
+
+    fn end(worst: Option<Verdict>, strict: bool) -> Result<(), CheckFailure> {
+        let standard = Standard { strict, ..Standard::default() };
+        let request = CheckRequest { standard, ..request(own()) };
+        let mut check = request.begin().unwrap();
+        check.worst = worst;
+        check.end()
+    }
+
+    #[test]
+    fn the_worst_of_all_checks_counts() {
+        assert_eq!(end(None, true), Ok(()));
+        assert_eq!(end(Some(Verdict::NotAllSeen), false), Ok(()));
+        assert_eq!(end(Some(Verdict::NotAllSeen), true), Err(CheckFailure::NotAllSeen));
+        assert_eq!(end(Some(Verdict::Wrong), false), Err(CheckFailure::WasWrong));
+        assert_eq!(CheckFailure::Wrong(2).to_string(), "2 things are wrong");
     }
 }

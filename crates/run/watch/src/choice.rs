@@ -100,6 +100,22 @@ fn hint(nearest: &[String]) -> String {
 }
 
 impl Choice {
+    /// The processes of these numbers, or else the control group, or else the programs of this
+    /// name; `None` where none of the three is given.
+    #[must_use]
+    pub fn named(
+        pids: &[Tid],
+        with_children: bool,
+        group: Option<String>,
+        name: Option<String>,
+    ) -> Option<Self> {
+        match (pids, group) {
+            ([], None) => name.map(Choice::Name),
+            ([], group) => group.map(Choice::Group),
+            (pids, _) => Some(Choice::Processes { pids: pids.to_vec(), with_children }),
+        }
+    }
+
     /// The processes that it means now.
     pub(crate) fn processes(&self, files: &mut Files) -> Result<BTreeSet<Tid>, ChoiceError> {
         self.beside(files, &BTreeSet::new())

@@ -48,7 +48,7 @@ mod trace;
 pub mod variables;
 pub mod watched;
 
-pub use check::{CheckError, CheckRequest, CheckStep, RunningCheck};
+pub use check::{CheckError, CheckFailure, CheckRequest, CheckStep, CheckView, RunningCheck};
 pub use choice::{Choice, ChoiceError};
 pub use expected::Expected;
 pub use finding::{Finding, Gravity};

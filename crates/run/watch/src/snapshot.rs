@@ -43,7 +43,7 @@ impl Seating {
     /// ```
     pub fn take(choice: &Choice, options: &WatchOptions) -> Result<Self, ChoiceError> {
         let mut watcher = Watcher::begin(choice, options)?;
-        watcher.watch(options.window);
+        watcher.watch(options.window, &|| false);
         Ok(watcher.seating())
     }
 }
@@ -118,10 +118,12 @@ impl Watcher {
         })
     }
 
-    /// Waits for so long, with short looks meanwhile.
-    pub fn watch(&mut self, window: Duration) {
+    /// Waits for so long, or until `stop` says so, with short looks meanwhile.
+    pub fn watch(&mut self, window: Duration, stop: &dyn Fn() -> bool) {
         let begun = Instant::now();
-        while let Some(left) = window.checked_sub(begun.elapsed()).filter(|left| !left.is_zero()) {
+        while let Some(left) =
+            window.checked_sub(begun.elapsed()).filter(|left| !left.is_zero() && !stop())
+        {
             std::thread::sleep(left.min(self.options.glance_every.max(Duration::from_millis(1))));
             if begun.elapsed() < window {
                 self.glance();

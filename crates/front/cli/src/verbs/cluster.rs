@@ -4,9 +4,10 @@ mod meant;
 mod page;
 
 use crate::args::{Cluster, ClusterCommand, ClusterDoctor, ClusterMeasure};
-use page::{Page, UnderWay};
+use page::Page;
 use seatmap_cluster::measure;
 use seatmap_cluster::{Cluster as Measured, judge};
+use seatmap_console::bar::Bars;
 use seatmap_console::error::CliError;
 use seatmap_console::{input, meet, output};
 use seatmap_report::{cluster, counted};
@@ -39,15 +40,15 @@ fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {
     let rank = meet::rank()?;
     let page = Page::new(typed, &rank)?;
     let options = meant::options(typed, &rank)?;
-    let mut under_way = UnderWay::default();
+    let mut bars = Bars::default();
     let measured = measure::run(
         &rank,
         meant::own_node(typed),
         &options,
-        &mut |progress| under_way.show(progress),
+        &mut |progress| page::show(progress, &mut bars),
         &mut |so_far| page.keep(so_far),
     )?;
-    drop(under_way);
+    drop(bars);
     // Only rank 0 has a result.
     measured.map_or(Ok(()), |measured| page.end(&measured))
 }

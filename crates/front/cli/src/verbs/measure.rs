@@ -11,7 +11,6 @@ use seatmap_console::interrupt::Interrupt;
 use seatmap_console::view::ColourChoice;
 use seatmap_console::{input, output};
 use seatmap_measure::measurement::MeasureNews;
-use seatmap_report::counted;
 use std::ops::ControlFlow;
 
 /// Measures a machine, and shows, prints, writes or remembers what came of it.
@@ -21,7 +20,7 @@ pub fn run(typed: Measure, colour: ColourChoice) -> Result<(), CliError> {
     let request = meant::request(&typed, &machine)?;
     // Comes first, because a program that sees a journal may ask its run to stop.
     let interrupt = Interrupt::listen()?;
-    let mut listener = Listener { interrupt, colour, display: None, is_waiting: false };
+    let mut listener = Listener { interrupt, colour, display: None };
     let measurement = request.run(&mut |news| listener.hear(news))?;
     page.show(&measurement, &request.source, machine.kind())?;
     // Last: until the profile is written or remembered, the journal is what keeps the measurement.
@@ -33,42 +32,22 @@ struct Listener {
     interrupt: Interrupt,
     colour: ColourChoice,
     display: Option<Display>,
-    /// Whether it was told that another measurement is waited for.
-    is_waiting: bool,
 }
 
 impl Listener {
     fn hear(&mut self, news: MeasureNews<'_>) -> ControlFlow<()> {
+        news.sentence().iter().for_each(|sentence| output::tell(sentence));
         match news {
-            MeasureNews::Waits(process) => self.wait(process),
-            MeasureNews::Resumes(visits, path) => output::tell(&format!(
-                "going on after {} kept in {}",
-                counted(visits, "visit"),
-                path.display()
-            )),
             MeasureNews::Begins { pus, resolution_ns } => {
                 self.display = Some(Display::new(pus, resolution_ns, self.colour));
             }
             MeasureNews::Step(step) => {
-                if let Some(display) = &mut self.display {
-                    display.show(step);
-                }
+                self.display.iter_mut().for_each(|display| display.show(step))
             }
             // The picture is gone before the table is printed.
             MeasureNews::Ends => self.display = None,
-            MeasureNews::Further => {}
+            _ => {}
         }
         self.interrupt.flow()
-    }
-
-    fn wait(&mut self, process: Option<u32>) {
-        // Said once, however often the lock is looked at.
-        if !std::mem::replace(&mut self.is_waiting, true) {
-            let who = process.map_or(String::new(), |process| format!(" (process {process})"));
-            output::tell(&format!(
-                "another measurement of this host{who} is under way; two at once would disturb each other, \
-                 so this one waits until it has ended"
-            ));
-        }
     }
 }

@@ -25,7 +25,7 @@ impl Lead<'_> {
         progress: &mut dyn FnMut(Progress),
     ) -> Result<(), MpiError> {
         let pairs: Vec<[usize; 2]> = self.cluster.pairs.iter().map(|pair| pair.nodes).collect();
-        progress(Progress::Mpi(0, pairs.len()));
+        progress(Progress::Done("pairs by MPI", 0, pairs.len()));
         let ranks: Vec<usize> = self.members.iter().map(|member| member.said.rank).collect();
         let limit = START
             + (PER_PAIR + TIMES * self.options.trips)
@@ -35,7 +35,7 @@ impl Lead<'_> {
         let order = Order::Mpi(Task { plan, limit_ms });
         let printed = self.all_run(&order, limit + GRACE)?;
         self.cluster.mpi = Some(mpi::read(&printed, self.cluster.nodes.len())?);
-        progress(Progress::Mpi(pairs.len(), pairs.len()));
+        progress(Progress::Done("pairs by MPI", pairs.len(), pairs.len()));
         Ok(())
     }
 

@@ -19,6 +19,8 @@ pub(super) struct Looking<'l, 'a> {
     lead: &'l mut Lead<'a>,
     until: Instant,
     at_most: Duration,
+    /// Whether it was said that pairs are measured again.
+    has_said: bool,
     progress: &'l mut dyn FnMut(Progress),
 }
 
@@ -30,7 +32,7 @@ impl<'l, 'a> Looking<'l, 'a> {
         progress: &'l mut dyn FnMut(Progress),
     ) -> Self {
         let at_most = AGAIN.max(first);
-        Looking { lead, until: Instant::now() + at_most, at_most, progress }
+        Looking { lead, until: Instant::now() + at_most, at_most, has_said: false, progress }
     }
 }
 
@@ -44,7 +46,10 @@ impl Again for Looking<'_, '_> {
     }
 
     fn may_go_on(&mut self, done: usize, of: usize) -> bool {
-        (self.progress)(Progress::Again { done, of, at_most: self.at_most });
+        if !std::mem::replace(&mut self.has_said, true) {
+            (self.progress)(Progress::Again { pairs: of, at_most: self.at_most });
+        }
+        (self.progress)(Progress::Done("pairs again", done, of));
         Instant::now() < self.until
     }
 }

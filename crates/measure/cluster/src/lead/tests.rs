@@ -91,7 +91,8 @@ fn four_ranks_measure_their_six_pairs_and_leave_no_file() {
             })
         })
         .collect();
-    let count = &mut |progress| chosen += usize::from(matches!(progress, Progress::Pairs(..)));
+    let count =
+        &mut |progress| chosen += usize::from(matches!(progress, Progress::Done("pairs", ..)));
     let resumed =
         crate::measure::run(&rank(0, 4), own("n0"), &resumed, count, &mut |_| {}).unwrap().unwrap();
     others.into_iter().for_each(|other| drop(other.join().unwrap()));

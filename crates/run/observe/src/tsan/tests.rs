@@ -1,6 +1,7 @@
 //! Traces by hand, and hostile ones.
 
 use super::*;
+use crate::Sighting;
 use proptest::prelude::*;
 use std::path::PathBuf;
 
@@ -50,6 +51,27 @@ fn false_sharing_is_told_once_with_its_variables() {
     let [line] = &sharing.lines[..] else { unreachable!("one line: {:?}", sharing.lines) };
     assert!(line.is_false_sharing() && (line.from, line.to) == (2, 1));
     assert_eq!((line.written.as_str(), line.accessed.as_str()), ("counts+0", "counts+8"));
+    let lines = vec![line.clone(); 9];
+    let sighting = Sighting { observation: sharing.observation, lines };
+    let sentences: Vec<String> = sighting.false_sharing().collect();
+    assert_eq!(
+        sentences[0],
+        "false sharing: 'log' writes counts+0 and 'worker#0' uses counts+8, on one cache line that \
+         passed 9 times"
+    );
+    assert_eq!(sentences.len(), 5, "a program with many such lines shows the first ones");
+}
+
+#[test]
+fn a_document_with_a_pattern_names_the_next_command() {
+    let observation = sharing(&[trace(&whole())]).unwrap().observation;
+    assert_eq!(observation.name(), "app");
+    let mut document = observation.document("app");
+    let file = Path::new("-a b.json");
+    assert_eq!(document.next_step(Some(file)), "next: seatmap place --pattern ./'-a b.json'\n");
+    assert!(document.next_step(None).starts_with("next: -o app.pattern.json keeps"));
+    document.pattern.edges.clear();
+    assert_eq!(document.next_step(Some(file)), "");
 }
 
 #[test]

@@ -42,6 +42,18 @@ fn refused(made: &Made, choice: &Choice) -> String {
 }
 
 #[test]
+fn numbers_come_before_a_group_and_a_group_before_a_name() {
+    let [group, name] = ["/a", "redis*"].map(|text| Some(text.to_owned()));
+    assert_eq!(Choice::named(&[], true, None, None), None);
+    let by_name = Choice::named(&[], false, None, name.clone());
+    assert_eq!(by_name, Some(Choice::Name("redis*".to_owned())));
+    let by_group = Choice::named(&[], false, group.clone(), name.clone());
+    assert_eq!(by_group, Some(Choice::Group("/a".to_owned())));
+    let pids = Choice::named(&[7], true, group, name);
+    assert_eq!(pids, Some(Choice::Processes { pids: vec![7], with_children: true }));
+}
+
+#[test]
 fn processes_are_chosen_by_number_with_and_without_children() {
     let made = made();
     assert_eq!(chosen(&made, &pids(&[11])), [11]);

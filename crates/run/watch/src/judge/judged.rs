@@ -37,6 +37,9 @@ pub struct Judged<'a> {
     /// Whether there are criteria, seats or rules, so that a program can be as asked.
     #[serde(skip)]
     pub has_criteria: bool,
+    /// Whether the check fails.
+    #[serde(skip)]
+    pub fails: bool,
 }
 
 /// A look as a document: a seating with its judgement, and the rates.
@@ -73,7 +76,8 @@ impl<'a> Judged<'a> {
         let verdict = Verdict::of(seating, &findings, &missed);
         let has_criteria = criteria.expected.is_some() || !criteria.rules.is_empty();
         let seats = seats(seating, topology, criteria);
-        Judged { seating, findings, verdict, seats, missed, has_criteria }
+        let fails = verdict.fails(criteria.strict);
+        Judged { seating, findings, verdict, seats, missed, has_criteria, fails }
     }
 
     /// A line for each program, then the findings, then the things that could not be seen.

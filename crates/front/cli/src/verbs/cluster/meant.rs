@@ -33,19 +33,18 @@ pub fn options(typed: &ClusterMeasure, rank: &Rank) -> Result<Options, CliError>
 
 /// This rank's node.
 pub fn own_node(typed: &ClusterMeasure) -> Own {
-    // Rank 0 waits for the whole time: a node that has given up by then is not lost.
-    let limit = 2 * typed.timeout / 3;
+    let timeout = typed.timeout;
     Own {
         name: here::host_name(),
         facts: Facts::read(),
-        profile: typed.nodes.then(|| Box::new(move || profile(limit)) as _),
+        profile: typed.nodes.then(|| Box::new(move || profile(timeout)) as _),
     }
 }
 
 /// This node's core distances, by this program: `seatmap measure` waits until nobody else measures
 /// here.
-fn profile(limit: Duration) -> Option<Profile> {
-    match measured_by(&mut myself::quick_measurement(), limit) {
+fn profile(timeout: Duration) -> Option<Profile> {
+    match measured_by(&mut myself::quick_measurement(), timeout) {
         Ok((profile, words)) => {
             output::tell_text(&words);
             profile

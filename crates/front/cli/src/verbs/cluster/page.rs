@@ -5,8 +5,7 @@ use seatmap_cluster::{Cluster, Progress, Rank};
 use seatmap_console::bar::Bars;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
-use seatmap_report::{cluster, counted};
-use std::time::Duration;
+use seatmap_report::cluster;
 
 /// Where the result goes, and how.
 pub struct Page {
@@ -36,39 +35,14 @@ impl Page {
     }
 }
 
-/// How far rank 0 is.
-#[derive(Default)]
-pub struct UnderWay {
-    bars: Bars,
-    /// Whether it was said that pairs are measured again.
-    has_said: bool,
-}
-
-impl UnderWay {
-    pub fn show(&mut self, progress: Progress) {
-        match progress {
-            Progress::Met(done, of) => self.bars.show("ranks", done, of),
-            Progress::Nodes(done, of) => self.bars.show("nodes", done, of),
-            Progress::Pairs(done, of) => self.bars.show("pairs", done, of),
-            Progress::Again { done, of, at_most } => {
-                self.tell_of_looks(of, at_most);
-                self.bars.show("pairs again", done, of);
-            }
-            Progress::Loaded(done, of) => self.bars.show("exchanges", done, of),
-            Progress::Mpi(done, of) => self.bars.show("pairs by MPI", done, of),
-        }
-    }
-
-    /// Measuring bad pairs again takes as long as all pairs took: the user hears of it, also
-    /// without a terminal.
-    fn tell_of_looks(&mut self, pairs: usize, at_most: Duration) {
-        if !std::mem::replace(&mut self.has_said, true) {
-            self.bars.clear();
-            output::tell(&format!(
-                "some pairs look bad: {} measured again beside like pairs, for at most {:.0} s",
-                counted(pairs, "pair"),
-                at_most.as_secs_f64()
-            ));
+/// Shows how far rank 0 is.
+pub fn show(progress: Progress, bars: &mut Bars) {
+    match progress {
+        Progress::Done(things, done, of) => bars.show(things, done, of),
+        Progress::Again { pairs, at_most } => {
+            bars.clear();
+            // It takes as long as all pairs took: the user hears of it, also without a terminal.
+            output::tell(&cluster::again(pairs, at_most));
         }
     }
 }

@@ -8,13 +8,14 @@ use seatmap_measure::measurement::MeasurementRequest;
 use seatmap_measure::plan::Effort;
 use seatmap_measure::source::{MeasuredBy, Source};
 use seatmap_measure::wakeups::USUAL_PAIRS;
-use seatmap_os::trusted::TrustedFolder;
-use std::path::PathBuf;
 
 /// The measurement that was typed.
 pub fn request(typed: &Measure, machine: &Machine) -> Result<MeasurementRequest, CliError> {
     let source = source(typed, machine)?;
-    let journal = journal(typed, &source);
+    let journal = source.journal(typed.output.as_deref()).unwrap_or_else(|error| {
+        output::tell(&format!("nothing will be kept or remembered: {error}"));
+        None
+    });
     if typed.resume && journal.is_none() {
         return Err(CliError::input("--resume needs -o FILE here: nothing was kept"));
     }
@@ -76,22 +77,4 @@ fn source(typed: &Measure, machine: &Machine) -> Result<Source, CliError> {
         Answers::Replayed => Source::replayed(input::profile_of(machine)?, cpus),
     };
     Ok(source?)
-}
-
-/// Where finished pairs are kept until the profile is safe: beside the output file; else with what
-/// is remembered of this host, if that folder is this user's alone; else nowhere.
-fn journal(typed: &Measure, source: &Source) -> Option<PathBuf> {
-    let output = typed.output.as_ref().filter(|path| *path != "-");
-    if let Some(output) = output.filter(|path| !path.exists() || path.is_file()) {
-        // Not for a stream such as `/dev/stdout` or a pipe, beside which no file belongs.
-        return Some(output.with_added_extension("journal"));
-    }
-    let folder = here::state_folder().filter(|_| source.is_host())?;
-    match TrustedFolder::create(&folder) {
-        Ok(folder) => Some(folder.path().join(format!("{}.journal", here::host_name()))),
-        Err(error) => {
-            output::tell(&format!("nothing will be kept or remembered: {error}"));
-            None
-        }
-    }
 }

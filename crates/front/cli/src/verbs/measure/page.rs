@@ -6,13 +6,11 @@ use seatmap_console::output::{self, Destination};
 use seatmap_console::view::{self, ColourChoice};
 use seatmap_machine::Profile;
 use seatmap_measure::measurement::Measurement;
-use seatmap_measure::past::{self, Remembrance};
+use seatmap_measure::past;
 use seatmap_measure::source::Source;
-use seatmap_os::CpuList;
 use seatmap_report::html;
 use seatmap_report::terminal::{self, DrawOptions};
 use seatmap_sim::catalog::Model;
-use seatmap_statistics::words::counted;
 use std::sync::Arc;
 
 /// Where a profile goes, checked before anything is measured.
@@ -47,21 +45,25 @@ impl Page {
             let model = source.model().map(|model| Model::Coherent(Arc::clone(model)));
             page.write(&html::page(profile, model.as_ref(), &[]))?;
         }
-        match source {
+        let remark = match source {
             // Before it is remembered, or it would be compared with itself.
-            Source::Host { .. } => compare(profile),
-            Source::Replayed { .. } => output::tell(&format!(
+            Source::Host { .. } => past::remark_on_change(profile),
+            Source::Replayed { .. } => Some(format!(
                 "{} is {kind}: its figures were replayed with synthetic noise; nothing was run",
                 self.on
             )),
-            Source::Simulated { .. } => {}
-        }
+            Source::Simulated { .. } => None,
+        };
+        remark.iter().for_each(|remark| output::tell(remark));
         match (&self.output, source) {
             (Some(file @ (Destination::File(_) | Destination::Stream(_))), _) => {
                 file.write(&profile.to_json())?;
             }
             // With a file of its own it is the user's, and this host's memory stays as it is.
-            (_, Source::Host { pus, .. }) => remember(profile, pus),
+            (_, Source::Host { pus, .. }) => {
+                let remembrance = past::remember(profile, pus);
+                remembrance.remark().iter().for_each(|remark| output::tell(remark));
+            }
             _ => {}
         }
         if self.is_document {
@@ -82,42 +84,5 @@ impl Page {
         let checked = profile.home_model.as_ref().and_then(|model| model.lines.as_ref()?.checked);
         let checked = checked.map_or(String::new(), |checked| format!("\nHomes {checked}.\n"));
         terminal::page(profile, &options, None) + &checked
-    }
-}
-
-/// Says what is now far from what was remembered of this host.
-fn compare(profile: &Profile) {
-    match past::change_since(profile) {
-        Ok(None) => {}
-        Ok(Some(since)) => output::tell(&format!(
-            "not as remembered of {}: {}; another load, another place of a virtual machine's CPUs, or another home \
-             of the line may be behind it",
-            since.date.as_deref().unwrap_or("an unknown day"),
-            since.change
-        )),
-        Err(error) => {
-            output::tell(&format!("not compared with what was measured before: {error}"));
-        }
-    }
-}
-
-/// Remembers a profile of this host. One that cannot be kept is not a failure.
-fn remember(profile: &Profile, pus: &[u32]) {
-    match past::remember(profile, pus) {
-        Remembrance::Unkept | Remembrance::Kept { unsteady: 0, .. } => {}
-        Remembrance::Kept { unsteady, pairs } => output::tell(&format!(
-            "remembered as this host, though the distance of {unsteady} of {} is not steady (*, ~ or ! in the table): \
-             'seatmap measure --thorough' watches such pairs longer",
-            counted(pairs, "pair")
-        )),
-        Remembrance::Poorer(cpus) => {
-            let list = CpuList(profile.topology.os_indices().collect());
-            output::tell(&format!(
-                "not remembered: the remembered measurement has {} as well, which the kernel was started to set apart; \
-                 --cpus {list} measures all",
-                cpus.named()
-            ));
-        }
-        Remembrance::Failed(error) => output::tell(&format!("not remembered: {error}")),
     }
 }

@@ -4,6 +4,7 @@ use crate::args::{MeansChoice, Observe, ObserveChoice};
 use crate::myself;
 use seatmap_cluster::Rank;
 use seatmap_console::error::CliError;
+use seatmap_console::meet;
 use seatmap_launch::Executable;
 use seatmap_observe::c2c::perf;
 use seatmap_observe::report::JobRank;
@@ -103,10 +104,7 @@ fn command(typed: &Observe) -> Result<SubjectCommand, CliError> {
 fn job_rank(typed: &Observe) -> Result<Option<JobRank>, CliError> {
     // An `mpirun` starts `seatmap observe` once for each rank; without a launcher there is no rank,
     // and nothing is wrong.
-    let rank = Rank::find(|name| std::env::var(name).ok()).ok();
-    let Some(Rank { rank, size, job, .. }) = rank.filter(|rank| rank.size > 1) else {
-        return Ok(None);
-    };
+    let Some(Rank { rank, size, job, .. }) = meet::job_rank() else { return Ok(None) };
     let pattern = typed.output.clone().filter(|path| path != Path::new("-"));
     let pattern = pattern.ok_or_else(|| {
         CliError::input(format!(

@@ -3,14 +3,9 @@
 use crate::args::Observe;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
-use seatmap_document::shell_file;
-use seatmap_observe::tsan::SharedLine;
-use seatmap_observe::{Document, Observation, Sighting};
-use seatmap_statistics::words::{counted, times};
+use seatmap_observe::{Observation, Sighting};
+use seatmap_statistics::words::counted;
 use std::path::{Path, PathBuf};
-
-/// The most lines of falsely shared memory that are shown.
-const MOST_LINES: usize = 5;
 
 /// The ways in which a sighting is shown, checked before the program starts.
 pub struct Page {
@@ -47,37 +42,28 @@ impl Page {
     /// Prints the sighting, and writes its patterns.
     pub fn show(&self, sighting: &Sighting) -> Result<(), CliError> {
         let observation = &sighting.observation;
-        let name = self.name(observation);
-        let document = observation.document(&name);
+        let name = self.name.as_deref().unwrap_or_else(|| observation.name());
+        let document = observation.document(name);
         let written = self
             .pattern
             .as_ref()
             .map_or(Ok(()), |file| file.write(&seatmap_document::written(&document)));
         // Written even where the first file failed: what the program showed cannot be had again.
-        let phases = self
-            .phases
-            .as_deref()
-            .map(|folder| write_phases(folder, observation, &name))
-            .transpose();
+        let phases = self.write_phases(observation, name);
         if self.is_document {
             output::json(&document)?;
         } else if self.pattern != Some(Destination::Stdout) {
+            let mut text = observation.table() + phases.as_deref().unwrap_or_default();
             // Where a file could not be written, the user keeps the table at least.
-            let next = self.next_step(written.is_ok(), &phases, &document);
-            self.print(&(observation.table() + &next))?;
+            if written.is_ok() {
+                text += &document.next_step(self.output.as_deref());
+            }
+            self.print(&text)?;
         }
         // The first failure is the one reported, after the table was shown.
         written.and(phases.map(drop))?;
-        for line in sighting.false_sharing().take(MOST_LINES) {
-            output::tell(&false_sharing(observation, line));
-        }
+        sighting.false_sharing().for_each(|sentence| output::tell(&sentence));
         Ok(())
-    }
-
-    /// The name, or that of the program's first task.
-    fn name(&self, observation: &Observation) -> String {
-        let first = observation.tasks.first().map(|task| task.name.clone());
-        self.name.clone().or(first).unwrap_or_else(|| "observed".to_owned())
     }
 
     fn print(&self, text: &str) -> Result<(), CliError> {
@@ -89,45 +75,15 @@ impl Page {
         Ok(())
     }
 
-    fn next_step(
-        &self,
-        is_written: bool,
-        phases: &Result<Option<usize>, CliError>,
-        document: &Document,
-    ) -> String {
-        let folder = self.phases.as_deref().unwrap_or(Path::new("")).display().to_string();
-        let count = phases.as_ref().ok().copied().flatten();
-        let of_phases = count
-            .map(|count| format!("{} in {}\n", counted(count, "phase"), output::visible(&folder)));
-        let place = match &self.output {
-            _ if document.pattern.edges.is_empty() || !is_written => String::new(),
-            Some(path) => {
-                let file = shell_file(&path.display().to_string());
-                format!("next: seatmap place --pattern {file}\n")
-            }
-            None => "next: -o app.pattern.json keeps the pattern for seatmap place\n".to_owned(),
-        };
-        of_phases.unwrap_or_default() + &place
+    /// Writes the pattern of each phase, and says in a line where.
+    fn write_phases(&self, observation: &Observation, name: &str) -> Result<String, CliError> {
+        let Some(folder) = &self.phases else { return Ok(String::new()) };
+        let patterns = observation.patterns_of_phases(name);
+        for (number, pattern) in patterns.iter().enumerate() {
+            let path = folder.join(format!("phase-{number}.pattern.json"));
+            Destination::new(&path)?.write(&pattern.to_json())?;
+        }
+        let folder = output::visible(&folder.display().to_string());
+        Ok(format!("{} in {folder}\n", counted(patterns.len(), "phase")))
     }
-}
-
-fn write_phases(folder: &Path, observation: &Observation, name: &str) -> Result<usize, CliError> {
-    let patterns = observation.patterns_of_phases(name);
-    for (number, pattern) in patterns.iter().enumerate() {
-        let path = folder.join(format!("phase-{number}.pattern.json"));
-        Destination::new(&path)?.write(&pattern.to_json())?;
-    }
-    Ok(patterns.len())
-}
-
-/// A line that passes between threads which do not use each other's bytes.
-fn false_sharing(observation: &Observation, line: &SharedLine) -> String {
-    let [from, to] =
-        [line.from, line.to].map(|task| observation.tasks.get(task).map_or("?", |task| &task.name));
-    format!(
-        "false sharing: '{from}' writes {} and '{to}' uses {}, on one cache line that passed {}",
-        line.written,
-        line.accessed,
-        times(line.falsely)
-    )
 }

@@ -7,7 +7,7 @@ use seatmap_cluster::ranks_here::{OwnSeatError, own_cpus as own_cpus_of};
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::waiting::Waiting;
-use seatmap_console::{here, input, pattern_input};
+use seatmap_console::{here, pattern_input};
 use seatmap_os::CpuSet;
 use seatmap_pattern::Pattern;
 use seatmap_ranks::{Nodes, RankPlan, RankRequest};
@@ -84,12 +84,6 @@ pub fn places(
 /// Shows a plan.
 pub fn show(plan: &RankPlan, json: bool) -> Result<(), CliError> {
     output::print(&if json { plan.to_json() } else { ranks::table(plan) })
-}
-
-/// The plan for ranks in a file that was read; `None` where it is something else.
-pub fn of_bytes(path: &Path, bytes: &[u8]) -> Result<Option<RankPlan>, CliError> {
-    let is_plan = RankPlan::is_plan(bytes);
-    is_plan.then(|| input::parsed(path, bytes, RankPlan::from_json)).transpose()
 }
 
 /// The CPUs of the rank that this process is, on this computer.

@@ -78,7 +78,7 @@ fn source(typed: &Run) -> Result<SeatSource, CliError> {
     };
     let bytes = input::bytes(path)?;
     // A plan for ranks has the seats of all: this rank's own are looked up by its number.
-    match ranks::of_bytes(path, &bytes)? {
+    match plan_input::rank_plan_in(path, &bytes)? {
         Some(plan) => ranks::own_cpus(path, &plan, typed.any_machine).map(SeatSource::Rank),
         None => {
             let plan = plan_input::plan_of_host(path, &bytes, typed.any_machine)?;

@@ -1,17 +1,17 @@
 //! The programs that a command line means. All errors of usage are made here.
 
 use crate::args::Top;
-use crate::verbs::check;
 use seatmap_console::error::CliError;
+use seatmap_console::plan_input;
 use seatmap_host::{remembered, topology};
 use seatmap_observe::wakes::WakeCounter;
 use seatmap_report::terminal::top::SeatGroups;
-use seatmap_watch::{Choice, WatchedPrograms};
+use seatmap_watch::{Choice, Standard, WatchedPrograms};
 
 /// The programs that are shown, and the map of the CPUs by what they share.
 pub fn begin(typed: &Top) -> Result<(WatchedPrograms, SeatGroups), CliError> {
-    let standard = check::standard(&[], typed.expect.as_deref(), typed.any_machine, false)?;
-    let topology = check::topology()?;
+    let seats = plan_input::expected_seats(typed.expect.as_deref(), typed.any_machine)?;
+    let topology = topology::of_group().map_err(CliError::work)?;
     // A host without a profile, or with one that cannot be used, has the groups that the kernel
     // names.
     let profile = remembered::host().ok().filter(|profile| profile.core_distance.is_some());
@@ -20,8 +20,9 @@ pub fn begin(typed: &Top) -> Result<(WatchedPrograms, SeatGroups), CliError> {
     // The CPUs of a cell are kept from this process, and belong on the map.
     let map = topology::whole().unwrap_or_else(|_| topology.clone());
     let groups = SeatGroups::new(&map, measured.as_deref());
-    let named = check::named(&typed.pid, false, &typed.cgroup, &typed.name);
+    let named = Choice::named(&typed.pid, false, typed.cgroup.clone(), typed.name.clone());
     let choice = named.unwrap_or(Choice::All);
+    let standard = Standard { seats, ..Standard::default() };
     let mut watched = WatchedPrograms::begin(&choice, standard, topology, measured)?;
     if typed.wakes {
         count_wakes(&mut watched)?;

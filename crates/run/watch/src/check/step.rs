@@ -1,0 +1,116 @@
+//! A step of a check, and what its reader is shown.
+
+use crate::Finding;
+use crate::judge::judged::{Judged, changes};
+use std::time::Duration;
+
+/// The words for a computer on which nobody has bound a program.
+const NOTHING_BOUND: &str = "no program is bound; --pid PID, --name GLOB and --all check others\n";
+
+/// A step of a check.
+pub enum CheckStep<'a> {
+    /// No program is bound, and none should be: there is nothing to judge.
+    NothingBound(Judged<'a>),
+    /// The first check.
+    First(Judged<'a>),
+    /// A later check with the findings of the one before.
+    Unchanged,
+    /// A later check with other findings.
+    Again {
+        /// The findings of the check before.
+        before: &'a [Finding],
+        /// This check.
+        judged: Judged<'a>,
+        /// The time since the first look.
+        gone: Duration,
+    },
+}
+
+/// The way in which a check is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CheckView {
+    /// Whether words have colours.
+    pub is_coloured: bool,
+    /// Whether each step is written as a document as well, so that its text is whole too.
+    pub is_document: bool,
+    /// Whether there is a text only where something is wrong.
+    pub is_quiet: bool,
+}
+
+impl CheckStep<'_> {
+    /// The judgement that a document holds; `None` where nothing has changed since the step before.
+    #[must_use]
+    pub fn judged(&self) -> Option<&Judged<'_>> {
+        match self {
+            CheckStep::NothingBound(judged)
+            | CheckStep::First(judged)
+            | CheckStep::Again { judged, .. } => Some(judged),
+            CheckStep::Unchanged => None,
+        }
+    }
+
+    /// The text for a person; `None` where there is nothing to say.
+    #[must_use]
+    pub fn text(&self, view: CheckView) -> Option<String> {
+        let judged = self.judged()?;
+        match self {
+            // A script gets its document, empty or not; a person gets the sentence.
+            CheckStep::NothingBound(_) if !view.is_document && !view.is_quiet => {
+                Some(NOTHING_BOUND.to_owned())
+            }
+            CheckStep::Again { before, gone, .. } if !view.is_document => {
+                let changes = changes(before, &judged.findings, view.is_coloured);
+                Some(format!("after {:.0} s:\n{changes}", gone.as_secs_f64()))
+            }
+            _ if view.is_quiet && !judged.fails => None,
+            _ => Some(judged.table(view.is_coloured)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::Criteria;
+    use crate::judge::made::Made;
+
+    fn judged(made: &Made) -> Judged<'_> {
+        Judged::new(&made.seating, &made.topology, &Criteria::default())
+    }
+
+    const FOR_A_PERSON: CheckView =
+        CheckView { is_coloured: false, is_document: false, is_quiet: false };
+    const QUIET: CheckView = CheckView { is_quiet: true, ..FOR_A_PERSON };
+    const DOCUMENT: CheckView = CheckView { is_document: true, ..FOR_A_PERSON };
+
+    #[test]
+    fn a_quiet_check_speaks_only_of_faults() {
+        let well = Made::new(2).thread(7, 7, "0");
+        let step = CheckStep::First(judged(&well));
+        assert_eq!(step.text(QUIET), None);
+        assert!(step.text(FOR_A_PERSON).unwrap().contains("nothing is wrong"));
+        let crowded = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
+        assert!(CheckStep::First(judged(&crowded)).text(QUIET).unwrap().contains("shared-cpu"));
+    }
+
+    #[test]
+    fn a_person_reads_a_sentence_where_nothing_is_bound() {
+        let made = Made::new(2);
+        let step = CheckStep::NothingBound(judged(&made));
+        assert_eq!(step.text(FOR_A_PERSON).as_deref(), Some(NOTHING_BOUND));
+        assert_eq!(step.text(DOCUMENT).as_deref(), Some(""));
+        assert_eq!(step.text(QUIET), None);
+        assert!(step.judged().is_some());
+    }
+
+    #[test]
+    fn a_later_check_tells_the_difference_beside_no_document() {
+        let made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
+        let gone = Duration::from_millis(2600);
+        let step = CheckStep::Again { before: &[], judged: judged(&made), gone };
+        let text = step.text(FOR_A_PERSON).unwrap();
+        assert!(text.starts_with("after 3 s:\nWRONG   shared-cpu "), "{text}");
+        assert_eq!(step.text(DOCUMENT), Some(judged(&made).table(false)));
+        assert_eq!(CheckStep::Unchanged.text(DOCUMENT), None);
+    }
+}
