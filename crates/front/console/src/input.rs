@@ -182,6 +182,9 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     } else {
         io::stdin().take(limit).read_to_end(&mut bytes)?
     };
+    // Some editors write a byte-order mark; a document is one with it and without (RFC 8259,
+    // section 8.1).
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(bytes);
     Ok(bytes)
 }
 

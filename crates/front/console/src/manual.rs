@@ -1,8 +1,9 @@
 //! Manual pages.
 
 use crate::error::CliError;
-use crate::output;
-use seatmap_os::whole_file;
+use crate::output::{self, Destination};
+use std::ffi::OsString;
+use std::io;
 use std::path::Path;
 
 /// Writes the manual pages of a command and its subcommands into a folder, or prints the main one.
@@ -15,18 +16,21 @@ pub fn write(command: clap::Command, folder: Option<&Path>) -> Result<(), CliErr
         clap_mangen::Man::new(command).render(&mut page).map_err(CliError::work)?;
         return output::print(&String::from_utf8_lossy(&page));
     };
-    generated(command, folder).map_err(|error| CliError::work_at(folder, error))
+    let pages = generated(command).map_err(|error| CliError::work_at(folder, error))?;
+    std::fs::create_dir_all(folder).map_err(|error| CliError::work_at(folder, error))?;
+    // As any other output: a link that another user has put there is not followed.
+    pages.iter().try_for_each(|(name, text)| Destination::new(&folder.join(name))?.write(text))
 }
 
-fn generated(command: clap::Command, folder: &Path) -> std::io::Result<()> {
-    std::fs::create_dir_all(folder)?;
+/// The pages, each with the name of its file.
+fn generated(command: clap::Command) -> io::Result<Vec<(OsString, String)>> {
     // The library follows any link that lies where a page should go.
     let made = tempfile::tempdir()?;
     clap_mangen::generate_to(command, made.path())?;
-    for page in std::fs::read_dir(made.path())? {
-        let page = page?;
-        let text = std::fs::read(page.path())?;
-        whole_file::replace(&folder.join(page.file_name()), &text)?;
-    }
-    Ok(())
+    std::fs::read_dir(made.path())?
+        .map(|page| {
+            let page = page?;
+            Ok((page.file_name(), std::fs::read_to_string(page.path())?))
+        })
+        .collect()
 }

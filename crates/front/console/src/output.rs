@@ -17,6 +17,15 @@ pub fn print(text: &str) -> Result<(), CliError> {
     print_exact(&printable(text))
 }
 
+/// The outcome of printing where the exit code is a verdict: a reader that has gone does not hide
+/// it, and `seatmap check | head` under `pipefail` fails as `seatmap check` does.
+pub fn even_unread(printed: Result<(), CliError>) -> Result<(), CliError> {
+    match printed {
+        Err(CliError::NobodyListens) => Ok(()),
+        printed => printed,
+    }
+}
+
 /// Prints a file of any format on stdout, or words for a program that reads them as they are.
 pub fn print_exact(text: &str) -> Result<(), CliError> {
     match to_stdout(text.as_bytes()) {

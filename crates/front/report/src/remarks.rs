@@ -77,7 +77,9 @@ fn sentence(remark: &PlacementRemark) -> String {
                 },
             )
         }
-        PlacementRemark::Empty { packages, nodes } => empty(packages, nodes),
+        PlacementRemark::Empty { packages, nodes, have_memory } => {
+            empty(packages, nodes, *have_memory)
+        }
         PlacementRemark::Stacked { cpus: [a, b], pairs } => {
             let more = if *pairs > 1 { format!(" ({pairs} such pairs)") } else { String::new() };
             format!(
@@ -171,15 +173,13 @@ fn beside([cost, other]: [f64; 2]) -> String {
     }
 }
 
-fn empty(packages: &[u32], nodes: &[u32]) -> String {
+fn empty(packages: &[u32], nodes: &[u32], have_memory: bool) -> String {
     let parts = [named("package", packages), named("NUMA node", nodes)];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
-    let verb = if packages.len() + nodes.len() == 1 {
-        "stays empty, its memory and caches"
-    } else {
-        "stay empty, their memory and caches"
-    };
-    let text = format!("{} {verb} unused.", parts.join(" and "));
+    let verb =
+        if packages.len() + nodes.len() == 1 { "stays empty, its" } else { "stay empty, their" };
+    let unused = if have_memory { "memory and caches" } else { "caches" };
+    let text = format!("{} {verb} {unused} unused.", parts.join(" and "));
     // The first letter is ASCII, 'package' or 'NUMA node', and so one byte long.
     text[..1].to_uppercase() + &text[1..]
 }
@@ -270,8 +270,8 @@ mod tests {
             PlacementRemark::CoreEach { beside_shared: None },
             PlacementRemark::CoresMayBeShared { shared: 1, beside_apart: Some([100.0, 100.0]) },
             PlacementRemark::CoresMayBeShared { shared: 0, beside_apart: None },
-            PlacementRemark::Empty { packages: vec![1], nodes: vec![] },
-            PlacementRemark::Empty { packages: vec![1, 2], nodes: vec![0] },
+            PlacementRemark::Empty { packages: vec![1], nodes: vec![], have_memory: true },
+            PlacementRemark::Empty { packages: vec![1, 2], nodes: vec![0], have_memory: false },
             PlacementRemark::Stacked { cpus: [0, 1], pairs: 2 },
             PlacementRemark::AsGoodAs(Plain {
                 name: "compact",

@@ -157,6 +157,12 @@ fn possible() -> CpuSet {
     listed.unwrap_or_else(|| (0..MOST_CPUS).collect())
 }
 
+/// Whether the cpuset of a thread keeps it off some of these CPUs.
+#[must_use]
+pub fn is_kept_off(tid: Tid, cpus: &CpuSet) -> bool {
+    cpuset_of(tid).is_some_and(|allowed| !cpus.without(&offline()).is_subset(&allowed))
+}
+
 /// The CPUs that the cpuset of a thread has online; `None` for the root cpuset, whose threads'
 /// masks show all CPUs, and where the cpuset cannot be read.
 fn cpuset_of(tid: Tid) -> Option<CpuSet> {

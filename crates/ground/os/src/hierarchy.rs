@@ -240,6 +240,13 @@ impl Hierarchies {
         }
     }
 
+    /// The groups, from these up to the root, whose share of a contested CPU is not the usual one,
+    /// each with its part of that.
+    #[must_use]
+    pub fn weights(root: &Root, groups: &Groups) -> Vec<(String, f64)> {
+        groups.time.as_ref().map(|found| found.weights(root)).unwrap_or_default()
+    }
+
     /// The folders of a group that a person names: a folder below a mounted hierarchy, or a path
     /// that one or several hierarchies have.
     #[must_use]

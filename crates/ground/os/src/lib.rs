@@ -11,6 +11,8 @@
 //! | [`proc_mount`] | whether `/proc` is there, and of this PID namespace |
 //! | [`proc_folder`] | `/proc` held open, for looks at thousands of threads |
 //! | [`sched`], [`numa_maps`] | how the scheduler treats a thread; where the memory of a process is |
+//! | [`priority`] | how much of a contested CPU this process gets |
+//! | [`interpreter`] | the file that a program needs to be started |
 //! | [`traced`] | facts about a thread that a tracer asks for |
 //! | [`layout`], [`group`] | where control groups are mounted, and their members |
 //! | [`hierarchy`], [`quota`], [`brake`] | the limits that control groups set for a process; those on its CPU time; settings that hold it back |
@@ -65,6 +67,7 @@ pub mod group;
 mod group_quota;
 pub mod guarded;
 pub mod hierarchy;
+pub mod interpreter;
 pub mod interrupts;
 pub mod irq;
 pub mod kernel;
@@ -79,6 +82,7 @@ pub mod pages;
 pub mod partners;
 pub mod peer;
 pub mod pool;
+pub mod priority;
 pub mod proc_folder;
 pub mod proc_mount;
 pub mod published;

@@ -8,6 +8,9 @@ use crate::root::Root;
 /// The inode of the first PID namespace (`PROC_PID_INIT_INO` of `include/linux/proc_ns.h`).
 const FIRST_PID_NAMESPACE: &str = "pid:[4026531836]";
 
+/// The inode of the first user namespace (`PROC_USER_INIT_INO`, there).
+const FIRST_USER_NAMESPACE: &str = "user:[4026531837]";
+
 /// `CAP_SYS_PTRACE` of `include/uapi/linux/capability.h`: the right to look into any process.
 const MAY_TRACE: u64 = 1 << 19;
 
@@ -43,9 +46,20 @@ pub fn is_in_container(root: &Root) -> bool {
     namespace.is_ok_and(|namespace| namespace.as_os_str() != FIRST_PID_NAMESPACE)
 }
 
+/// Whether this process is in a user namespace of its own, whose root has rights over the processes
+/// inside alone.
+#[must_use]
+pub fn is_in_user_namespace(root: &Root) -> bool {
+    let namespace = std::fs::read_link(root.path("/proc/self/ns/user"));
+    namespace.is_ok_and(|namespace| namespace.as_os_str() != FIRST_USER_NAMESPACE)
+}
+
 /// Whether this process may look into those of other users (`CAP_SYS_PTRACE`).
 #[must_use]
 pub fn may_trace(root: &Root) -> bool {
+    if is_in_user_namespace(root) {
+        return false;
+    }
     let status = root.read("/proc/self/status").unwrap_or_default();
     let mask = value(status.as_bytes(), b"CapEff").and_then(|mask| std::str::from_utf8(mask).ok());
     mask.and_then(|mask| u64::from_str_radix(mask, 16).ok())
@@ -94,6 +108,14 @@ mod tests {
         assert!(!is_hidden("rw,gid=8,hidepid=2", user) && !is_hidden("rw,gid=5,hidepid=1", user));
         assert!(is_hidden("rw,gid=8,hidepid=ptraceable", user), "this one knows no group");
         assert!(!is_hidden("rw,hidepid=2", "CapEff:\t000001ffffffffff\n"));
+    }
+
+    #[test]
+    fn the_root_of_a_user_namespace_has_no_right_over_others() {
+        let (_folder, root) = computer("rw", "CapEff:\t000001ffffffffff\n", "x");
+        assert!(may_trace(&root) && !is_in_user_namespace(&root));
+        std::os::unix::fs::symlink("user:[4026532300]", root.path("/proc/self/ns/user")).unwrap();
+        assert!(!may_trace(&root) && is_in_user_namespace(&root));
     }
 
     #[test]

@@ -144,6 +144,8 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
 /// The system's error, or another user could have put there what this name stands for.
 pub fn create(path: &Path) -> io::Result<File> {
     let Some(place) = behind_links(path)? else { return File::create(path) };
+    // Before it is opened, too: a pipe that nobody reads would keep this program there.
+    check_writable(&place)?;
     let flags = libc::O_NOFOLLOW | libc::O_NOCTTY;
     let file = File::options()
         .write(true)

@@ -188,7 +188,11 @@ pub enum PlaceError {
 }
 
 fn why_none(is_hybrid: bool) -> &'static str {
-    if is_hybrid { "none of its CPUs here is of that kind" } else { "its CPUs are all of one kind" }
+    if is_hybrid {
+        "none of its CPUs here is of that kind"
+    } else {
+        "its topology tells no kinds of CPUs apart"
+    }
 }
 
 fn of_kind(kind: Option<CoreKind>) -> String {

@@ -129,7 +129,7 @@ mod tests {
         let error = request.only(CoreKind::Performance).unwrap_err().to_string();
         assert_eq!(
             error,
-            "--kind performance: its CPUs are all of one kind on graviton3; leave --kind out"
+            "--kind performance: its topology tells no kinds of CPUs apart on graviton3; leave --kind out"
         );
     }
 

@@ -73,6 +73,8 @@ pub enum PlacementRemark {
         packages: Vec<u32>,
         /// NUMA nodes of other packages.
         nodes: Vec<u32>,
+        /// Whether each of them has memory of its own, as far as the topology tells.
+        have_memory: bool,
     },
     /// Two seats that a hypervisor ran on one CPU of its own, in turn, while they were measured.
     Stacked {
@@ -145,6 +147,19 @@ impl PlacementRemark {
 }
 
 impl PlaceRequest<'_> {
+    /// Whether all of these packages and nodes have memory of their own.
+    fn have_memory(&self, packages: &[u32], nodes: &[u32]) -> bool {
+        let pus = &self.profile.topology.pus;
+        // A PU whose node has no memory names another node.
+        let mut of_nodes =
+            pus.iter().filter(|pu| pu.numa.is_some_and(|node| nodes.contains(&node)));
+        of_nodes.all(|pu| pu.memory.is_none())
+            && packages.iter().all(|package| {
+                let mut own = pus.iter().filter(|pu| pu.package == Some(*package));
+                own.any(|pu| pu.memory.is_none())
+            })
+    }
+
     /// The remarks on an answer and its plan, in the order in which they are read. The other use of
     /// SMT is searched for in a part of `time`.
     ///
@@ -169,7 +184,11 @@ impl PlaceRequest<'_> {
             remarks.extend(self.cores(answer, &sharing, time)?);
             if !(sharing.empty_packages.is_empty() && sharing.empty_nodes.is_empty()) {
                 let packages = sharing.empty_packages;
-                remarks.push(PlacementRemark::Empty { packages, nodes: sharing.empty_nodes });
+                remarks.push(PlacementRemark::Empty {
+                    have_memory: self.have_memory(&packages, &sharing.empty_nodes),
+                    packages,
+                    nodes: sharing.empty_nodes,
+                });
             }
         }
         remarks.extend(self.stacked(plan));
@@ -354,7 +373,7 @@ mod tests {
         assert!(
             few.iter().any(|remark| matches!(
                 remark,
-                PlacementRemark::Empty { packages, nodes } if packages.len() == 1 && nodes.is_empty()
+                PlacementRemark::Empty { packages, nodes, have_memory: true } if packages.len() == 1 && nodes.is_empty()
             )),
             "{few:?}"
         );

@@ -50,6 +50,22 @@ impl NamedCommand {
     }
 }
 
+/// The commands with names of their own: the second of one name gets a number behind it, so that a
+/// sentence about both can be understood.
+#[must_use]
+pub fn told_apart(mut commands: Vec<NamedCommand>) -> Vec<NamedCommand> {
+    for at in 1..commands.len() {
+        let own = commands[at].name.clone();
+        let numbered = (2..).map(|number| format!("{own} ({number})"));
+        let mut names = std::iter::once(own.clone()).chain(numbered);
+        let free = |name: &String| commands[..at].iter().all(|other| other.name != *name);
+        if let Some(name) = names.find(free) {
+            commands[at].name = name;
+        }
+    }
+    commands
+}
+
 /// Why no run can show that the first command is worse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NothingToShow {
@@ -211,7 +227,11 @@ fn begun(request: &BenchRequest, room: &Room) -> Results {
         better: request.better,
         confidence: request.confidence,
         seed: request.seed,
-        seats: SeatsUsed { cpus: room.cpus.list().to_string(), notes: room.notes.clone() },
+        seats: SeatsUsed {
+            cpus: room.cpus.list().to_string(),
+            notes: room.notes.clone(),
+            others_percent: room.others_percent,
+        },
         commands: commands.collect(),
         throttled: None,
         itself: None,

@@ -37,6 +37,24 @@ pub struct SeatsUsed {
     /// Remarks from their choice, each as a sentence.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// The largest share of the time before the start that others ran on one of their cores, in
+    /// percent; absent in a cell, where nobody else runs, and in older documents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others_percent: Option<f64>,
+}
+
+/// Loads of others that differ by more than this, in percent of a core, explain any difference
+/// between two results.
+const OTHER_LOAD_PERCENT: f64 = 50.0;
+
+impl SeatsUsed {
+    /// The load of others, where it differs so much from an earlier one that the results are not
+    /// comparable.
+    fn load_difference(&self, then: &SeatsUsed) -> Option<String> {
+        let (now, then) = (self.others_percent?, then.others_percent?);
+        let is_other = (now - then).abs() > OTHER_LOAD_PERCENT;
+        is_other.then(|| format!("others on its CPUs: {now:.0} % of the time, then {then:.0} %"))
+    }
 }
 
 /// Why an earlier result cannot be compared with.
@@ -172,7 +190,8 @@ impl Results {
     /// Compares the first command with the first one of an earlier result. The two did not run in
     /// the same blocks, so that the drift between the two days is in it.
     pub fn compare_with(&mut self, then: &Results) {
-        let differences = self.fingerprint.differences(&then.fingerprint);
+        let mut differences = self.fingerprint.differences(&then.fingerprint);
+        differences.extend(self.seats.load_difference(&then.seats));
         // Another kernel or governor explains any difference; a figure beside it would be taken for
         // the command's.
         let comparison = if differences.is_empty() { self.since(then) } else { None };
@@ -319,7 +338,7 @@ pub(crate) mod tests {
             better: Some(Better::Lower),
             confidence: 0.95,
             seed: 1,
-            seats: SeatsUsed { cpus: "0-1".to_owned(), notes: Vec::new() },
+            seats: SeatsUsed { cpus: "0-1".to_owned(), ..SeatsUsed::default() },
             commands: vec![named("old"), named("new")],
             throttled: None,
             itself: None,
@@ -364,6 +383,7 @@ pub(crate) mod tests {
             thp: Some("never".to_owned()),
             mitigations: Some("00000000".to_owned()),
             quota: Some("none".to_owned()),
+            priority: Some("nice 1".to_owned()),
             machine: "box".to_owned(),
             seats: "2 CPUs on 2 cores".to_owned(),
             quiet: "nobody".to_owned(),
@@ -404,6 +424,18 @@ pub(crate) mod tests {
             (found.differences, found.comparison),
             (vec!["kernel: unknown, then 6.1".to_owned()], None)
         );
+        let busy = |percent| {
+            let mut results = made(12);
+            results.seats.others_percent = Some(percent);
+            results
+        };
+        let found = baseline(busy(3.0), &busy(100.0));
+        let words = ["others on its CPUs: 3 % of the time, then 100 %"];
+        assert_eq!(
+            (found.differences, found.comparison),
+            (words.map(str::to_owned).to_vec(), None)
+        );
+        assert!(baseline(busy(3.0), &busy(40.0)).comparison.is_some());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use seatmap_machine::Environment;
 use seatmap_machine::smt_word;
+use seatmap_os::Root;
 use serde::{Deserialize, Serialize};
 
 /// The computer and its settings, as far as they decide how fast a program runs. A word is absent
@@ -42,6 +43,10 @@ pub struct Fingerprint {
     /// The smallest quota of CPU time that a control group sets, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub quota: Option<String>,
+    /// How much of a contested CPU the commands get, in words; absent where that is as usual, and
+    /// in older documents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<String>,
     /// The number of CPUs that the commands had, with the number of their cores.
     pub seats: String,
     /// The way the seats were kept quiet: `a cell`, `preference`, or `nobody`.
@@ -72,6 +77,7 @@ impl Fingerprint {
             mitigations: (!mitigations.is_empty())
                 .then(|| format!("{:08x}", fnv(mitigations.as_bytes()))),
             quota: environment.quota,
+            priority: seatmap_os::priority::of_self(&Root::new("/")),
             seats,
             quiet,
         }
@@ -105,6 +111,7 @@ impl Fingerprint {
             ("huge pages", word(&self.thp)),
             ("mitigations", word(&self.mitigations)),
             ("quota of CPU time", word(&self.quota)),
+            ("priority", self.priority.clone().unwrap_or_else(|| "usual".to_owned())),
             ("seats", self.seats.clone()),
             ("kept quiet by", self.quiet.clone()),
         ]

@@ -21,6 +21,8 @@ pub struct Chosen {
     pub cores: usize,
     /// Why others were left out and what is not as it should be, each as a sentence.
     pub notes: Vec<String>,
+    /// The largest share of the time before that others ran on one of the cores.
+    pub others_percent: f64,
 }
 
 /// Why there are no such seats.
@@ -79,7 +81,14 @@ pub fn choose(
     let taken = taken(&cores, requested);
     notes.extend(disturbed(&cores[..taken.len()]));
     let whole = cores[..taken.len()].iter().flat_map(|core| core.pus.iter().copied()).collect();
-    Ok(Chosen { cores: taken.len(), cpus: taken.into_iter().flatten().collect(), whole, notes })
+    let busy = cores[..taken.len()].iter().map(|core| core.activity.busy_percent);
+    Ok(Chosen {
+        others_percent: busy.fold(0.0, f64::max),
+        cores: taken.len(),
+        cpus: taken.into_iter().flatten().collect(),
+        whole,
+        notes,
+    })
 }
 
 /// The PUs taken of each core, for as many cores as are needed.

@@ -118,6 +118,14 @@ pub enum TrialError {
         /// The end of what it printed.
         said: String,
     },
+    /// The metric's own command failed; a number that it printed says nothing.
+    #[error("the metric '{metric}' {how}")]
+    MetricFailed {
+        /// The metric.
+        metric: String,
+        /// How it ended.
+        how: String,
+    },
     /// The metric's own command did not print a number.
     #[error(
         "the metric '{metric}' printed {printed:?}, which is not one number; print digits with a point for decimals, such as 1234.5"
@@ -386,14 +394,16 @@ impl Runner {
                 })
             };
         };
+        let metric = self.metric.to_string();
+        if let Some(how) = failure(ended.status) {
+            return Err(TrialError::MetricFailed { metric, how });
+        }
         let [out, _] = printed.read(SEARCHED_BYTES).map_err(TrialError::Output)?;
-        let text = out.trim().to_owned();
-        let read = printed_number(&text).filter(|_| failure(ended.status).is_none());
-        read.ok_or_else(|| TrialError::NotANumber {
-            metric: self.metric.to_string(),
-            printed: text,
-        })
-        .map(Some)
+        let printed = out.trim().to_owned();
+        match printed_number(&printed) {
+            Some(read) => Ok(Some(read)),
+            None => Err(TrialError::NotANumber { metric, printed }),
+        }
     }
 }
 

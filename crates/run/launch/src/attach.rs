@@ -6,7 +6,7 @@ use crate::hampered::Hampered;
 use crate::pages::{self, Moved};
 use crate::pinner::Pinner;
 use crate::report::Report;
-use seatmap_os::task;
+use seatmap_os::task::{self, Task};
 use seatmap_os::{CpuSet, Root, Tid, affinity, proc_mount, visibility};
 
 /// The most looks for threads that were created meanwhile; a process that creates threads without
@@ -59,7 +59,7 @@ impl AttachRequest {
             Some(seats) => Some(seat_running(&self.pids, seats)?),
             None => {
                 let gone = self.pids.iter().find(|pid| !task::lives(**pid));
-                gone.map_or(Ok(None), |pid| Err(LaunchError::NoSuchProcess(*pid)))?
+                gone.map_or(Ok(None), |pid| Err(none_lives(*pid)))?
             }
         };
         let mut attached = Attached { report, moved: Vec::new(), failure: None };
@@ -113,8 +113,8 @@ pub fn check(pids: &[Tid]) -> Result<(), LaunchError> {
 pub fn seat_running(pids: &[Tid], seating: SeatAllocator) -> Result<Report, LaunchError> {
     proc_mount::check(&Root::new("/"))?;
     for pid in pids {
-        if threads(*pid)?.is_empty() {
-            return Err(LaunchError::NoSuchProcess(*pid));
+        if living_threads(*pid)?.is_empty() {
+            return Err(none_lives(*pid));
         }
     }
     let own =
@@ -122,8 +122,8 @@ pub fn seat_running(pids: &[Tid], seating: SeatAllocator) -> Result<Report, Laun
     let mut pinner = Pinner::new(seating, own, None);
     for pid in pids {
         for _ in 0..LOOKS {
-            let new: Vec<Tid> =
-                threads(*pid)?.into_iter().filter(|tid| !pinner.threads.knows(*tid)).collect();
+            let mut new = living_threads(*pid)?;
+            new.retain(|tid| !pinner.threads.knows(*tid));
             if new.is_empty() {
                 break;
             }
@@ -131,6 +131,22 @@ pub fn seat_running(pids: &[Tid], seating: SeatAllocator) -> Result<Report, Laun
         }
     }
     Ok(Report::of(&pinner, pids.first().copied(), Hampered::default()))
+}
+
+/// The threads of a process that have not ended. One that has, and of which its parent has not
+/// asked how, is listed still.
+fn living_threads(pid: Tid) -> Result<Vec<Tid>, LaunchError> {
+    let mut tids = threads(pid)?;
+    tids.retain(|tid| Task::of(*tid).is_some_and(|task| !task.has_ended()));
+    Ok(tids)
+}
+
+/// Why no thread of a process can be seated.
+fn none_lives(pid: Tid) -> LaunchError {
+    match Task::of(pid) {
+        Some(task) if task.has_ended() => LaunchError::HasEnded(pid),
+        _ => LaunchError::NoSuchProcess(pid),
+    }
 }
 
 /// The threads of a process; none where it has ended.
@@ -158,6 +174,13 @@ mod tests {
         assert!(matches!(first, LaunchError::NeedsForce { pid: 1, .. }) && first.is_input());
         let gone = request(Tid::MAX).run().unwrap_err();
         assert!(matches!(gone, LaunchError::NoSuchProcess(Tid::MAX)), "{gone}");
+        let mut ended = std::process::Command::new("true").spawn().unwrap();
+        let pid = ended.id() as Tid;
+        while task::lives(pid) {}
+        // Its parent has not asked yet how it ended.
+        let left = request(pid).run().unwrap_err();
+        assert!(matches!(left, LaunchError::HasEnded(_)) && left.is_input(), "{left}");
+        ended.wait().unwrap();
         let own = request(std::process::id() as Tid).run().unwrap();
         assert!(own.report.is_none() && own.moved.is_empty() && own.failure.is_none());
     }

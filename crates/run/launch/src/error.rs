@@ -50,6 +50,9 @@ pub enum LaunchError {
     /// There is no process of this number.
     #[error("there is no process {0}")]
     NoSuchProcess(Tid),
+    /// It has ended, and is listed still.
+    #[error("process {0} has ended, and is listed only until its parent asks how (a zombie)")]
+    HasEnded(Tid),
     /// The program needs a second process beside it, which a limit on processes may forbid.
     #[error("the process that watches over the program cannot be started")]
     NoSupervisor(#[source] io::Error),
@@ -69,6 +72,7 @@ impl Blame for LaunchError {
             self,
             LaunchError::Execute { .. }
                 | LaunchError::NoSuchProcess(_)
+                | LaunchError::HasEnded(_)
                 | LaunchError::NeedsForce { .. }
         )
     }

@@ -15,7 +15,9 @@ use crate::signals::{self, Came, Signals};
 use crate::tracer::Tracer;
 use crate::verifier::{MemoryReport, Verifier};
 use crate::watch::Watch;
-use seatmap_os::{CpuSet, Root, affinity, proc_mount};
+use seatmap_os::{CpuSet, Root, affinity, interpreter, proc_mount};
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::Duration;
 
@@ -227,8 +229,10 @@ impl<'a> Launch<'a> {
             match self.child.start() {
                 Start::Running => return Ok(()),
                 Start::Refused(source) => {
-                    let path = program.path().to_string_lossy().into_owned();
                     self.attend();
+                    let file = Path::new(OsStr::from_bytes(program.path().to_bytes()));
+                    let source = interpreter::explained(file, source);
+                    let path = program.path().to_string_lossy().into_owned();
                     return Err(LaunchError::Execute { path, source });
                 }
                 Start::Unprepared(source) => {

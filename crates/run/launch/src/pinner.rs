@@ -522,6 +522,7 @@ impl Pinner {
                 seat.cpus.list(),
                 mask.list(),
                 ran_on.filter(|cpu| mask.contains(*cpu)),
+                affinity::is_kept_off(tid, &seat.cpus),
             );
         }
         false

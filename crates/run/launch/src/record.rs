@@ -60,6 +60,16 @@ pub enum Trouble {
         /// The CPUs of the mask at the last look.
         to: CpuList,
     },
+    /// The thread's control group does not allow its seat any more, and the kernel changed its mask.
+    #[error(
+        "its seat is CPU {cpus}, which its control group does not allow now: it may run on {to}"
+    )]
+    KeptOff {
+        /// The seat's CPUs.
+        cpus: CpuList,
+        /// The CPUs of the mask at the last look.
+        to: CpuList,
+    },
     /// The thread had another mask for a while, and then its seat's again.
     #[error("its seat is CPU {cpus}, but it was elsewhere for {} by another's hand, or its own", spelled(*.lasted))]
     WasElsewhere {
@@ -132,10 +142,24 @@ impl Record {
         }
     }
 
-    /// Notes a look that found another mask.
-    pub(crate) fn is_elsewhere(&mut self, cpus: CpuList, to: CpuList, ran_on: Option<u32>) {
+    /// Notes a look that found another mask, which its control group may have forced upon it.
+    pub(crate) fn is_elsewhere(
+        &mut self,
+        cpus: CpuList,
+        to: CpuList,
+        ran_on: Option<u32>,
+        is_kept_off: bool,
+    ) {
+        // A thread that never had its seat has not left it.
+        if matches!(self.trouble, Some(Trouble::Refused { .. })) {
+            return;
+        }
         self.elsewhere.begin(Instant::now(), ran_on);
-        self.trouble = Some(Trouble::Changed { cpus, to });
+        self.trouble = Some(if is_kept_off {
+            Trouble::KeptOff { cpus, to }
+        } else {
+            Trouble::Changed { cpus, to }
+        });
     }
 
     /// Removes the problem from a look that saw the mask of another thread.
@@ -193,6 +217,15 @@ mod tests {
         record
     }
 
+    #[test]
+    fn a_thread_that_was_refused_its_seat_has_not_left_it() {
+        let mut record = seated();
+        let refused = io::Error::from_raw_os_error(libc::EPERM);
+        record.trouble = Some(Trouble::refused(&CpuSet::single(1), &refused));
+        record.is_elsewhere(list(1), list(0), Some(0), false);
+        assert!(matches!(record.trouble, Some(Trouble::Refused { .. })), "{:?}", record.trouble);
+    }
+
     fn list(cpu: u32) -> CpuList {
         CpuList(vec![cpu])
     }
@@ -208,11 +241,11 @@ mod tests {
     #[test]
     fn a_detour_is_forgiven_and_a_long_absence_is_told() {
         let mut record = seated();
-        record.is_elsewhere(list(0), list(1), Some(1));
+        record.is_elsewhere(list(0), list(1), Some(1), false);
         assert!(!record.verified() && record.all_seen_on() == [0, 1], "it is elsewhere now");
         record.is_on_seat();
         assert!(record.verified() && record.all_seen_on() == [0], "a moment is a detour");
-        record.is_elsewhere(list(0), list(1), Some(1));
+        record.is_elsewhere(list(0), list(1), Some(1), false);
         record.elsewhere.backdate(Duration::from_secs(3));
         record.is_on_seat();
         assert!(!record.verified() && record.all_seen_on() == [0, 1]);

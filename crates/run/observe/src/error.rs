@@ -39,6 +39,9 @@ pub enum ObserveError {
     /// No process has this number.
     #[error("there is no process {0}; 'ps -e' lists those that run")]
     NoProcess(Tid),
+    /// It has ended, and is listed still.
+    #[error("process {0} has ended, and is listed only until its parent asks how (a zombie)")]
+    HasEnded(Tid),
     /// The process is there, and this user is not shown its threads.
     #[error("the threads of process {pid} cannot be seen: {why}")]
     Hidden {

@@ -4,9 +4,10 @@ use crate::ObserveError;
 use crate::command::SubjectCommand;
 use crate::source::Source;
 use seatmap_os::hierarchy::{Hierarchies, members_below};
-use seatmap_os::{Root, Tid, task, visibility};
+use seatmap_os::{Root, Tid, interpreter, task, visibility};
 use std::collections::BTreeSet;
 use std::io;
+use std::path::Path;
 use std::process::Child;
 
 /// The program that is observed.
@@ -50,7 +51,8 @@ impl Subject {
 fn check(pid: Tid) -> Result<(), ObserveError> {
     match task::threads(pid) {
         Ok(_) if task::lives(pid) => Ok(()),
-        Ok(_) => Err(ObserveError::NoProcess(pid)),
+        Ok(tids) if tids.is_empty() => Err(ObserveError::NoProcess(pid)),
+        Ok(_) => Err(ObserveError::HasEnded(pid)),
         Err(error) => {
             let why = visibility::hidden(&Root::new("/")).unwrap_or_else(|| error.to_string());
             Err(ObserveError::Hidden { pid, why })
@@ -100,7 +102,7 @@ fn start(command: &SubjectCommand, source: &mut dyn Source) -> Result<Child, Obs
     source.follow_own_children(false)?;
     child.map_err(|source| ObserveError::Start {
         program: command.program().to_string_lossy().into_owned(),
-        source,
+        source: interpreter::explained(Path::new(&command.program()), source),
     })
 }
 

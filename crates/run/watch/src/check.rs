@@ -2,13 +2,15 @@
 
 mod step;
 
+use crate::files;
 use crate::judge::judged::{Judged, changes};
 use crate::seating::FORMAT;
 use crate::standard::{SeatSource, Standard};
 use crate::{Choice, ChoiceError, Finding, Seating, Verdict, WatchOptions, Watcher};
 use seatmap_document::Blame;
 use seatmap_machine::Topology;
-use seatmap_os::root::FileError;
+use seatmap_os::root::{FileError, Root};
+use seatmap_os::visibility;
 use seatmap_statistics::words::{agreeing, counted};
 use std::time::{Duration, Instant};
 
@@ -68,8 +70,14 @@ pub enum CheckFailure {
     #[error("something was wrong while the programs were watched")]
     WasWrong,
     /// A strict check did not see everything.
-    #[error("not everything could be seen, and --strict asks for that; run it as root")]
-    NotAllSeen,
+    #[error(
+        "not everything could be seen, and --strict asks for that{}",
+        if *.may_root_see { "; run it as root" } else { "" }
+    )]
+    NotAllSeen {
+        /// Whether another user may see more.
+        may_root_see: bool,
+    },
 }
 
 impl Blame for CheckFailure {
@@ -155,7 +163,10 @@ impl RunningCheck<'_> {
         let request = self.request;
         let Some(watcher) = &mut self.watcher else {
             let machine = request.machine.clone();
-            self.seating = Seating { format: FORMAT.to_owned(), machine, ..Seating::default() };
+            // Bound programs of others may be hidden.
+            let unseen = files::hidden_threads(&Root::new("/"));
+            self.seating =
+                Seating { format: FORMAT.to_owned(), machine, unseen, ..Seating::default() };
             return self.without_programs();
         };
         // A user may end a check that repeats within its first window.
@@ -176,11 +187,11 @@ impl RunningCheck<'_> {
     /// one.
     fn without_programs(&mut self) -> Result<CheckStep<'_>, CheckError> {
         let judged = self.request.judged(&self.seating)?;
+        self.findings.clone_from(&judged.findings);
+        self.worst = Some(judged.verdict);
         if !self.request.standard.has_seats() {
             return Ok(CheckStep::NothingBound(judged));
         }
-        self.findings.clone_from(&judged.findings);
-        self.worst = Some(judged.verdict);
         Ok(CheckStep::First(judged))
     }
 
@@ -215,7 +226,12 @@ impl RunningCheck<'_> {
             None => Ok(()),
             Some(_) if wrong > 0 => Err(CheckFailure::Wrong(wrong)),
             Some(Verdict::Wrong) => Err(CheckFailure::WasWrong),
-            Some(_) => Err(CheckFailure::NotAllSeen),
+            Some(_) => {
+                let root = Root::new("/");
+                let may_root_see =
+                    !visibility::may_trace(&root) && !visibility::is_in_user_namespace(&root);
+                Err(CheckFailure::NotAllSeen { may_root_see })
+            }
         }
     }
 }
@@ -308,7 +324,8 @@ mod tests {
     fn the_worst_of_all_checks_counts() {
         assert_eq!(end(None, true), Ok(()));
         assert_eq!(end(Some(Verdict::NotAllSeen), false), Ok(()));
-        assert_eq!(end(Some(Verdict::NotAllSeen), true), Err(CheckFailure::NotAllSeen));
+        let not_all_seen = end(Some(Verdict::NotAllSeen), true).unwrap_err();
+        assert!(matches!(not_all_seen, CheckFailure::NotAllSeen { .. }), "{not_all_seen}");
         assert_eq!(end(Some(Verdict::Wrong), false), Err(CheckFailure::WasWrong));
         assert_eq!(CheckFailure::Wrong(2).to_string(), "2 things are wrong");
     }

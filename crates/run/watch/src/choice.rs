@@ -51,6 +51,12 @@ pub enum ChoiceError {
         /// The number.
         pid: Tid,
     },
+    /// It has ended, and is listed still.
+    #[error("process {pid} has ended, and is listed only until its parent asks how (a zombie)")]
+    HasEnded {
+        /// The number.
+        pid: Tid,
+    },
     /// The name fits nothing.
     #[error("there is no {looked_for}{}", hint(.nearest))]
     NothingMatches {
@@ -62,6 +68,14 @@ pub enum ChoiceError {
     /// It exists, and has no processes.
     #[error("{0} has no processes now")]
     Empty(String),
+    /// It has processes, and none that this user is shown.
+    #[error("{looked_for} has processes, and none of them can be seen: {why}")]
+    AllHidden {
+        /// The thing that was looked for, in words.
+        looked_for: String,
+        /// The reason.
+        why: String,
+    },
     /// This program was not started in a Slurm step.
     #[error(
         "this program does not run in a Slurm step: neither its control group nor its environment (SLURM_JOB_ID, \
@@ -198,11 +212,9 @@ fn by_number(
 
 /// Why a process is not found: it is hidden, or it is not there.
 fn unseen(files: &Files, pid: Tid) -> ChoiceError {
-    // A process that has ended, and whose parent has not asked how, is there as well, and shown.
-    let is_hidden = files.root.is_this_computer()
-        && task::exists(pid)
-        && !files.root.has(&format!("/proc/{pid}/task"));
-    if is_hidden {
+    if files.root.has(&format!("/proc/{pid}/task")) {
+        ChoiceError::HasEnded { pid }
+    } else if files.root.is_this_computer() && task::exists(pid) {
         ChoiceError::Hidden { pid, why: visibility::hidden(&files.root) }
     } else {
         ChoiceError::NoProcess { pid }
@@ -267,11 +279,40 @@ fn members(
         .into_iter()
         .filter(|pid| files.stat(*pid, *pid, |stat| !stat.is_kernel).unwrap_or(false))
         .collect();
+    let hidden = hidden(files, tids.difference(known).copied());
     if programs.is_empty() {
-        Err(ChoiceError::Empty(looked_for))
-    } else {
-        without_launchers(files, known, programs)
+        let why = hidden.into_keys().next();
+        return Err(match why {
+            Some(why) => ChoiceError::AllHidden { looked_for, why },
+            None => ChoiceError::Empty(looked_for),
+        });
     }
+    for (why, tids) in hidden {
+        tids.into_iter().for_each(|tid| {
+            files.note("threads", Some(tid).filter(|tid| *tid > 0), why.as_str());
+        });
+    }
+    without_launchers(files, known, programs)
+}
+
+/// The members of a group that `/proc` does not show, by the reason.
+fn hidden(files: &Files, members: impl Iterator<Item = Tid>) -> BTreeMap<String, Vec<Tid>> {
+    let mut hidden: BTreeMap<String, Vec<Tid>> = BTreeMap::new();
+    if !files.root.is_this_computer() {
+        return hidden;
+    }
+    for tid in members {
+        // The kernel writes 0 for one that has no number here (cgroups(7)).
+        let why = if tid == 0 {
+            "they are outside this PID namespace".to_owned()
+        } else if task::exists(tid) && !files.root.has(&format!("/proc/{tid}/task")) {
+            visibility::hidden(&files.root).unwrap_or_else(|| "/proc does not show them".to_owned())
+        } else {
+            continue;
+        };
+        hidden.entry(why).or_default().push(tid);
+    }
+    hidden
 }
 
 /// These programs without Seatmap's own processes: `seatmap run` is in the group of the program

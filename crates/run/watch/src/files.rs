@@ -90,6 +90,8 @@ impl Files {
         if is_refused(error) {
             let why = if visibility::may_trace(&self.root) {
                 "the kernel refuses, although this user may look into the processes of others"
+            } else if visibility::is_in_user_namespace(&self.root) {
+                "it belongs to a user over whom this user namespace gives no right"
             } else {
                 "the process belongs to another user; root may look"
             };
@@ -108,8 +110,8 @@ impl Files {
 
     /// Notes the processes that no user of this kind is shown.
     pub fn note_the_hidden(&mut self) {
-        if let Some(why) = visibility::hidden(&self.root) {
-            self.note("threads", None, why);
+        for hidden in hidden_threads(&self.root) {
+            self.note("threads", None, hidden.why);
         }
         if visibility::is_in_container(&self.root) {
             let why = "this is a container, which does not show the processes outside; they may share its CPUs";
@@ -128,6 +130,14 @@ impl Files {
             })
             .collect()
     }
+}
+
+/// The note that `/proc` hides threads of others, if it does.
+pub(crate) fn hidden_threads(root: &Root) -> Vec<Unseen> {
+    let why = visibility::hidden(root);
+    why.map(|why| Unseen { what: "threads".to_owned(), pids: Vec::new(), why })
+        .into_iter()
+        .collect()
 }
 
 /// Whether the kernel had no room for an open file, which says nothing about the file.

@@ -34,9 +34,12 @@ pub struct Finding {
     pub tids: Vec<Tid>,
     /// The CPUs, as a list.
     pub cpus: String,
-    /// For how long that has been so at least, in seconds: the age of the thread, or the time it
-    /// was watched.
+    /// For how long that has been so at least, in seconds: the time it was watched.
     pub since_s: Option<f64>,
+    /// For how long that can have been so at most, in seconds: the age of the thread or process. A
+    /// mask does not tell when it was set.
+    #[serde(default)]
+    pub at_most_s: Option<f64>,
     /// How bad it is: a share of time, of memory or of interrupts, in percent or a second.
     pub measure: Option<Measure>,
     /// The command that mends it, as it can be typed.
@@ -70,6 +73,7 @@ impl Finding {
             tids: Vec::new(),
             cpus: String::new(),
             since_s: None,
+            at_most_s: None,
             measure: None,
             remedy: None,
             remedy_kind: None,
@@ -106,6 +110,10 @@ impl Finding {
 
     pub(crate) fn since(self, seconds: f64) -> Self {
         Finding { since_s: Some(seconds), ..self }
+    }
+
+    pub(crate) fn at_most(self, seconds: f64) -> Self {
+        Finding { at_most_s: Some(seconds), ..self }
     }
 
     pub(crate) fn measured(self, value: f64, unit: &str) -> Self {

@@ -9,7 +9,7 @@ use seatmap_console::outputs::Outputs;
 use seatmap_console::{here, input, output};
 use seatmap_launch::share::SoleWork;
 use seatmap_report::{bench, html, under_way};
-use seatmap_tune::bench::{NamedCommand, OwnCells, RoomRequest};
+use seatmap_tune::bench::{NamedCommand, OwnCells, RoomRequest, told_apart};
 use seatmap_tune::{BenchEvent, BenchRequest, Length, Results};
 use std::path::Path;
 
@@ -32,7 +32,7 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
     if let Some(file) = &outputs.file {
         file.write(&results.to_json())?;
     }
-    outputs.show(&results, html::bench, bench::text)?;
+    output::even_unread(outputs.show(&results, html::bench, bench::text))?;
     // An interrupted session shows what it has, and then fails.
     ended?;
     typed.fail_above.map_or(Ok(()), |most| results.check_limit(most).map_err(CliError::work))
@@ -56,7 +56,7 @@ fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
     let others = others.map(|other| NamedCommand::new(other.name.as_deref(), &other.command));
     let commands = std::iter::once(own).chain(others).collect::<Result<_, _>>();
     let request = BenchRequest {
-        commands: commands.map_err(CliError::input)?,
+        commands: told_apart(commands.map_err(CliError::input)?),
         metric: typed.metric.clone(),
         better: typed.metric.better(typed.direction()),
         confidence: typed.confidence,

@@ -23,7 +23,11 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
     let interrupt = typed.watch.map(|_| Interrupt::listen()).transpose()?;
     let mut check = request.begin()?;
     while let Some(step) = check.next(&|| interrupt.as_ref().is_some_and(Interrupt::is_raised))? {
-        show(&step, view, file.as_ref(), typed.json)?;
+        match show(&step, view, file.as_ref(), typed.json) {
+            // Nobody would read the next looks; the verdict stands in the exit code.
+            Err(CliError::NobodyListens) => break,
+            shown => shown?,
+        }
     }
     Ok(check.end()?)
 }

@@ -56,11 +56,11 @@ fn measure(typed: &ClusterMeasure) -> Result<(), CliError> {
 fn doctor(typed: &ClusterDoctor) -> Result<(), CliError> {
     let cluster = read(&typed.cluster, &input::bytes(&typed.cluster)?)?;
     let diagnosis = judge::Diagnosis::of(&cluster);
-    if typed.json {
-        output::json(&diagnosis)?;
+    output::even_unread(if typed.json {
+        output::json(&diagnosis)
     } else {
-        output::print(&cluster::verdict(&cluster, &diagnosis.faults))?;
-    }
+        output::print(&cluster::verdict(&cluster, &diagnosis.faults))
+    })?;
     match diagnosis.faults.len() {
         faults if typed.fail && faults > 0 => {
             Err(CliError::work(format!("{} found", counted(faults, "fault"))))

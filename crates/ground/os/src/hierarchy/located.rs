@@ -176,6 +176,20 @@ impl Located {
             .collect()
     }
 
+    /// The groups here and above whose share of a contested CPU is not the usual one, each with its
+    /// part of that.
+    pub(super) fn weights(&self, root: &Root) -> Vec<(String, f64)> {
+        // Documentation/admin-guide/cgroup-v2.rst; `scale_load(1024)` in kernel/sched/core.c.
+        let (name, usual) = if self.is_v2 { ("cpu.weight", 100.0) } else { ("cpu.shares", 1024.0) };
+        let groups = self.upward().filter_map(|path| {
+            let text = root.read(&format!("{}{path}/{name}", self.base)).ok()?;
+            let weight: f64 = text.trim().parse().ok()?;
+            let group = if path.is_empty() { "/".to_owned() } else { path.to_owned() };
+            Some((group, weight / usual))
+        });
+        groups.filter(|(_, part)| *part != 1.0).collect()
+    }
+
     /// The quotas here and above.
     pub(super) fn quotas(&self, root: &Root) -> Vec<Quota> {
         self.upward()

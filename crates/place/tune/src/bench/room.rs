@@ -2,7 +2,7 @@
 
 use super::lease::Lease;
 use super::{BenchEvent, NamedCommand, RoomRequest};
-use crate::activity;
+use crate::activity::{self, Activity};
 use crate::document::SeatsUsed;
 use crate::seats::{self, Chosen, SeatsError};
 use crate::trial::Contestant;
@@ -12,7 +12,7 @@ use seatmap_machine::Topology;
 use seatmap_os::cpus::{CpuError, Cpus};
 use seatmap_os::{CpuList, CpuSet};
 use seatmap_statistics::words::counted;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
 
@@ -53,6 +53,8 @@ pub(super) struct Room {
     cores: usize,
     /// Sentences about them.
     pub(super) notes: Vec<String>,
+    /// The largest share of the time before the start that others ran on one of their cores.
+    pub(super) others_percent: Option<f64>,
     is_quiet: bool,
     cell: Option<Lease>,
 }
@@ -81,7 +83,7 @@ impl Room {
             }
         }
         let chosen = match &named {
-            Some(cpus) => as_named(cpus, &topology)?,
+            Some(cpus) => as_named(cpus, &topology, &activity::look(cpus, LOOK))?,
             None => {
                 // All CPUs and not the allowed ones: a forbidden sibling disturbs its core as well.
                 let all = topology.pus.iter().map(|pu| pu.os).collect();
@@ -94,6 +96,7 @@ impl Room {
             cpus: chosen.cpus,
             cores: chosen.cores,
             notes,
+            others_percent: Some(chosen.others_percent),
             is_quiet: request.is_quiet,
             cell: None,
         })
@@ -105,6 +108,8 @@ impl Room {
             cpus: cell.cpus.clone(),
             cores: cell.cores,
             notes: is_pinned.then(|| PINNED.to_owned()).into_iter().collect(),
+            // Nobody else runs in a cell.
+            others_percent: None,
             is_quiet: true,
             cell: Some(cell),
         }
@@ -168,7 +173,11 @@ fn named(request: &RoomRequest, earlier: Option<&SeatsUsed>) -> Option<CpuSet> {
 }
 
 /// CPUs that were named, which are taken as they are.
-fn as_named(cpus: &CpuSet, topology: &Topology) -> Result<Chosen, RoomError> {
+fn as_named(
+    cpus: &CpuSet,
+    topology: &Topology,
+    activity: &BTreeMap<u32, Activity>,
+) -> Result<Chosen, RoomError> {
     Cpus::read()?.check(&cpus.list().0)?;
     // A CPU whose core is not known is a core of its own.
     let cores: BTreeSet<(Option<u32>, Option<u32>)> = cpus
@@ -178,7 +187,14 @@ fn as_named(cpus: &CpuSet, topology: &Topology) -> Result<Chosen, RoomError> {
             None => (Some(cpu), None),
         })
         .collect();
-    Ok(Chosen { cpus: cpus.clone(), whole: cpus.clone(), cores: cores.len(), notes: Vec::new() })
+    let busy = activity.values().map(|activity| activity.busy_percent);
+    Ok(Chosen {
+        cpus: cpus.clone(),
+        whole: cpus.clone(),
+        cores: cores.len(),
+        notes: Vec::new(),
+        others_percent: busy.fold(0.0, f64::max),
+    })
 }
 
 #[cfg(test)]
@@ -198,13 +214,13 @@ mod tests {
     fn the_seats_of_an_earlier_result_are_taken_unless_others_were_named() {
         let here = CpuSet::of_thread(0).unwrap();
         let first = here.iter().next().unwrap();
-        let earlier = SeatsUsed { cpus: first.to_string(), notes: Vec::new() };
+        let earlier = SeatsUsed { cpus: first.to_string(), ..SeatsUsed::default() };
         let own = CpuSet::single(first);
         assert_eq!(named(&request(None, None), Some(&earlier)), Some(own.clone()));
         assert_eq!(named(&request(Some(here.clone()), None), Some(&earlier)), Some(here));
         assert_eq!(named(&request(None, Some(1)), Some(&earlier)), None);
         assert_eq!(named(&request(None, None), None), None);
-        let absent = SeatsUsed { cpus: "1023".to_owned(), notes: Vec::new() };
+        let absent = SeatsUsed { cpus: "1023".to_owned(), ..SeatsUsed::default() };
         assert_eq!(named(&request(None, None), Some(&absent)), None);
     }
 
@@ -212,8 +228,8 @@ mod tests {
     fn cores_of_named_cpus_are_counted() {
         let allowed = CpuSet::of_thread(0).unwrap();
         let pus = allowed.iter().map(|os| Pu { os, core: Some(7), ..Pu::default() }).collect();
-        assert_eq!(as_named(&allowed, &Topology { pus }).unwrap().cores, 1);
-        let unknown = as_named(&allowed, &Topology::default()).unwrap();
+        assert_eq!(as_named(&allowed, &Topology { pus }, &BTreeMap::new()).unwrap().cores, 1);
+        let unknown = as_named(&allowed, &Topology::default(), &BTreeMap::new()).unwrap();
         assert_eq!(unknown.cores, allowed.len(), "each is a core of its own");
     }
 }

@@ -138,5 +138,8 @@ fn an_earlier_result_is_of_the_same_metric() {
 fn a_command_without_a_name_is_called_by_its_words() {
     let words: [OsString; 2] = ["sleep", "1"].map(Into::into);
     assert_eq!(NamedCommand::new(None, &words).unwrap().name, "sleep 1");
+    let same = vec![NamedCommand::new(None, &words).unwrap(); 3];
+    let names: Vec<String> = told_apart(same).into_iter().map(|command| command.name).collect();
+    assert_eq!(names, ["sleep 1", "sleep 1 (2)", "sleep 1 (3)"]);
     assert_eq!(NamedCommand::new(Some("nap"), &words).unwrap().name, "nap");
 }

@@ -7,12 +7,13 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group, pidfd_open,
     set_child_subreaper, waitpid,
 };
-use seatmap_os::{CpuSet, Root, affinity, task};
+use seatmap_os::{CpuSet, Root, affinity, interpreter, task};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -73,7 +74,8 @@ impl Started {
             // The standard library's handle would wait for this process alone; here all children
             // are waited for.
             command.spawn().map(|child| (begun, Pid::from_child(&child)))
-        })?;
+        })
+        .map_err(|error| interpreter::explained(Path::new(program), error))?;
         let handle = pidfd_open(pid, PidfdFlags::empty())?;
         Ok(Started { pid, handle, begun, patience: contestant.patience, others })
     }

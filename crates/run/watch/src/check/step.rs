@@ -56,7 +56,7 @@ impl CheckStep<'_> {
         match self {
             // A script gets its document, empty or not; a person gets the sentence.
             CheckStep::NothingBound(_) if !view.is_document && !view.is_quiet => {
-                Some(NOTHING_BOUND.to_owned())
+                Some(NOTHING_BOUND.to_owned() + &judged.table(view.is_coloured))
             }
             CheckStep::Again { before, gone, .. } if !view.is_document => {
                 let changes = changes(before, &judged.findings, view.is_coloured);

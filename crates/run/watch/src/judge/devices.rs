@@ -57,7 +57,7 @@ fn far(facts: &Facts, process: &Process, sitters: &[&Sitter], device: &Device) -
     let finding = Finding::wrong("device-near", what)
         .of(process.pid)
         .tids(subjects.iter().map(|sitter| sitter.tid()));
-    let finding = finding.on(&union(subjects).without(&near)).since(first.thread.age_s);
+    let finding = finding.on(&union(subjects).without(&near)).at_most(first.thread.age_s);
     Some(finding.mended_by(Remedy::bind_all(&near, process.pid)))
 }
 

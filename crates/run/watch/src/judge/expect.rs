@@ -89,7 +89,7 @@ fn of_process(facts: &Facts, pid: Tid, wrong: &[Pair], pairs: &[Pair]) -> Findin
         Finding::wrong(RULE, what).of(pid).tids(wrong.iter().map(|(sitter, _)| sitter.tid()));
     finding
         .on(&misplaced)
-        .since(age_s)
+        .at_most(age_s)
         .measured(share, "percent of the threads")
         .mended_by_all(remedies(facts, wrong))
 }
@@ -154,7 +154,7 @@ fn without_seat(facts: &Facts, expected: &Expected, pairs: &[Pair]) -> Option<Fi
     let what = format!("{} {has} no seat in the file{how}", super::facts::listed(subjects));
     let finding = Finding::remark(RULE, what).grave_if(!busy.is_empty()).of(first.thread.pid);
     let finding =
-        finding.tids(subjects.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
+        finding.tids(subjects.iter().map(|sitter| sitter.tid())).at_most(first.thread.age_s);
     let rest = facts.usual.without(&whole);
     Some(if busy.is_empty() || rest.is_empty() {
         finding

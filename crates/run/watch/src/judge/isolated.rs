@@ -32,7 +32,7 @@ fn on_mask(mask: &CpuSet, sitters: &[&Sitter]) -> Option<Finding> {
     let finding =
         Finding::remark("isolated", what).grave_if(busy.len() > 1).of(first.thread.pid).on(mask);
     let finding =
-        finding.tids(subjects.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
+        finding.tids(subjects.iter().map(|sitter| sitter.tid())).at_most(first.thread.age_s);
     let seats: Vec<u32> = mask.iter().collect();
     // More threads than CPUs take turns.
     let bound = subjects

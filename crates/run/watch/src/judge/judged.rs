@@ -164,13 +164,21 @@ impl<'a> Judged<'a> {
                 let concerns = finding.pid.is_none_or(|pid| pid == process.pid);
                 finding.gravity == Gravity::Unseen && concerns
             });
-        let well = if self.has_criteria { "as asked" } else { "nothing is wrong" };
+        // What is wrong with its CPUs stands below, and is not its own doing.
+        let is_beset =
+            self.findings.iter().any(|finding| finding.pid.is_none() && finding.is_wrong());
+        let well = match (self.has_criteria, is_beset) {
+            (true, false) => "as asked",
+            (true, true) => "its own seats as asked",
+            (false, false) => "nothing is wrong",
+            (false, true) => "nothing is wrong with its own seats",
+        };
         match (wrong, remarks) {
             // A clean bill must not be given where something was not seen.
             (0, 0) if is_hidden || threads.iter().any(|thread| thread.mask.is_empty()) => {
                 format!("{well}, as far as could be seen")
             }
-            (0, 0) if self.has_criteria => "all as asked".to_owned(),
+            (0, 0) if self.has_criteria && !is_beset => "all as asked".to_owned(),
             (0, 0) => well.to_owned(),
             (0, remarks) if is_hidden => {
                 format!("{well}, as far as could be seen, {}", count(remarks, "remark"))
@@ -237,7 +245,8 @@ pub fn entry(finding: &Finding, coloured: bool) -> String {
         .as_ref()
         .map(|measure| format!("{} {}", figure(measure.value, 0), measure.unit));
     let since = finding.since_s.map(|seconds| format!("for {}", lasting(seconds)));
-    let figures: Vec<String> = measured.into_iter().chain(since).collect();
+    let at_most = finding.at_most_s.map(|seconds| format!("for {} at most", lasting(seconds)));
+    let figures: Vec<String> = measured.into_iter().chain(since).chain(at_most).collect();
     let mut text = format!("{word}  {:<12} {}\n", finding.rule, visible(&finding.what));
     if !figures.is_empty() {
         text.push_str(&format!("{:MARGIN$}{}\n", "", figures.join(", ")));
@@ -300,7 +309,7 @@ program (7): 2 threads on CPU 1: 1 wrong
 program (9): 1 thread on CPUs 2,3: nothing is wrong
 WRONG   shared-cpu   thread 7 'main' and thread 8 'worker' are confined to CPU 1 and want 2.0 CPUs, while CPUs 0,2,3 \
 had little to do
-                     200 percent of one CPU wanted, for 60 s
+                     200 percent of one CPU wanted, for 60 s at most
                      -> taskset -cp 0 8
 ";
         assert_eq!(text, expected);

@@ -44,7 +44,7 @@ fn on_slow(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
         .of(sitter.thread.pid)
         .tids([sitter.tid()])
         .on(&sitter.mask);
-    let finding = finding.since(sitter.thread.age_s).measured(sitter.demand_percent(), WANTED);
+    let finding = finding.at_most(sitter.thread.age_s).measured(sitter.demand_percent(), WANTED);
     Some(finding.mended_by(Remedy::bind(&CpuSet::single(first), [sitter.tid()])))
 }
 
@@ -80,7 +80,7 @@ fn off_kind(
         .of(process.pid)
         .tids(elsewhere.iter().map(|sitter| sitter.tid()));
     let to = cores.within(&facts.allowed(process.pid));
-    let finding = finding.on(&others).since(first.thread.age_s);
+    let finding = finding.on(&others).at_most(first.thread.age_s);
     Some(if to.is_empty() {
         finding
             .advised("this computer has no such core that the control group of the program allows")

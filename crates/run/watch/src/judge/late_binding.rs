@@ -49,7 +49,7 @@ fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
     let finding = finding
         .tids(wide.iter().map(|sitter| sitter.tid()))
         .on(&first.mask)
-        .since(first.thread.age_s);
+        .at_most(first.thread.age_s);
     let share = 100.0 * wide.len() as f64 / sitters.len() as f64;
     let finding = finding.measured(share, "percent of the threads");
     Some(finding.mended_by(Remedy::bind_all(&main.mask, process.pid)))

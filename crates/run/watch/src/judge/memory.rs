@@ -37,9 +37,15 @@ fn of_program(
     sitters: &[&Sitter],
     is_named: bool,
 ) -> Option<Finding> {
+    let used = union(sitters);
+    // A kernel that tells cores and no nodes was built without NUMA, and has one memory.
+    let untold = facts.unknown(&used, |pu| pu.numa.or(pu.core));
+    if is_named && !untold.is_empty() {
+        let what = format!("the kernel does not say on which NUMA node {} are", cpus(&untold));
+        return Some(Finding::unseen(RULE, what).of(process.pid));
+    }
     // On one node all memory is local.
     let memory = process.memory.as_ref().filter(|_| facts.nodes() > 1)?;
-    let used = union(sitters);
     let unknown = facts.unknown(&used, |pu| pu.numa);
     if !unknown.is_empty() {
         let what = format!("the kernel does not say on which NUMA node {} are", cpus(&unknown));
@@ -98,7 +104,7 @@ fn far_away(
         nodes(&list(near.iter().copied()))
     );
     let finding =
-        Finding::wrong(RULE, what).of(process.pid).on(&union(sitters)).since(process.age_s);
+        Finding::wrong(RULE, what).of(process.pid).on(&union(sitters)).at_most(process.age_s);
     let finding = finding.measured(percent, "percent of the memory");
     let open: Vec<u32> = near
         .iter()
@@ -128,7 +134,7 @@ fn kept_away(
         nodes(&list(closed.iter().copied()))
     );
     let finding =
-        Finding::wrong(RULE, what).of(process.pid).on(&union(sitters)).since(process.age_s);
+        Finding::wrong(RULE, what).of(process.pid).on(&union(sitters)).at_most(process.age_s);
     beside_memory(facts, process, finding)
 }
 

@@ -55,7 +55,7 @@ fn crowded(facts: &Facts, rule: &str, noun: &str, sitters: &[&Sitter]) -> Findin
     let demand_percent: f64 = sitters.iter().map(|sitter| sitter.demand_percent()).sum();
     let finding =
         Finding::wrong(rule, what).tids(sitters.iter().map(|sitter| sitter.tid())).on(&on);
-    let finding = finding.since(sitters[0].thread.age_s).measured(demand_percent, WANTED);
+    let finding = finding.at_most(sitters[0].thread.age_s).measured(demand_percent, WANTED);
     let pid = sitters[0].thread.pid;
     let finding =
         if sitters.iter().all(|one| one.thread.pid == pid) { finding.of(pid) } else { finding };
@@ -93,7 +93,7 @@ fn loose(
         .tids(subjects.iter().map(|sitter| sitter.tid()))
         .on(&on);
     let list = on.to_string();
-    Some(finding.since(first.thread.age_s).mended_by(Remedy::seat(&list, [process.pid])))
+    Some(finding.at_most(first.thread.age_s).mended_by(Remedy::seat(&list, [process.pid])))
 }
 
 #[cfg(test)]

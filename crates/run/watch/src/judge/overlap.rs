@@ -56,7 +56,7 @@ fn of_programs(facts: &Facts, families: &[Tid], seats: &[(u32, Vec<&Sitter>)]) -
     let age_s = sitters.iter().map(|sitter| sitter.thread.age_s).fold(f64::INFINITY, f64::min);
     let finding = Finding::remark("overlap", what).grave_if(demand_percent > 100.0 || is_choice);
     let finding = finding.tids(sitters.iter().map(|sitter| sitter.tid())).on(&on);
-    let finding = finding.since(age_s);
+    let finding = finding.at_most(age_s);
     let finding =
         if demand_percent > 0.0 { finding.measured(demand_percent, WANTED) } else { finding };
     let Some(last) = families.last() else { return finding };

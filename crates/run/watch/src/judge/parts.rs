@@ -44,7 +44,7 @@ fn on_several_parts(
         Finding::wrong(rule, what).of(process.pid).tids(sitters.iter().map(|sitter| sitter.tid()));
     let allowed = facts.allowed(process.pid);
     let near = facts.cpus_of(|pu| level.of(pu), parts.first().copied()?).within(&allowed);
-    let finding = finding.on(&all).since(first.thread.age_s);
+    let finding = finding.on(&all).at_most(first.thread.age_s);
     Some(finding.mended_by(Remedy::bind_all(&near, process.pid)))
 }
 
@@ -111,7 +111,7 @@ fn of_family(facts: &Facts, level: Level, family: Tid, sitters: &[&Sitter]) -> O
     let seats: Vec<String> = seats.collect();
     // A control group may have isolated CPUs alone, on which nobody is seated.
     let remedy = (!seats.is_empty()).then(|| Remedy::seat(&seats.join(","), [family]));
-    Some(finding.on(&union(subjects)).since(subjects[0].thread.age_s).mended_by_all(remedy))
+    Some(finding.on(&union(subjects)).at_most(subjects[0].thread.age_s).mended_by_all(remedy))
 }
 
 /// The CPU for the thread of this number, where each takes the next part in turn.

@@ -46,7 +46,8 @@ fn on_cpu(facts: &Facts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding> {
     let pids: Vec<Tid> = sitters.iter().map(|sitter| sitter.thread.pid).collect();
     let finding =
         Finding::remark("shared-cpu", what).grave_if(!idle.is_empty()).on(&CpuSet::single(cpu));
-    let finding = finding.tids(sitters.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
+    let finding =
+        finding.tids(sitters.iter().map(|sitter| sitter.tid())).at_most(first.thread.age_s);
     let finding = finding.measured(demand_percent, WANTED);
     let finding =
         if pids.iter().all(|pid| *pid == pids[0]) { finding.of(pids[0]) } else { finding };

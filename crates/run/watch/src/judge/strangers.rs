@@ -100,8 +100,11 @@ fn intrusion(
 
 /// Whether a thread can go to one of these CPUs. One that may run on this CPU alone is bound there
 /// on purpose, often by the kernel; and one with another mask may be in a control group that has no
-/// other CPUs.
+/// other CPUs. The first process is not moved: all that it starts later would inherit the mask.
 fn is_movable(stranger: &Stranger, rest: &CpuSet) -> bool {
+    if stranger.pid == 1 {
+        return false;
+    }
     match CpuSet::of_list(&stranger.mask) {
         Some(mask) => mask.len() != 1 && mask.meets(rest),
         None => false,

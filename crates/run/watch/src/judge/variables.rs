@@ -72,7 +72,7 @@ fn unmet(
     );
     let finding =
         Finding::remark("variables", what).grave_if(is_harmful).of(process.pid).on(&requested);
-    let finding = finding.tids(sitters.iter().map(|sitter| sitter.tid())).since(process.age_s);
+    let finding = finding.tids(sitters.iter().map(|sitter| sitter.tid())).at_most(process.age_s);
     Some(finding.mended_by(Remedy::bind_all(&requested, process.pid)))
 }
 
@@ -100,7 +100,7 @@ fn crowded(variable: &Variable, sitters: &[&Sitter]) -> Option<Finding> {
     );
     let first = busy.first()?;
     let finding = Finding::wrong("variables", what).of(first.thread.pid).on(&requested);
-    let finding = finding.tids(busy.iter().map(|sitter| sitter.tid())).since(first.thread.age_s);
+    let finding = finding.tids(busy.iter().map(|sitter| sitter.tid())).at_most(first.thread.age_s);
     Some(
         finding
             .measured(percent, "percent of one CPU")
@@ -144,7 +144,8 @@ fn cut(facts: &Facts, process: &Process, variable: &Variable, threads: usize) ->
         cpus(&requested),
         cpus(&outside)
     );
-    let finding = Finding::wrong("partial", what).of(process.pid).on(&outside).since(process.age_s);
+    let finding =
+        Finding::wrong("partial", what).of(process.pid).on(&outside).at_most(process.age_s);
     Some(match group {
         Some(group) if outside.is_subset(&facts.online) => widened(finding, group, &requested),
         _ => finding.advised(format!("name CPUs that run: {}", facts.online)),
@@ -215,7 +216,7 @@ fn outside(facts: &Facts, process: &Process, sitters: &[&Sitter]) -> Option<Find
     Some(
         finding
             .on(&beyond)
-            .since(first.thread.age_s)
+            .at_most(first.thread.age_s)
             .mended_by(Remedy::bind(&mended, cut.iter().map(|sitter| sitter.tid()))),
     )
 }

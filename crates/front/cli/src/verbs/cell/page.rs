@@ -45,10 +45,10 @@ pub fn cells(records: &[Record], json: bool) -> Result<(), CliError> {
 
 /// Shows whether a cell is what it was made to be. Exit code 1 where it is not.
 pub fn verdict(record: &Record, faults: &[String], json: bool) -> Result<(), CliError> {
-    if json {
-        output::json(&CellVerdict { record, faults })?;
+    output::even_unread(if json {
+        output::json(&CellVerdict { record, faults })
     } else {
-        output::print(&words::verdict(record, faults))?;
-    }
+        output::print(&words::verdict(record, faults))
+    })?;
     words::damage(record, faults).map_or(Ok(()), |damage| Err(CliError::work(damage)))
 }

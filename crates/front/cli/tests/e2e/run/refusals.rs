@@ -162,7 +162,7 @@ fn a_program_without_its_interpreter() {
     let line = place.one_line_refusal(&["run", "--cpus", &cpu, "--", "./script"]);
     assert_eq!(
         line,
-        "seatmap: ./script: cannot be executed: No such file or directory (os error 2)"
+        "seatmap: ./script: cannot be executed: it needs /no/such/interpreter, which is not there"
     );
 }
 
