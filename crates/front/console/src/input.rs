@@ -5,6 +5,7 @@ use crate::figures::{FigureChange, FigureChanges};
 use crate::{here, output, stdio};
 use seatmap_catalog::machine::{Surroundings, is_archive};
 use seatmap_catalog::{Capability, Machine, OpenError, Runner};
+use seatmap_host::remembered;
 use seatmap_machine::import::{self, ImportOptions, Imported, Note};
 use seatmap_machine::{Profile, Topology};
 use seatmap_measure::fit;
@@ -77,9 +78,7 @@ pub fn profile_of(machine: &Machine) -> Result<Profile, CliError> {
     let profile = with_surroundings(|around| machine.profile(around))?;
     // The work goes on with the topology alone, so that its answer would surprise without a word.
     if machine.is_host() && profile.core_distance.is_none() {
-        output::tell(
-            "this host has not been measured yet; 'seatmap measure' does it in a second or two",
-        );
+        output::tell(remembered::not_measured());
     }
     Ok(explained(profile))
 }

@@ -121,18 +121,21 @@ fn table(attempts: &[Attempt], metric: &Metric) -> String {
             attempt.candidate.seated(),
             rate(|gain| gain.free),
             rate(|gain| gain.seated),
-            judged(attempt)
+            judged(attempt, metric)
         );
     }
     text
 }
 
-fn judged(attempt: &Attempt) -> String {
+fn judged(attempt: &Attempt, metric: &Metric) -> String {
     let word = match attempt.verdict {
         Verdict::Better => "better",
         Verdict::NotShown => "no gain is shown",
         Verdict::Worse => "worse",
         Verdict::LeftEarly => "left early: far below in its first periods",
+        Verdict::Unread if matches!(metric, Metric::Command(_)) => {
+            "not judged: the command of --metric printed no number that grew"
+        }
         Verdict::Unread => "not judged: the figure stood still, as it does for threads that spin",
     };
     let percent = |ratio: f64| 100.0 * (ratio - 1.0);

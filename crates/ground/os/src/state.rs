@@ -1,5 +1,6 @@
 //! The folder where Seatmap remembers things between runs, and this host's name in it.
 
+use rustix::fs::{Access, access};
 use std::path::PathBuf;
 
 /// The folder of remembered profiles and unfinished runs: `$XDG_STATE_HOME/seatmap` or
@@ -13,6 +14,15 @@ pub fn folder() -> Option<PathBuf> {
 
 fn absolute(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+/// Whether this user can keep something there, as far as permissions tell: the folder, or the first
+/// one above it that is there, takes files.
+#[must_use]
+pub fn takes_files() -> bool {
+    let Some(folder) = folder() else { return false };
+    let there = folder.ancestors().find(|above| above.symlink_metadata().is_ok());
+    there.is_some_and(|there| access(there, Access::WRITE_OK | Access::EXEC_OK).is_ok())
 }
 
 /// The file of this host's remembered profile, there or not.

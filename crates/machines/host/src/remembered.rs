@@ -17,11 +17,20 @@ pub struct RememberedError(pub String);
 /// [`RememberedError`] if the host was not measured, or if its file cannot be read, can be changed
 /// by other users, or belongs to another computer.
 pub fn host() -> Result<Profile, RememberedError> {
-    let not_measured =
-        "this host has not been measured yet; 'seatmap measure' does it in a second or two";
-    let profile = latest()?.ok_or_else(|| RememberedError(not_measured.to_owned()))?;
+    let profile = latest()?.ok_or_else(|| RememberedError(not_measured().to_owned()))?;
     of_this_computer(&profile)?;
     Ok(profile)
+}
+
+/// The words for a host of which no measurement is remembered, with the way to one.
+#[must_use]
+pub fn not_measured() -> &'static str {
+    if state::takes_files() {
+        "this host has not been measured yet; 'seatmap measure' does it in a second or two"
+    } else {
+        "no measurement of this host can be remembered, as this user has no folder for it \
+         (XDG_STATE_HOME, or HOME); 'seatmap measure -o FILE' keeps one, and --on FILE takes it"
+    }
 }
 
 /// The profile remembered under this host's name, of whichever computer; `None` if there is no such

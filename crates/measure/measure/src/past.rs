@@ -20,8 +20,10 @@ pub enum Remembrance {
         /// All pairs.
         pairs: usize,
     },
-    /// It is one of a part of this host, or there is no folder for it.
+    /// It is one of a part of this host.
     Unkept,
+    /// Neither XDG_STATE_HOME nor HOME names a folder for it.
+    Homeless,
     /// The remembered one has CPUs as well that the kernel was started to set apart.
     Poorer {
         /// These CPUs.
@@ -49,6 +51,10 @@ impl Remembrance {
                  started to set apart; --cpus {all} measures all",
                 lost.named()
             )),
+            Remembrance::Homeless => Some(
+                "not remembered: neither XDG_STATE_HOME nor HOME names a folder; -o FILE keeps it"
+                    .to_owned(),
+            ),
             Remembrance::Failed(error) => Some(format!("not remembered: {error}")),
         }
     }
@@ -84,8 +90,10 @@ fn of_this_computer(before: Option<Profile>) -> Option<Profile> {
 pub fn remember(profile: &Profile, pus: &[u32]) -> Remembrance {
     // Without them nothing says whether these are all CPUs.
     let Ok(here) = Cpus::read() else { return Remembrance::Unkept };
-    let path = host_profile().filter(|_| here.allowed.iter().all(|os| pus.contains(os)));
-    let Some(path) = path else { return Remembrance::Unkept };
+    if !here.allowed.iter().all(|os| pus.contains(os)) {
+        return Remembrance::Unkept;
+    }
+    let Some(path) = host_profile() else { return Remembrance::Homeless };
     // A new one takes the place of one that is damaged, or another computer's.
     let before = remembered::latest().ok().and_then(of_this_computer);
     let lost = before.as_ref().map(|before| lost(before, profile, &here.set_apart));

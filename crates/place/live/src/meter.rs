@@ -166,7 +166,11 @@ impl Meter {
             Metric::Wakeups => Some(wakeups),
             Metric::Switches => None,
             Metric::Command(line) => match printed(line, self.limit) {
-                Ok(number) => number,
+                Ok(Some(number)) => Some(number),
+                Ok(None) => {
+                    self.problem = Some("failed, or printed no number".to_owned());
+                    None
+                }
                 Err(error) => {
                     self.problem = Some(error.to_string());
                     None
@@ -196,7 +200,9 @@ fn switches(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
 fn printed(line: &str, limit: Duration) -> Result<Option<f64>, LimitedError> {
     let output =
         limited::output(&format!("command:{line}"), Command::new("sh").args(["-c", line]), limit)?;
-    Ok(last_number(&String::from_utf8_lossy(&output.stdout)))
+    // A number that a failed command printed says nothing.
+    let read = last_number(&String::from_utf8_lossy(&output.stdout));
+    Ok(read.filter(|_| output.status.success()))
 }
 
 /// The last number in some text. No earlier word counts instead where the last word with digits can
