@@ -101,7 +101,7 @@ impl Watch {
         }
         self.processes.retain(|pid, ticks| is_same(*pid, *ticks));
         let mut news = false;
-        let mut queue: Vec<Tid> = self.processes.keys().copied().collect();
+        let mut queue: Vec<Tid> = self.processes.keys().copied().chain(tracer.awaiting()).collect();
         // Processes whose creators have ended are this process's children, where it adopts them.
         let me = std::process::id() as Tid;
         queue.extend(self.new_children(me, &[me]));
@@ -146,18 +146,32 @@ fn is_same(pid: Tid, ticks: Option<u64>) -> bool {
 
 /// Takes in a thread that did not come through the tracer, and is not about to.
 fn adopt(tid: Tid, pinner: &mut Pinner, tracer: &Tracer) -> bool {
-    if pinner.threads.knows(tid) || tracer.expects(tid) {
+    if pinner.threads.knows(tid) {
+        return false;
+    }
+    let is_lost = tracer.awaits_creator(tid) && has_lost_creator(tid, pinner);
+    if tracer.expects(tid) && !is_lost {
         return false;
     }
     let me = std::process::id() as Tid;
     // A thread that this process traces comes through the tracer, at its place in the order.
     let lives = Task::of(tid).is_some_and(|task| !task.has_ended());
-    if !lives || tracer.is_tracing() && Family::of(tid).is_none_or(|family| family.tracer == me) {
+    let may_be_traced =
+        tracer.is_tracing() && Family::of(tid).is_none_or(|family| family.tracer == me);
+    if !lives || may_be_traced && !is_lost {
         return false;
     }
     let Some(birth) = Birth::of(tid, true) else { return false };
     pinner.arrive(tid, birth);
     true
+}
+
+/// Whether the report of a new task's creator will not come. A creator stays where it is stopped
+/// until the tracer has seen its report. Only `SIGKILL` takes it from there, with all threads of
+/// its process, so that the task is a process of its own, which has another parent now.
+fn has_lost_creator(tid: Tid, pinner: &Pinner) -> bool {
+    let processes = pinner.threads.processes();
+    Family::of(tid).is_some_and(|family| family.pid == tid && !processes.contains(&family.parent))
 }
 
 #[cfg(test)]
