@@ -39,7 +39,9 @@ pub struct Change {
     /// The value after the change.
     pub new: String,
     /// The time when the thread started, in clock ticks after the boot: its number may belong to
-    /// another by now.
+    /// another by now. Two threads of one number cannot start in one tick of 10 ms: the kernel
+    /// gives all other numbers first, 32767 where nobody has set fewer (`kernel.pid_max`). A line
+    /// of a journal on a thread that lacks it is not obeyed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_ticks: Option<u64>,
 }

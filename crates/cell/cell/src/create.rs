@@ -241,8 +241,11 @@ fn enter(host: &Host, group: &str) -> Result<(), FileError> {
 
 fn finish(host: &Host, record: &Record) -> Result<(), CellError> {
     host.run.remember(record).map_err(CellError::remembering)?;
-    let journal = host.journals()?.into_iter().find(|journal| journal.header.cell == record.name);
-    let Some(mut journal) = journal else { return Ok(()) };
+    let (own, others): (Vec<Journal>, Vec<Journal>) =
+        host.journals()?.into_iter().partition(|journal| journal.header.cell == record.name);
+    let Some(mut journal) = own.into_iter().next() else { return Ok(()) };
     Claim::of(&journal).write(&host.root);
+    let older_cells = others.len() + host.foreign().len();
+    journal.reserve(older_cells).map_err(CellError::remembering)?;
     journal.append(&[JournalEntry::Done]).map_err(CellError::remembering)
 }

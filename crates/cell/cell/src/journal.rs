@@ -15,6 +15,7 @@ use seatmap_os::trusted::Open;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{self, Read, Write};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 /// The format's name, in the first line.
@@ -233,6 +234,34 @@ impl Journal {
     fn write(&self, bytes: &[u8]) -> io::Result<()> {
         let mut file = trusted::open(&self.path, Open::Append)?;
         file.write_all(bytes).and_then(|()| file.sync_data()).map_err(at(&self.path))
+    }
+
+    /// Keeps room on the disk for what this many older cells will note here when they go. A full
+    /// disk would stand in their way otherwise: they cannot go before it is noted which value this
+    /// one has to bring back.
+    ///
+    /// # Errors
+    /// There is not so much room.
+    pub(crate) fn reserve(&self, older_cells: usize) -> io::Result<()> {
+        let file = trusted::open(&self.path, Open::Append)?;
+        let length = file.metadata()?.len();
+        // Each may note a line for each change. Its path is that of the change, and its two lists
+        // of CPUs may be longer, but not twice as long as the whole line of the change.
+        let room = 2 * length * older_cells as u64;
+        if room == 0 {
+            return Ok(());
+        }
+        let keeps_length = libc::FALLOC_FL_KEEP_SIZE;
+        // SAFETY: the file is open, and no memory is touched.
+        let status =
+            unsafe { libc::fallocate(file.as_raw_fd(), keeps_length, length as i64, room as i64) };
+        match io::Error::last_os_error() {
+            error if status != 0 && error.raw_os_error() == Some(libc::ENOSPC) => {
+                Err(at(&self.path)(error))
+            }
+            // Not every file system can keep room. Going may have to wait for some there.
+            _ => Ok(()),
+        }
     }
 
     /// Whether the last line is whole: another one must not be joined to a torn one.

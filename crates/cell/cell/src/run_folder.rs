@@ -5,7 +5,7 @@ use crate::name::Name;
 use crate::record::Record;
 use seatmap_os::Tid;
 use seatmap_os::trusted::{Open, TrustedFolder};
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -242,15 +242,32 @@ impl RunFolder {
     /// number is its own.
     #[must_use]
     pub fn guardian(&self, name: &Name) -> Option<Tid> {
+        let mut guardian = None;
+        // A new one has the lock first, and writes its number a moment later. An earlier one's
+        // number may stand there until then. Programs that signal a guardian hold the lock of this
+        // folder, under which none is new.
+        is_done_soon(|| match self.number_of_guardian(name) {
+            None => true,
+            Some(text) => {
+                guardian = text.trim().parse().ok();
+                guardian.is_some()
+            }
+        });
+        guardian
+    }
+
+    /// The text in the file of a cell's guardian; `None` where no guardian lives.
+    fn number_of_guardian(&self, name: &Name) -> Option<String> {
         let mut file = self.open(&guardian_file(name), Open::Read).ok()?;
         // The kernel drops the lock whatever way a process ends; its number alone may be another's
-        // by now.
-        if file.try_lock().is_ok() {
+        // by now. A look shares the lock with other looks: one that kept them out would pass for a
+        // guardian.
+        if !matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
             return None;
         }
         let mut text = String::new();
         file.read_to_string(&mut text).ok()?;
-        text.trim().parse().ok()
+        Some(text)
     }
 
     fn names(&self, ending: &str) -> io::Result<Vec<Name>> {
@@ -363,8 +380,19 @@ mod tests {
         let held = run.guard(&name).unwrap().unwrap();
         assert_eq!(run.guardian(&name), Some(std::process::id() as Tid));
         assert!(run.guard(&name).unwrap().is_none(), "one is enough");
+        // Before it has written its number.
+        held.set_len(0).unwrap();
+        std::thread::scope(|scope| {
+            let soon = scope.spawn(|| run.guardian(&name));
+            std::fs::write(run.file("a.guardian"), "7").unwrap();
+            assert_eq!(soon.join().unwrap(), Some(7));
+        });
         // A child that another test starts in this moment still has a copy of a closed file.
         held.unlock().unwrap();
         assert_eq!(run.guardian(&name), None);
+        // Another process that looks at this moment.
+        let look = run.open("a.guardian", Open::Read).unwrap();
+        look.lock_shared().unwrap();
+        assert_eq!(run.guardian(&name), None, "process 7 does not guard it");
     }
 }

@@ -33,8 +33,9 @@ const ROUNDS: u32 = 4;
 
 /// Undoes a journal and removes it. Returns the settings that could not be put back. The journal is
 /// removed all the same, or a change by another program would keep it for ever. `others` are the
-/// journals of the other cells, the oldest first. Undoing needs no room on the disk. It writes only
-/// [settings] that cells change, no matter what a journal says.
+/// journals of the other cells, the oldest first. Undoing needs no room on the disk, beside that
+/// which younger cells keep for it. It writes only [settings] that cells change, no matter what a
+/// journal says.
 ///
 /// # Errors
 /// Another cell's journal cannot be written, or this one not removed.
@@ -313,6 +314,9 @@ fn rebase(
         let Some(found) = heir.of_path(&change.path) else { continue };
         ours.push(found.new.clone());
         let new = narrowed(change.what, &value, &cpus, open).unwrap_or_else(|| found.new.clone());
+        // Before anything is changed, and not taken for done where it fails: this cell's journal is
+        // kept then, and the next command goes on from it. Without this line the younger cell would
+        // bring back a value that keeps everybody off the CPUs of a cell which nobody knows of.
         heir.append(&[JournalEntry::Rebase {
             path: change.path.clone(),
             old: value,

@@ -3,7 +3,7 @@
 use crate::answer::{ControlAnswer, Say};
 use crate::door;
 use crate::error::ControlError;
-use crate::line;
+use crate::line::{self, LineReader};
 use crate::request::{Ask, ControlRequest, FORMAT};
 use crate::watched::{Stopped, Watched};
 use std::io::{self, BufReader};
@@ -27,7 +27,7 @@ pub enum Heard {
 /// A connection to a controller.
 #[derive(Debug)]
 pub struct ControlClient {
-    stream: BufReader<Watched>,
+    lines: LineReader<BufReader<Watched>>,
     requests: u64,
 }
 
@@ -40,7 +40,7 @@ impl ControlClient {
         let stream = door::knock(path).and_then(Watched::new).map_err(|source| {
             ControlError::Unreachable { path: path.display().to_string(), source }
         })?;
-        Ok(ControlClient { stream: BufReader::new(stream), requests: 0 })
+        Ok(ControlClient { lines: LineReader::new(BufReader::new(stream)), requests: 0 })
     }
 
     /// Asks, and returns what is answered in the end. `waiting` hears how many are before.
@@ -52,7 +52,7 @@ impl ControlClient {
         let id = self.requests;
         let request = ControlRequest { format: FORMAT.to_owned(), id, ask };
         // A server that refused us before it read anything has sent the reason, which is read next.
-        let sent = line::write(&mut self.stream.get_ref().stream(), &request);
+        let sent = line::write(&mut self.lines.stream().get_ref().stream(), &request);
         loop {
             let ControlAnswer { id: of, say } = match (self.hear(), &sent) {
                 (Err(ControlError::Gone(_)), Err(error)) => {
@@ -110,7 +110,7 @@ impl ControlClient {
     /// # Errors
     /// The controller has gone, or is stopped; one that goes on later can be heard again.
     pub fn hear(&mut self) -> Result<ControlAnswer, ControlError> {
-        let line = line::read(&mut self.stream).map_err(ControlError::unheard)?;
+        let line = self.lines.read().map_err(ControlError::unheard)?;
         let line = line.ok_or_else(|| {
             ControlError::Gone(io::Error::new(
                 io::ErrorKind::UnexpectedEof,

@@ -7,22 +7,44 @@ use std::io::{self, BufRead, Read, Write};
 /// over.
 pub const LONGEST: u64 = 1 << 20;
 
-/// The next line, without its end; `None` at the end of the stream.
-///
-/// # Errors
-/// The stream breaks, or the line is too long.
-pub fn read(from: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
-    let mut line = Vec::new();
-    from.take(LONGEST).read_until(b'\n', &mut line)?;
-    match line.pop() {
-        None => Ok(None),
-        Some(b'\n') => Ok(Some(line)),
-        // The stream ended within a line, which counts for nothing.
-        Some(_) if line.len() as u64 + 1 < LONGEST => Ok(None),
-        Some(_) => Err(io::Error::new(
-            io::ErrorKind::InvalidData,
-            format!("a line has {LONGEST} bytes at most"),
-        )),
+/// Reads lines from a stream. One that has begun to come is kept where a read fails: the next read
+/// goes on with it, as when the other process was stopped in the middle of a line.
+#[derive(Debug)]
+pub struct LineReader<R> {
+    stream: R,
+    begun: Vec<u8>,
+}
+
+impl<R: BufRead> LineReader<R> {
+    /// Reads the lines of this stream.
+    pub fn new(stream: R) -> Self {
+        LineReader { stream, begun: Vec::new() }
+    }
+
+    /// The stream.
+    pub fn stream(&self) -> &R {
+        &self.stream
+    }
+
+    /// The next line, without its end; `None` at the end of the stream.
+    ///
+    /// # Errors
+    /// The stream breaks, or the line is too long.
+    pub fn read(&mut self) -> io::Result<Option<Vec<u8>>> {
+        let room = LONGEST - self.begun.len() as u64;
+        self.stream.by_ref().take(room).read_until(b'\n', &mut self.begun)?;
+        let mut line = std::mem::take(&mut self.begun);
+        match line.pop() {
+            None => Ok(None),
+            Some(b'\n') => Ok(Some(line)),
+            // The stream ended within a line, which counts for nothing: its writer has gone before
+            // the request or answer was whole.
+            Some(_) if line.len() as u64 + 1 < LONGEST => Ok(None),
+            Some(_) => Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                format!("a line has {LONGEST} bytes at most"),
+            )),
+        }
     }
 }
 
@@ -42,13 +64,44 @@ mod tests {
 
     #[test]
     fn lines_are_whole_or_not_there() {
-        let mut stream: &[u8] = b"1\n\ncut";
-        let mut next = || read(&mut stream).unwrap();
+        let mut stream = LineReader::new(&b"1\n\ncut"[..]);
+        let mut next = || stream.read().unwrap();
         assert_eq!(
             [next(), next(), next(), next()],
             [Some(b"1".to_vec()), Some(Vec::new()), None, None]
         );
-        let mut long: &[u8] = &vec![b'x'; LONGEST as usize + 5];
-        assert!(read(&mut long).is_err());
+        let long = vec![b'x'; LONGEST as usize + 5];
+        assert!(LineReader::new(&long[..]).read().is_err());
+    }
+
+    /// Fails at each second read.
+    struct Halting<'a> {
+        parts: std::slice::Iter<'a, &'a [u8]>,
+        is_up: bool,
+    }
+
+    impl Read for Halting<'_> {
+        fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+            self.is_up = !self.is_up;
+            if !self.is_up {
+                return Err(io::Error::other("stopped"));
+            }
+            let part = self.parts.next().copied().unwrap_or_default();
+            bytes[..part.len()].copy_from_slice(part);
+            Ok(part.len())
+        }
+    }
+
+    #[test]
+    fn a_line_goes_on_after_a_read_that_failed() {
+        let parts = [&b"on"[..], b"e\ntw", b"o\n"];
+        let halting = Halting { parts: parts.iter(), is_up: false };
+        let mut stream = LineReader::new(io::BufReader::new(halting));
+        assert!(stream.read().is_err());
+        assert_eq!(stream.read().unwrap(), Some(b"one".to_vec()));
+        assert!(stream.read().is_err());
+        assert_eq!(stream.read().unwrap(), Some(b"two".to_vec()));
+        assert!(stream.read().is_err());
+        assert_eq!(stream.read().unwrap(), None);
     }
 }

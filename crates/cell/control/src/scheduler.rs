@@ -16,7 +16,7 @@ use crate::ticket::Ticket;
 use crate::usage::Usage;
 use crate::wants::Wants;
 use seatmap_cell::undo::Left;
-use seatmap_cell::{CpuChoice, Host, NoiseJudge, choose};
+use seatmap_cell::{CellError, CpuChoice, Host, NoiseJudge, choose};
 use seatmap_os::layout;
 use seatmap_os::peer::Peer;
 use seatmap_os::{CpuSet, boot};
@@ -74,7 +74,7 @@ impl<'a> Scheduler<'a> {
         policy: Policy,
         slice: Duration,
         judge: Box<NoiseJudge<'a>>,
-    ) -> Result<(Self, Inherited), seatmap_cell::CellError> {
+    ) -> Result<(Self, Inherited), CellError> {
         let damaged = ledger::set_aside(&host);
         let (standing, left) = ledger::wind_up(&host)?;
         let (usage, lost) = match account::read(&host, boot::milliseconds()) {
@@ -129,7 +129,7 @@ impl<'a> Scheduler<'a> {
     ///
     /// # Errors
     /// A journal or the ledger cannot be read or written.
-    pub fn close(mut self) -> Result<Vec<Left>, seatmap_cell::CellError> {
+    pub fn close(mut self) -> Result<Vec<Left>, CellError> {
         self.queue.settle(boot::milliseconds());
         self.keep_account();
         let (_, left) = ledger::wind_up(&self.host)?;
@@ -140,7 +140,9 @@ impl<'a> Scheduler<'a> {
     fn pump(&mut self) {
         // Each round ends requests for good, or changes nothing.
         loop {
-            let pool = self.pool();
+            // As long as it is not known which CPUs cells have, all wait: a cell that is made now
+            // would be refused, and its request lost.
+            let Ok(pool) = self.pool() else { break };
             // The queue is borrowed while it asks for the best CPUs.
             let host = self.host.clone();
             let actions = self
@@ -158,14 +160,17 @@ impl<'a> Scheduler<'a> {
     }
 
     /// CPUs that run and are not in a cell of another program.
-    fn pool(&self) -> CpuSet {
-        let cells = self.host.cells().unwrap_or_default();
+    ///
+    /// # Errors
+    /// A journal cannot be read, or the CPUs that run are not known.
+    fn pool(&self) -> Result<CpuSet, CellError> {
+        let cells = self.host.cells()?;
         let others = cells
             .iter()
             .filter(|cell| self.jobs.values().all(|job| job.create.name != cell.name))
             .map(seatmap_cell::Record::set);
-        let online = layout::online(&self.host.root).unwrap_or_default();
-        others.fold(online.without(&self.host.claimed()), |pool, cpus| pool.without(&cpus))
+        let online = layout::online(&self.host.root)?;
+        Ok(others.fold(online.without(&self.host.claimed()), |pool, cpus| pool.without(&cpus)))
     }
 
     /// Moves this process itself off the cells: making a cell never moves it.

@@ -6,7 +6,7 @@ use crate::door;
 use crate::error::ControlError;
 use crate::guests::Guests;
 use crate::inherited::Inherited;
-use crate::line;
+use crate::line::{self, LineReader};
 use crate::lock;
 use crate::policy::Policy;
 use crate::request::ControlRequest;
@@ -200,8 +200,8 @@ fn refuse(mut stream: &UnixStream, kind: ErrorOrigin, message: &str) -> io::Resu
 }
 
 fn hear(connection: u64, stream: &UnixStream, events: &SyncSender<Event>) {
-    let mut stream = BufReader::new(stream);
-    while let Ok(Some(line)) = line::read(&mut stream) {
+    let mut lines = LineReader::new(BufReader::new(stream));
+    while let Ok(Some(line)) = lines.read() {
         if events.send(Event::Said(connection, ControlRequest::parse(&line))).is_err() {
             break;
         }

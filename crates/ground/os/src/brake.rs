@@ -6,6 +6,7 @@
 use crate::group_quota;
 use crate::mounts;
 use crate::root::Root;
+use crate::trusted::shell_escaped;
 
 /// The ways in which a group holds its members back.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -160,7 +161,9 @@ fn number(root: &Root, file: &str) -> Option<i64> {
 #[must_use]
 pub fn release(file: &str, unit: Option<&str>) -> String {
     let name = file.rsplit('/').next().unwrap_or_default();
-    match (name, unit) {
+    // Users choose the names of groups, and systemd writes a dash in that of a unit as `\x2d`.
+    let file = shell_escaped(file);
+    match (name, unit.map(shell_escaped)) {
         ("cpu.idle", Some(unit)) => {
             format!("systemctl set-property --runtime {unit} CPUWeight=100")
         }
@@ -181,10 +184,11 @@ mod tests {
     #[test]
     fn each_setting_is_read_and_released_in_its_own_file() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().display().to_string();
+        let group = folder.path().join(r"it's a\x2dgroup");
+        std::fs::create_dir(&group).unwrap();
+        let path = group.display().to_string();
         let root = Root::new("/");
-        let write =
-            |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        let write = |name: &str, text: &str| std::fs::write(group.join(name), text).unwrap();
         let read = || {
             let memory = Brake::on_memory(&root, &path);
             Brake::on_time(&root, &path).into_iter().chain(memory).collect::<Vec<Brake>>()
@@ -215,5 +219,7 @@ mod tests {
         assert_eq!(read(), []);
         let by_unit = release("/c/a.service/memory.high", Some("a.service"));
         assert_eq!(by_unit, "systemctl set-property --runtime a.service MemoryHigh=infinity");
+        let escaped = release("/c/x/cpu.idle", Some(r"a\x2db.slice"));
+        assert_eq!(escaped, r"systemctl set-property --runtime a\\x2db.slice CPUWeight=100");
     }
 }

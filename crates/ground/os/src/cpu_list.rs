@@ -7,6 +7,10 @@ use std::str::FromStr;
 /// later kernels.
 pub const MAX_CPU: u32 = 1 << 20;
 
+/// The most entries of a list: each CPU once. Without a limit `0-1048576`, said again and again in
+/// a line of a kilobyte, would take hundreds of megabytes.
+const MOST_ENTRIES: usize = MAX_CPU as usize + 1;
+
 /// A list of OS indices, in the order given and with repetitions kept.
 ///
 /// Ranges (`4-7`), strides (`0-14:2`) and single numbers, separated by commas, as in cpuset(7).
@@ -49,6 +53,12 @@ pub enum CpuListError {
         column: usize,
         /// The text found there.
         text: String,
+    },
+    /// The list has more entries than there can be CPUs.
+    #[error("column {column}: the list names more than {MOST_ENTRIES} CPUs")]
+    TooMany {
+        /// Counted from 1, in bytes, of the member with which it does.
+        column: usize,
     },
     /// A CPU stands twice in a list in which each may stand once.
     #[error("CPU {0} stands in the list twice")]
@@ -93,7 +103,11 @@ fn parse_member(member: &str, column: usize, cpus: &mut Vec<u32>) -> Result<(), 
     if last < first || stride == 0 {
         return Err(CpuListError::EmptyRange { column, text: member.trim().to_owned() });
     }
-    cpus.extend((first..=last).step_by(stride as usize));
+    let room = MOST_ENTRIES - cpus.len();
+    cpus.extend((first..=last).step_by(stride as usize).take(room + 1));
+    if cpus.len() > MOST_ENTRIES {
+        return Err(CpuListError::TooMany { column });
+    }
     Ok(())
 }
 
@@ -182,6 +196,16 @@ mod tests {
         assert!(matches!(parse("99999999999999"), Err(CpuListError::TooLarge { .. })));
         assert!(matches!(parse("0-4294967295"), Err(CpuListError::TooLarge { .. })));
         assert!(matches!(parse("-1"), Err(CpuListError::Missing { .. })));
+    }
+
+    #[test]
+    fn a_short_text_cannot_take_much_memory() {
+        let whole = format!("0-{MAX_CPU}");
+        assert_eq!(parse(&whole).map(|cpus| cpus.len()), Ok(MOST_ENTRIES));
+        let twice = format!("{whole},{whole}");
+        assert_eq!(parse(&twice), Err(CpuListError::TooMany { column: whole.len() + 2 }));
+        let text = CpuListError::TooMany { column: 11 }.to_string();
+        assert_eq!(text, "column 11: the list names more than 1048577 CPUs");
     }
 
     #[test]

@@ -373,7 +373,7 @@ impl Hierarchy {
 /// a group of version 2 holds threads. None where the group is not there.
 ///
 /// # Errors
-/// [`FileError`]: a group below cannot be listed.
+/// [`FileError`]: a group below cannot be listed, or has a name that is not UTF-8.
 pub fn members_below(root: &Root, folder: &str) -> Result<Vec<Tid>, FileError> {
     let mut folders = vec![folder.to_owned()];
     let mut found = Vec::new();
@@ -384,7 +384,8 @@ pub fn members_below(root: &Root, folder: &str) -> Result<Vec<Tid>, FileError> {
         found.extend(
             list.unwrap_or_default().lines().filter_map(|line| line.trim().parse::<Tid>().ok()),
         );
-        folders.extend(root.folders(&folder)?.into_iter().map(|name| format!("{folder}/{name}")));
+        folders
+            .extend(root.all_folders(&folder)?.into_iter().map(|name| format!("{folder}/{name}")));
     }
     found.sort_unstable();
     found.dedup();

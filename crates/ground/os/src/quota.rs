@@ -10,16 +10,18 @@ pub use crate::group_quota::Quota;
 use crate::brake::Brake;
 use crate::hierarchy::Hierarchies;
 use crate::root::Root;
+use crate::trusted::shell_escaped;
 
 /// The command that gives a group this many CPUs, through systemd where a unit of it owns the
 /// group.
 #[must_use]
 pub fn raise(file: &str, period_us: u64, unit: Option<&str>, cpus: usize) -> String {
     let quota_us = period_us.saturating_mul(cpus as u64);
-    match unit {
+    let path = shell_escaped(file);
+    match unit.map(shell_escaped) {
         Some(unit) => format!("systemctl set-property --runtime {unit} CPUQuota={}%", 100 * cpus),
-        None if file.ends_with("/cpu.max") => format!("echo {quota_us} {period_us} > {file}"),
-        None => format!("echo {quota_us} > {file}"),
+        None if file.ends_with("/cpu.max") => format!("echo {quota_us} {period_us} > {path}"),
+        None => format!("echo {quota_us} > {path}"),
     }
 }
 
@@ -174,6 +176,7 @@ mod tests {
             "echo 40000 > /c/x/cpu.cfs_quota_us"
         );
         assert_eq!(raise("/c/x/cpu.max", 50_000, None, 2), "echo 100000 50000 > /c/x/cpu.max");
+        assert_eq!(raise("/c/a b/cpu.max", 9, None, 1), r"echo 9 9 > /c/a\ b/cpu.max");
         let by_systemd = "systemctl set-property --runtime a.scope CPUQuota=300%";
         assert_eq!(raise("/c/a.scope/cpu.max", 50_000, Some("a.scope"), 3), by_systemd);
     }

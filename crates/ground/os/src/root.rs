@@ -1,5 +1,6 @@
 //! The computer's own files: all reading and writing below `/sys` and `/proc` goes through here.
 
+use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -78,25 +79,26 @@ impl Root {
         file.write_all(format!("{text}\n").as_bytes()).map_err(at(path))
     }
 
-    /// The names in a folder, sorted; none where it is not there.
+    /// The names in a folder, sorted; none where it is not there. Names that are not UTF-8 are left
+    /// out: the kernel itself gives none such, and no cell or unit has one.
     ///
     /// # Errors
     /// [`FileError`]: the folder is there and cannot be read, which says nothing about the names in
     /// it.
     pub fn names(&self, folder: &str) -> Result<Vec<String>, FileError> {
-        match self.listed(folder).map_err(at(folder)) {
+        let mut names: Vec<String> =
+            self.entries(folder)?.into_iter().filter_map(|name| name.into_string().ok()).collect();
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    fn entries(&self, folder: &str) -> Result<Vec<OsString>, FileError> {
+        let listed = fs::read_dir(self.path(folder))
+            .and_then(|all| all.map(|entry| Ok(entry?.file_name())).collect());
+        match listed.map_err(at(folder)) {
             Err(error) if error.is_absent() => Ok(Vec::new()),
             listed => listed,
         }
-    }
-
-    fn listed(&self, folder: &str) -> io::Result<Vec<String>> {
-        let mut names = Vec::new();
-        for entry in fs::read_dir(self.path(folder))? {
-            names.extend(entry?.file_name().into_string());
-        }
-        names.sort_unstable();
-        Ok(names)
     }
 
     /// The folders in a folder, by name; none where it is not there.
@@ -106,6 +108,21 @@ impl Root {
     pub fn folders(&self, folder: &str) -> Result<Vec<String>, FileError> {
         let names = self.names(folder)?.into_iter();
         Ok(names.filter(|name| self.path(&format!("{folder}/{name}")).is_dir()).collect())
+    }
+
+    /// The folders in a folder, by name, where none may be missing: users choose the names of
+    /// control groups.
+    ///
+    /// # Errors
+    /// As [`Root::names`], and where a name is not UTF-8: it cannot be looked into.
+    pub fn all_folders(&self, folder: &str) -> Result<Vec<String>, FileError> {
+        match self.entries(folder)?.into_iter().find(|name| name.to_str().is_none()) {
+            None => self.folders(folder),
+            Some(name) => {
+                let why = format!("{name:?} is not UTF-8, so that it cannot be looked into");
+                Err(at(folder)(io::Error::new(io::ErrorKind::InvalidData, why)))
+            }
+        }
     }
 
     /// Makes a folder, if it is not there.
@@ -151,6 +168,21 @@ mod tests {
         assert_eq!(root.folders("/").unwrap(), ["b"]);
         root.remove_folder("/b").unwrap();
         assert!(!root.has("/b") && root.names("/b").unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_name_that_is_not_text_is_left_out_or_refused() {
+        use std::os::unix::ffi::OsStringExt;
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        root.make_folder("/a").unwrap();
+        assert_eq!(root.all_folders("/").unwrap(), ["a"]);
+        assert!(root.all_folders("/none").unwrap().is_empty());
+        std::fs::create_dir(folder.path().join(OsString::from_vec(vec![b'b', 0xff]))).unwrap();
+        assert_eq!(root.names("/").unwrap(), ["a"]);
+        assert_eq!(root.folders("/").unwrap(), ["a"]);
+        let refused = root.all_folders("/").unwrap_err().source.to_string();
+        assert_eq!(refused, "\"b\\xFF\" is not UTF-8, so that it cannot be looked into");
     }
 
     #[test]

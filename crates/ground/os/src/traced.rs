@@ -3,12 +3,14 @@
 use crate::Tid;
 use crate::small;
 use std::fs;
+use std::io;
 use std::io::Read;
 
 /// The key of the vDSO's address in a process's auxiliary vector (`AT_SYSINFO_EHDR`, getauxval(3)).
 const VDSO: u64 = 33;
 
-/// More than the kernel writes about a thread, its node mask of 1024 bits and its groups included.
+/// More than the kernel writes about most threads, a node mask of 1024 bits included. A user may be
+/// in 65536 groups (`NGROUPS_MAX`), which take 700 KB.
 const STATUS_BYTES: usize = 16384;
 
 /// The seccomp filters of a thread: they can refuse a system call, or end the program for it.
@@ -24,10 +26,23 @@ pub struct SeccompFilters {
 /// it.
 #[must_use]
 pub fn status(tid: Tid) -> Option<String> {
-    // One read for all of it: the thread waits meanwhile.
+    let bytes = whole(fs::File::open(format!("/proc/{tid}/status")).ok()?).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// All of a file that the kernel writes in one piece. One read is enough for most: the thread waits
+/// meanwhile, and only a read that fills the buffer leaves something.
+fn whole(mut file: impl Read) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; STATUS_BYTES];
-    let length = fs::File::open(format!("/proc/{tid}/status")).ok()?.read(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes[..length]).into_owned())
+    let mut length = 0;
+    loop {
+        length += file.read(&mut bytes[length..])?;
+        if length < bytes.len() {
+            bytes.truncate(length);
+            return Ok(bytes);
+        }
+        bytes.resize(2 * length, 0);
+    }
 }
 
 impl SeccompFilters {
@@ -81,6 +96,20 @@ mod tests {
         );
         assert_eq!(read("Seccomp:\t2\n"), None);
         assert_eq!(status(Tid::MAX), None);
+    }
+
+    /// The line on filters stands behind the one on groups: cut off, it would read as no filter.
+    #[test]
+    fn the_status_of_a_thread_in_many_groups_is_read_whole() {
+        let groups = "4294967295 ".repeat(3000);
+        let text = format!("Groups:\t{groups}\nSeccomp:\t2\nSeccomp_filters:\t1\n");
+        let read = String::from_utf8(whole(text.as_bytes()).unwrap()).unwrap();
+        assert_eq!(read, text);
+        let filters = SeccompFilters { mode: 2, count: 1 };
+        assert_eq!(SeccompFilters::read(&read), Some(filters));
+        for length in [0, STATUS_BYTES - 1, STATUS_BYTES, STATUS_BYTES + 1] {
+            assert_eq!(whole(&vec![b'x'; length][..]).unwrap().len(), length);
+        }
     }
 
     #[test]

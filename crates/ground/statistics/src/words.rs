@@ -110,6 +110,18 @@ pub fn times(count: impl Into<Count>) -> String {
     }
 }
 
+/// How often something happened in each second: `less than once a second`, `once a second`, `8
+/// times a second`.
+#[must_use]
+pub fn times_a_second(rate: f64) -> String {
+    let rounded = rate.round();
+    // A thing that was seen did happen: `0 times` would say that it did not.
+    if rate > 0.0 && rounded < 1.0 {
+        return "less than once a second".to_owned();
+    }
+    format!("{} a second", times(rounded as u64))
+}
+
 /// A figure with this many digits after the point. A small negative one is `0`, not `-0`.
 #[must_use]
 pub fn figure(value: f64, digits: usize) -> String {
@@ -280,6 +292,20 @@ mod tests {
             (times(1_u32), times(2_u32), times(3_u32)),
             ("once".into(), "twice".into(), "3 times".into())
         );
+    }
+
+    #[test]
+    fn a_rate_is_never_told_as_none() {
+        let rates = [0.05, 0.5, 1.4, 2.0, 8.3].map(times_a_second);
+        let expected = [
+            "less than once a second",
+            "once a second",
+            "once a second",
+            "twice a second",
+            "8 times a second",
+        ];
+        assert_eq!(rates, expected);
+        assert_eq!(times_a_second(0.0), "0 times a second");
     }
 
     #[test]

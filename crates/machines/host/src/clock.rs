@@ -4,6 +4,7 @@
 mod counter;
 mod step;
 
+use seatmap_os::Root;
 use seatmap_port::Stamp;
 use std::time::{Duration, Instant};
 
@@ -18,12 +19,13 @@ const STEP_READINGS: usize = 20_000;
 
 /// This computer's clock.
 ///
-/// On x86-64 with an invariant time-stamp counter (CPUID 8000_0007h, EDX bit 8), the clock is
-/// RDTSCP; on 64-bit Arm it is the virtual counter; elsewhere it is `CLOCK_MONOTONIC_RAW`. The
-/// profile records the source, and The doctor warns about the last one.
+/// On x86-64 with an invariant time-stamp counter (CPUID 8000_0007h, EDX bit 8) that the kernel
+/// offers as a clock, the clock is RDTSCP; on 64-bit Arm it is the virtual counter; elsewhere it is
+/// `CLOCK_MONOTONIC_RAW`. The profile records the source, and the doctor warns about the last one.
 #[derive(Clone, Debug)]
 pub struct HostClock {
     source: Source,
+    flaw: Option<CounterFlaw>,
     ns_per_tick: f64,
     step_ns: f64,
 }
@@ -37,6 +39,15 @@ pub enum Source {
     Cntvct,
     /// The kernel's `CLOCK_MONOTONIC_RAW`.
     Kernel,
+}
+
+/// Why the processor's own counter is not the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CounterFlaw {
+    /// The processor shows no counter that runs at a constant rate.
+    NotInvariant,
+    /// The kernel does not offer it as a clock: it may show another time on each CPU.
+    Distrusted,
 }
 
 impl Source {
@@ -55,13 +66,21 @@ impl HostClock {
     /// Chooses the best available clock, calibrates it and measures its step. Takes about 20 ms.
     #[must_use]
     pub fn calibrated() -> Self {
-        let source = counter::trusted().unwrap_or(Source::Kernel);
+        let trusted = counter::trusted(&Root::new("/"));
+        let source = trusted.unwrap_or(Source::Kernel);
         let ns_per_tick = match source {
             Source::Kernel => 1.0,
             _ => ns_per_tick(source),
         };
         let step_ticks = step_of((0..STEP_READINGS).map(|_| counter::read(source).ticks));
-        HostClock { source, ns_per_tick, step_ns: step_ticks as f64 * ns_per_tick }
+        let flaw = trusted.err();
+        HostClock { source, flaw, ns_per_tick, step_ns: step_ticks as f64 * ns_per_tick }
+    }
+
+    /// Why the clock is not the processor's own counter; `None` where it is.
+    #[must_use]
+    pub fn flaw(&self) -> Option<CounterFlaw> {
+        self.flaw
     }
 
     /// The counter that this clock reads.

@@ -1,7 +1,7 @@
 //! Finds what will disturb a measurement on this computer, and names the remedies.
 
 use crate::{Diagnosis, Remedy, RemedyKind, Severity};
-use seatmap_host::clock::Source;
+use seatmap_host::clock::CounterFlaw;
 use seatmap_host::{HostClock, environment};
 use seatmap_machine::{Environment, Topology};
 use seatmap_os::CpuList;
@@ -73,9 +73,17 @@ fn diagnosis(
 
 fn clock(clock: &HostClock) -> Diagnosis {
     let found = format!("{}, step {:.2} ns", clock.source().word(), clock.step_ns());
-    if clock.source() == Source::Kernel {
-        let remedy =
-            "the processor shows no invariant counter; in a VM, let the host pass it on (invtsc)";
+    if let Some(flaw) = clock.flaw() {
+        let remedy = match flaw {
+            CounterFlaw::NotInvariant => {
+                "the processor shows no invariant counter; in a VM, let the host pass it on \
+                 (invtsc)"
+            }
+            CounterFlaw::Distrusted => {
+                "the kernel does not trust the processor's counter; if the counter is reliable, \
+                 start the kernel with tsc=reliable"
+            }
+        };
         return diagnosis(
             "clock",
             Severity::No,

@@ -81,13 +81,13 @@ pub fn split() -> io::Result<Side> {
     let signals = Signals::hold()?;
     let pending = signals.descriptor()?;
     let (messages, pipe) = io::pipe()?;
+    // Asked before the fork: a parent that was killed right after it is no longer the child's.
+    let front = std::process::id() as Tid;
     // SAFETY: there is one thread, so the child may go on as this process would.
     match unsafe { libc::fork() } {
         ..0 => Err(io::Error::last_os_error()),
         0 => {
             drop((messages, pending));
-            // SAFETY: cannot fail, and touches no memory.
-            let front = unsafe { libc::getppid() };
             adopt_orphans();
             Ok(Side::Supervisor(Link {
                 front,
@@ -104,7 +104,7 @@ pub fn split() -> io::Result<Side> {
 }
 
 /// Descendants whose creators end become this process's children, so that it still learns of them.
-fn adopt_orphans() {
+pub(crate) fn adopt_orphans() {
     // Where the kernel does not support this, orphans become init's children, and the traced ones
     // are still known. SAFETY: sets an attribute of this process.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
@@ -205,11 +205,11 @@ impl Link {
 
     /// Continues the front, as the program was continued.
     pub fn continued(&mut self) {
-        if std::mem::take(&mut self.is_stopped) && self.pipe.is_some() {
+        if std::mem::take(&mut self.is_stopped) {
             // The word first: a front that is about to stop reads it, and one that has stopped is
-            // woken.
+            // woken. A word that arrives shows that the front lives, and the number is its own.
             self.tell(News::Continued);
-            if !self.front_is_awake {
+            if self.pipe.is_some() && !self.front_is_awake {
                 signals::send(self.front, libc::SIGCONT);
             }
         }
@@ -238,15 +238,12 @@ impl Link {
         self.pipe = None;
     }
 
-    /// Whether the front is there still.
-    #[must_use]
-    pub fn has_front(&self) -> bool {
-        self.pipe.is_some()
-    }
-
     fn tell(&mut self, news: News) {
-        // Where this fails the front was killed, and the program continues without it.
-        let _ = self.pipe.as_mut().map(|pipe| pipe.write_all(&news.bytes()));
+        // Where this fails the front was killed, and the program continues without it. Its number
+        // may be another process's by the next time.
+        if self.pipe.as_mut().is_some_and(|pipe| pipe.write_all(&news.bytes()).is_err()) {
+            self.pipe = None;
+        }
     }
 }
 
@@ -343,5 +340,30 @@ mod tests {
         ];
         assert_eq!(all.map(|news| News::of(news.bytes())), all.map(Some));
         assert_eq!(News::of([b'x'; MESSAGE_BYTES]), None);
+    }
+
+    /// The process that has the number of a front which was killed.
+    #[test]
+    fn a_front_that_has_gone_is_sent_no_signal() {
+        let mut stranger = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = stranger.id() as Tid;
+        signals::send(pid, libc::SIGSTOP);
+        while Task::of(pid).is_some_and(|task| task.state != 'T') {
+            std::thread::yield_now();
+        }
+        let (messages, pipe) = io::pipe().unwrap();
+        drop(messages);
+        let mut link = Link {
+            front: pid,
+            pipe: Some(pipe),
+            signals: None,
+            is_stopped: true,
+            front_is_awake: false,
+        };
+        link.continued();
+        let state = Task::of(pid).map(|task| task.state);
+        stranger.kill().unwrap();
+        stranger.wait().unwrap();
+        assert_eq!(state, Some('T'));
     }
 }

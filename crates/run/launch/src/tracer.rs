@@ -66,6 +66,8 @@ pub(crate) struct Tracer {
     /// Threads that stopped before their creators did. They may be gone when the creator reports
     /// them.
     early: HashSet<Tid>,
+    /// The same, where the creator's report alone says which task a thread is.
+    awaiting: HashSet<Tid>,
     /// The signal that holds the first process in a group stop.
     pub stopped: Option<i32>,
     /// Whether the first process went on after a stop since this was asked last. It may have
@@ -101,6 +103,7 @@ impl Tracer {
     pub fn new(leader: Tid, verifier: Option<Verifier>) -> Self {
         let traced = HashMap::new();
         let early = HashSet::new();
+        let awaiting = HashSet::new();
         let hampered = Hampered::default();
         let filters =
             traced::status(std::process::id() as Tid).and_then(|own| SeccompFilters::read(&own));
@@ -108,6 +111,7 @@ impl Tracer {
             leader,
             traced,
             early,
+            awaiting,
             stopped: None,
             went_on: false,
             ending: None,
@@ -127,6 +131,16 @@ impl Tracer {
     /// Whether this thread is traced.
     pub fn expects(&self, tid: Tid) -> bool {
         self.traced.contains_key(&tid)
+    }
+
+    /// The traced threads whose creators have not reported them.
+    pub fn awaiting(&self) -> impl Iterator<Item = Tid> + '_ {
+        self.awaiting.iter().copied().filter(|tid| self.expects(*tid))
+    }
+
+    /// Whether a thread is traced and its creator has not reported it.
+    pub fn awaits_creator(&self, tid: Tid) -> bool {
+        self.awaiting.contains(&tid) && self.expects(tid)
     }
 
     /// Whether anything is traced.
@@ -203,13 +217,16 @@ impl Tracer {
             if matches!(stop, Stop::Signal(_)) {
                 return;
             }
+            self.traced.insert(tid, Traced::new());
             // Its creator's own report is still to come. It alone says which thread that was, so
             // that a plan with paths waits for it.
             if pinner.seating.has_paths() {
-                self.traced.insert(tid, Traced::new());
+                self.awaiting.insert(tid);
             } else {
                 self.early.insert(tid);
-                self.admit(tid, Birth::of(tid, false), pinner);
+                if let Some(birth) = Birth::of(tid, false) {
+                    pinner.arrive(tid, birth);
+                }
             }
         }
         match stop {
@@ -268,18 +285,15 @@ impl Tracer {
             let process = pinner.threads.living(creator).map_or(creator, |living| living.pid);
             let is_thread = stop == Stop::Cloned && task::is_thread_of(new, process);
             let pid = if is_thread { process } else { new };
-            self.admit(new, Some(Birth { pid, creator, is_late: false }), pinner);
+            // One that stopped first may have been let go since, or have ended. Its end would never
+            // be reported then, and waited for without an end.
+            if !self.awaiting.remove(&new) {
+                self.traced.insert(new, Traced::new());
+            }
+            pinner.arrive(new, Birth { pid, creator, is_late: false });
         }
         if let Some(traced) = self.traced.get_mut(&creator) {
             traced.patience = PATIENCE;
-        }
-    }
-
-    /// Lets a new thread in.
-    fn admit(&mut self, tid: Tid, birth: Option<Birth>, pinner: &mut Pinner) {
-        self.traced.entry(tid).or_insert_with(Traced::new);
-        if let Some(birth) = birth {
-            pinner.arrive(tid, birth);
         }
     }
 
@@ -356,4 +370,136 @@ fn would_not_notice(tid: Tid) -> bool {
     call.is_some_and(|call| {
         call == "running" || call.parse().is_ok_and(|number| RESUMED.contains(&number))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allocator::SeatAllocator;
+    use crate::seats::{Beyond, SeatList};
+    use crate::watch::Watch;
+    use seatmap_os::task::Task;
+    use seatmap_os::{CpuList, CpuSet};
+    use std::io::Write;
+    use std::process::{Child, Command, Stdio};
+    use std::time::Instant;
+
+    /// Set where this test runs alone in a process: the tracer takes the reports of all children.
+    const ALONE: &str = "SEATMAP_TEST_ALONE";
+
+    const LONGEST_WAIT: Duration = Duration::from_secs(20);
+
+    fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+        let begun = Instant::now();
+        while !is_so() {
+            assert!(begun.elapsed() < LONGEST_WAIT, "{what}");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn run_alone(test: &str, alone: fn()) {
+        if std::env::var_os(ALONE).is_some() {
+            return alone();
+        }
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        command.args([&format!("tracer::tests::{test}"), "--exact", "--nocapture"]);
+        let output = command.arg("--test-threads=1").env(ALONE, "1").output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    /// A shell that is stopped where it has created a process, under a plan with paths.
+    struct Creation {
+        creator: Tid,
+        created: Tid,
+        tracer: Tracer,
+        pinner: Pinner,
+        _shell: Child,
+    }
+
+    impl Creation {
+        /// `None` where nothing may be traced. The process executes these commands.
+        fn begin(commands: &str) -> Option<Self> {
+            crate::front::adopt_orphans();
+            let cpus: CpuSet = seatmap_os::affinity::current().unwrap().into_iter().collect();
+            let list = CpuList(vec![cpus.first().unwrap(); 3]);
+            let paths = ["0", "0.0", "0.1"].map(str::to_owned).to_vec();
+            let seats = SeatList { paths, ..SeatList::of_cpus(&list, Beyond::Leave) };
+            let mut shell = Command::new("sh")
+                .args(["-c", &format!("read line; ({commands}); true")])
+                .stdin(Stdio::piped())
+                .spawn()
+                .unwrap();
+            let creator = shell.id() as Tid;
+            let mut tracer = Tracer::new(creator, None);
+            if tracer.seize().is_err() {
+                shell.kill().unwrap();
+                shell.wait().unwrap();
+                return None;
+            }
+            let mut pinner = Pinner::new(SeatAllocator::new(seats, Vec::new(), 0), cpus, None);
+            pinner.arrive(creator, Birth { pid: creator, creator, is_late: false });
+            shell.stdin.take().unwrap().write_all(b"\n").unwrap();
+            wait_until("the shell creates a process", || {
+                Task::of(creator).is_some_and(|task| task.state == 't')
+            });
+            let created = tracee::message(creator).unwrap();
+            Some(Creation { creator, created, tracer, pinner, _shell: shell })
+        }
+
+        fn hear_until(&mut self, what: &str, is_so: impl Fn(&Tracer) -> bool) {
+            wait_until(what, || {
+                self.tracer.hear(&mut self.pinner);
+                is_so(&self.tracer)
+            });
+        }
+    }
+
+    #[test]
+    fn a_task_whose_creator_was_killed_at_its_creation_is_seated() {
+        run_alone("a_task_whose_creator_was_killed_at_its_creation_is_seated", || {
+            let Some(mut made) = Creation::begin("exec sleep 60") else {
+                return seatmap_needs::skipped!("this process may not trace");
+            };
+            let created = made.created;
+            // SAFETY: the shell is this process's child, and not waited for yet.
+            unsafe { libc::kill(made.creator, libc::SIGKILL) };
+            let creator = made.creator;
+            wait_until("the shell ends", || Task::of(creator).is_none_or(|task| task.has_ended()));
+            made.hear_until("the tracer hears of both", |tracer| {
+                tracer.ending.is_some() && tracer.expects(created)
+            });
+            let mut watch = Watch::new(creator);
+            watch.look(&mut made.pinner, &mut made.tracer);
+            let is_seated = made.pinner.threads.knows(created);
+            made.hear_until("it goes on", |_| {
+                Task::of(created).is_some_and(|task| task.state == 'S')
+            });
+            // SAFETY: this process traces it, so that no other can have its number.
+            unsafe { libc::kill(created, libc::SIGKILL) };
+            made.hear_until("the tracer hears of its end", |tracer| !tracer.expects(created));
+            assert!(is_seated && !made.pinner.threads.knows(created));
+        });
+    }
+
+    #[test]
+    fn a_task_that_ends_before_its_creator_reports_it_is_not_waited_for() {
+        run_alone("a_task_that_ends_before_its_creator_reports_it_is_not_waited_for", || {
+            let Some(mut made) = Creation::begin("exit") else {
+                return seatmap_needs::skipped!("this process may not trace");
+            };
+            let created = made.created;
+            wait_until("its end", || {
+                let status = tracee::take_report(created);
+                let is_over = matches!(status, Some(Status::Ended(_)));
+                if let Some(status) = status {
+                    made.tracer.act(created, status, &mut made.pinner);
+                }
+                is_over
+            });
+            made.hear_until("the shell's end", |tracer| tracer.ending.is_some());
+            let mut watch = Watch::new(made.creator);
+            watch.look(&mut made.pinner, &mut made.tracer);
+            assert!(made.pinner.threads.is_empty() && !made.tracer.is_tracing());
+        });
+    }
 }

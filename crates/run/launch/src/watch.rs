@@ -10,7 +10,8 @@ use crate::tracer::Tracer;
 use seatmap_os::task;
 use seatmap_os::task::{Family, Task};
 use seatmap_os::{Root, Tid};
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::time::{Duration, Instant};
 
 /// The pause after a change.
@@ -26,7 +27,10 @@ const SHARE: u32 = 50;
 /// When to look next, and at which processes.
 #[derive(Debug)]
 pub(crate) struct Watch {
-    processes: BTreeSet<Tid>,
+    /// The processes, with the clock ticks after the boot at which each started: between two looks
+    /// one may end, and its number go to a process that is not of the program. `None` where this
+    /// could not be read, and then the number alone counts.
+    processes: BTreeMap<Tid, Option<u64>>,
     interval: Duration,
     longest: Duration,
     due: Instant,
@@ -35,7 +39,7 @@ pub(crate) struct Watch {
 impl Watch {
     pub fn new(leader: Tid) -> Self {
         Watch {
-            processes: BTreeSet::from([leader]),
+            processes: BTreeMap::from([(leader, started_ticks(leader))]),
             interval: SHORTEST,
             longest: LONGEST,
             due: Instant::now(),
@@ -49,7 +53,7 @@ impl Watch {
 
     /// The processes of the program, as far as they are known.
     pub fn processes(&self) -> impl Iterator<Item = Tid> + '_ {
-        self.processes.iter().copied()
+        self.processes.iter().filter(|(pid, ticks)| is_same(**pid, **ticks)).map(|(pid, _)| *pid)
     }
 
     /// Whether any process of the program is known.
@@ -60,7 +64,7 @@ impl Watch {
     /// Finds the program's threads once more. Returns the living processes.
     pub fn living(&mut self, pinner: &mut Pinner, tracer: &Tracer) -> Vec<Tid> {
         self.find(pinner, tracer);
-        self.processes.iter().copied().filter(|pid| task::lives(*pid)).collect()
+        self.processes().filter(|pid| task::lives(*pid)).collect()
     }
 
     /// The time until the next look.
@@ -92,9 +96,12 @@ impl Watch {
 
     /// Finds processes, and threads that the tracer did not report. Returns whether there were any.
     fn find(&mut self, pinner: &mut Pinner, tracer: &Tracer) -> bool {
-        self.processes.extend(pinner.threads.processes());
+        for pid in pinner.threads.processes() {
+            self.note(pid);
+        }
+        self.processes.retain(|pid, ticks| is_same(*pid, *ticks));
         let mut news = false;
-        let mut queue: Vec<Tid> = self.processes.iter().copied().collect();
+        let mut queue: Vec<Tid> = self.processes.keys().copied().chain(tracer.awaiting()).collect();
         // Processes whose creators have ended are this process's children, where it adopts them.
         let me = std::process::id() as Tid;
         queue.extend(self.new_children(me, &[me]));
@@ -117,22 +124,80 @@ impl Watch {
         // A list that cannot be read now is read at the next look: no process is taken for ended
         // because it is missing here.
         let children = task::children(&Root::new("/"), pid, threads).unwrap_or_default();
-        children.into_iter().filter(|child| self.processes.insert(*child)).collect()
+        children.into_iter().filter(|child| self.note(*child)).collect()
     }
+
+    /// Notes a process. Returns whether its number was not known.
+    fn note(&mut self, pid: Tid) -> bool {
+        let Entry::Vacant(vacant) = self.processes.entry(pid) else { return false };
+        vacant.insert(started_ticks(pid));
+        true
+    }
+}
+
+fn started_ticks(pid: Tid) -> Option<u64> {
+    Task::of(pid).map(|task| task.started_ticks)
+}
+
+/// Whether a number is still that of the process which started then, or nobody's.
+fn is_same(pid: Tid, ticks: Option<u64>) -> bool {
+    ticks.zip(started_ticks(pid)).is_none_or(|(then, now)| then == now)
 }
 
 /// Takes in a thread that did not come through the tracer, and is not about to.
 fn adopt(tid: Tid, pinner: &mut Pinner, tracer: &Tracer) -> bool {
-    if pinner.threads.knows(tid) || tracer.expects(tid) {
+    if pinner.threads.knows(tid) {
+        return false;
+    }
+    let is_lost = tracer.awaits_creator(tid) && has_lost_creator(tid, pinner);
+    if tracer.expects(tid) && !is_lost {
         return false;
     }
     let me = std::process::id() as Tid;
     // A thread that this process traces comes through the tracer, at its place in the order.
     let lives = Task::of(tid).is_some_and(|task| !task.has_ended());
-    if !lives || tracer.is_tracing() && Family::of(tid).is_none_or(|family| family.tracer == me) {
+    let may_be_traced =
+        tracer.is_tracing() && Family::of(tid).is_none_or(|family| family.tracer == me);
+    if !lives || may_be_traced && !is_lost {
         return false;
     }
     let Some(birth) = Birth::of(tid, true) else { return false };
     pinner.arrive(tid, birth);
     true
+}
+
+/// Whether the report of a new task's creator will not come. A creator stays where it is stopped
+/// until the tracer has seen its report. Only `SIGKILL` takes it from there, with all threads of
+/// its process, so that the task is a process of its own, which has another parent now.
+fn has_lost_creator(tid: Tid, pinner: &Pinner) -> bool {
+    let processes = pinner.threads.processes();
+    Family::of(tid).is_some_and(|family| family.pid == tid && !processes.contains(&family.parent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::allocator::SeatAllocator;
+    use crate::seats::{Beyond, SeatList};
+    use seatmap_os::{CpuList, CpuSet};
+
+    #[test]
+    fn a_process_that_got_the_number_of_another_is_left_alone() {
+        let cpus: CpuSet = seatmap_os::affinity::current().unwrap().into_iter().collect();
+        let seats = SeatList::of_cpus(&CpuList(vec![cpus.first().unwrap()]), Beyond::Cycle);
+        let mut stranger = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = stranger.id() as Tid;
+        let mut tracer = Tracer::new(pid, None);
+        let mut pinner = Pinner::new(SeatAllocator::new(seats, Vec::new(), 0), cpus, None);
+        let mut watch = Watch::new(pid);
+        assert_eq!(watch.processes().collect::<Vec<Tid>>(), [pid]);
+        // The one that was known had begun earlier.
+        watch.processes.insert(pid, Some(1));
+        assert_eq!(watch.processes().count(), 0, "its masks are not given back");
+        watch.look(&mut pinner, &mut tracer);
+        let is_seated = pinner.threads.knows(pid);
+        stranger.kill().unwrap();
+        stranger.wait().unwrap();
+        assert!(!is_seated && !watch.processes.contains_key(&pid));
+    }
 }

@@ -4,6 +4,7 @@
 //! Something that no command can do is advice: a sentence. Each kind of remedy is executed by a
 //! test of the command line.
 
+use seatmap_os::trusted::shell_escaped;
 use seatmap_os::{CpuSet, Tid, brake, quota};
 use serde::{Deserialize, Serialize};
 
@@ -129,11 +130,12 @@ impl Remedy {
 
     /// Writes the CPUs of a control group.
     pub fn widen_group(file: &str, cpus: &CpuSet) -> Self {
-        Remedy::new(RemedyKind::WidenGroup, format!("echo {cpus} > {file}"))
+        Remedy::new(RemedyKind::WidenGroup, format!("echo {cpus} > {}", shell_escaped(file)))
     }
 
     /// Gives a unit these CPUs.
     pub fn widen_unit(unit: &str, cpus: &CpuSet) -> Self {
+        let unit = shell_escaped(unit);
         let command = format!("systemctl set-property --runtime {unit} AllowedCPUs={cpus}");
         Remedy::new(RemedyKind::WidenUnit, command)
     }
@@ -169,6 +171,18 @@ mod tests {
 
     fn run(command: &str) -> bool {
         Command::new("sh").args(["-c", command]).status().is_ok_and(|status| status.success())
+    }
+
+    #[test]
+    fn a_group_of_any_name_is_widened() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join(r#"it's "my" a\x2db $HOME;"#);
+        std::fs::write(&file, "").unwrap();
+        let cpus = CpuSet::of_list("0-3").unwrap();
+        assert!(run(&Remedy::widen_group(&file.display().to_string(), &cpus).command));
+        assert_eq!(std::fs::read(&file).unwrap(), b"0-3\n");
+        let unit = Remedy::widen_unit(r"a\x2db.slice", &cpus).command;
+        assert_eq!(unit, r"systemctl set-property --runtime a\\x2db.slice AllowedCPUs=0-3");
     }
 
     /// A thread that sleeps under a real-time policy takes nothing from anybody.

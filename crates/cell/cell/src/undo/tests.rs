@@ -181,6 +181,72 @@ fn undoing_needs_no_room() {
     assert_eq!(state(&root), before);
 }
 
+/// A disk of 64 KiB at this folder, seen by the thread that calls, for as long as it lives.
+fn mount_small_disk(folder: &Path) -> bool {
+    let place = std::ffi::CString::new(folder.to_str().unwrap()).unwrap();
+    // SAFETY: all act on this thread's own view of the file systems, and the texts end with zero.
+    unsafe {
+        libc::unshare(libc::CLONE_NEWNS) == 0
+            && libc::mount(
+                std::ptr::null(),
+                c"/".as_ptr(),
+                std::ptr::null(),
+                libc::MS_REC | libc::MS_PRIVATE,
+                std::ptr::null(),
+            ) == 0
+            && libc::mount(
+                c"none".as_ptr(),
+                place.as_ptr(),
+                c"tmpfs".as_ptr(),
+                0,
+                c"size=64k,mode=755".as_ptr().cast(),
+            ) == 0
+    }
+}
+
+/// An older cell goes while the disk is full, with room kept for it or without.
+fn go_on_full_disk(root: &Root, run: &Path, keeps_room: bool) {
+    let before = state(root);
+    if !mount_small_disk(run) {
+        return seatmap_needs::skipped!("no disk can be mounted here");
+    }
+    let older = cell(run, root, 1, "6-7");
+    let mut younger = cell(run, root, 2, "4-5");
+    let page_is_full = |journal: &Journal| journal.path().metadata().unwrap().len() % 4096 > 3950;
+    while !page_is_full(&younger) {
+        let Change { path, old, new, .. } = younger.of_path(VALUE).unwrap().clone();
+        younger.append(&[JournalEntry::Rebase { path, old, new }]).unwrap();
+    }
+    if keeps_room {
+        younger.reserve(1).unwrap();
+    }
+    let rest = run.join("rest");
+    assert!(std::fs::write(&rest, vec![b'x'; 1 << 17]).is_err(), "the disk is full");
+    let went = undo(root, older.clone(), &mut [younger.clone()]);
+    assert_eq!(went.is_ok(), keeps_room, "{went:?}");
+    assert_eq!(older.path().exists(), !keeps_room, "what is not undone is still known");
+    if !keeps_room {
+        assert_eq!(went.unwrap_err().kind(), io::ErrorKind::StorageFull);
+        std::fs::remove_file(rest).unwrap();
+        let read = |journal: &Journal| Journal::read(journal.path(), "boot").unwrap().unwrap();
+        assert_eq!(undo(root, read(&older), &mut [read(&younger)]).unwrap(), []);
+    }
+    assert_eq!(state(root)[..2], ["0-3,6,7", "120"]);
+    let younger = Journal::read(younger.path(), "boot").unwrap().unwrap();
+    assert_eq!(undo(root, younger, &mut []).unwrap(), []);
+    assert_eq!(state(root), before);
+}
+
+#[test]
+fn a_full_disk_loses_nothing() {
+    for keeps_room in [true, false] {
+        let (folder, root) = computer();
+        let run = folder.path().join("run");
+        std::fs::create_dir(&run).unwrap();
+        std::thread::spawn(move || go_on_full_disk(&root, &run, keeps_room)).join().unwrap();
+    }
+}
+
 #[test]
 fn cells_may_go_in_any_order() {
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {

@@ -80,6 +80,8 @@ impl Scheduler<'_> {
     fn check(&self, uid: u32, create: &Create) -> Result<Wants, Say> {
         let online =
             layout::online(&self.host.root).map_err(|error| refused(CellError::from(error)))?;
+        // Nothing is started while these cannot be read: its client would wait without a reason.
+        self.pool().map_err(|error| failed(&error))?;
         let is_taken = self.jobs.values().any(|job| job.create.name == create.name);
         if is_taken || self.host.cell(&create.name).is_ok() {
             return Err(refused(CellError::NameTaken(create.name.clone())));
@@ -147,15 +149,16 @@ impl Scheduler<'_> {
         let is_master = uid == 0 || uid == unsafe { libc::geteuid() };
         let found = self.jobs.iter().find(|(_, job)| job.create.name == *name);
         match found {
-            Some((id, job)) if is_master || job.uid == uid => Ok(Some(*id)),
-            None if self.host.cell(name).is_err() => {
-                Err(refused(CellError::NoSuchCell(name.clone())))
-            }
-            None if is_master => Ok(None),
-            _ => {
-                Err(Say::error(ErrorOrigin::Denied, format!("the cell '{name}' is another user's")))
+            Some((id, job)) if is_master || job.uid == uid => return Ok(Some(*id)),
+            Some(_) => {}
+            None => {
+                self.host.cell(name).map_err(|error| failed(&error))?;
+                if is_master {
+                    return Ok(None);
+                }
             }
         }
+        Err(Say::error(ErrorOrigin::Denied, format!("the cell '{name}' is another user's")))
     }
 
     fn end(&mut self, uid: u32, name: &Name) -> Result<Say, Say> {
@@ -318,6 +321,29 @@ mod tests {
         let too_many = scheduler.wants(&create(",\"count\":4"), &online).unwrap_err();
         assert!(format!("{too_many:?}").contains("4; free are 4"), "{too_many:?}");
         assert!(scheduler.wants(&create(",\"cpus\":[4,5,6,7]"), &online).is_ok());
+    }
+
+    /// Which CPUs are in cells is not known then.
+    #[test]
+    fn nothing_starts_while_a_journal_cannot_be_read() {
+        let (folder, mut scheduler) = controller("0-3", "");
+        let (client, server) = std::os::unix::net::UnixStream::pair().unwrap();
+        let peer = seatmap_os::peer::Peer::of(&server).unwrap();
+        scheduler.take(crate::scheduler::Event::Came(1, server, peer));
+        let waiting = Create { name: "b".parse().unwrap(), waits: true, ..create(",\"cpus\":[1]") };
+        scheduler.queue_up(1, 0, 1, waiting).unwrap();
+        // A link is never followed, so that not even root can read this one.
+        let unread = scheduler.host.run.file("x.journal");
+        std::os::unix::fs::symlink(folder.path().join("none"), &unread).unwrap();
+        scheduler.pump();
+        assert_eq!(scheduler.queue.place(1), Some((0, 1)), "CPU 1 is another cell's");
+        let refusal = scheduler.queue_up(1, 0, 2, create(",\"cpus\":[2]")).unwrap_err();
+        assert!(format!("{refusal:?}").contains("x.journal"), "{refusal:?}");
+        let unknown = scheduler.own(0, &"other".parse().unwrap()).unwrap_err();
+        assert!(format!("{unknown:?}").contains("x.journal"), "{unknown:?}");
+        std::fs::remove_file(unread).unwrap();
+        assert_eq!(scheduler.own(0, &"other".parse().unwrap()), Ok(None));
+        drop(client);
     }
 
     #[test]

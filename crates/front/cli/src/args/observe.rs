@@ -39,7 +39,7 @@ pub struct Observe {
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Write a pattern for each phase into this folder: phase-0.pattern.json, phase-1.pattern.json,
-    /// ...
+    /// ... Those of an earlier observation are replaced or removed.
     #[arg(long, value_name = "FOLDER")]
     pub phases: Option<PathBuf>,
     /// The pattern's name; the program's by default.

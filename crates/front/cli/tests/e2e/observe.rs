@@ -145,6 +145,10 @@ fn perf_sees_the_same_ring() {
 #[test]
 fn what_was_observed_can_be_placed() {
     let Some(place) = ring(500) else { return };
+    // An earlier observation had more phases.
+    let earlier = place.folder().join("phases/phase-1.pattern.json");
+    std::fs::create_dir(place.folder().join("phases")).unwrap();
+    std::fs::write(&earlier, "earlier").unwrap();
     let output = place.run(&[
         "observe",
         "-o",
@@ -169,6 +173,7 @@ fn what_was_observed_can_be_placed() {
     let placed = shell.current_dir(place.folder()).output().unwrap();
     let plan: Value = serde_json::from_slice(&placed.stdout).unwrap();
     assert_eq!(plan["format"], "seatmap-plan/1");
+    assert!(std::fs::read(&earlier).map_or(true, |now| now != b"earlier"));
     let shown = place.json(&["pattern", "show", "phases/phase-0.pattern.json", "--json"]);
     assert_eq!(
         shown["pattern"]["name"].as_str().or(shown["name"].as_str()),

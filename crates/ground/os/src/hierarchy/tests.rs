@@ -106,6 +106,19 @@ fn groups_are_found_by_path_and_walked() {
     );
 }
 
+/// Its members would be taken for none.
+#[test]
+fn a_group_whose_name_is_not_text_is_not_passed_over() {
+    use std::os::unix::ffi::OsStringExt;
+    let (_folder, root) = computer(V2, &[("/cg/a/cgroup.procs", "7\n")]);
+    let odd = root.path("/cg/a").join(std::ffi::OsString::from_vec(vec![0xff]));
+    std::fs::create_dir(&odd).unwrap();
+    std::fs::write(odd.join("cgroup.procs"), "8\n").unwrap();
+    let error = members_below(&root, "/cg/a").unwrap_err();
+    assert_eq!(error.path, "/cg/a");
+    assert_eq!(error.source.kind(), std::io::ErrorKind::InvalidData);
+}
+
 #[test]
 fn this_process_has_groups() {
     let root = Root::new("/");

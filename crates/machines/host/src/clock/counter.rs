@@ -1,12 +1,13 @@
 //! The hardware counters and the kernel's clock, read directly.
 
-use super::Source;
+use super::{CounterFlaw, Source};
+use seatmap_os::Root;
 use seatmap_os::affinity::current_cpu;
 use seatmap_port::Stamp;
 
-/// The processor's own counter, if it runs at a constant rate on all CPUs.
-pub(super) fn trusted() -> Option<Source> {
-    architecture::trusted()
+/// The processor's own counter, if it runs at a constant rate, and shows the same time on all CPUs.
+pub(super) fn trusted(root: &Root) -> Result<Source, CounterFlaw> {
+    architecture::trusted(root)
 }
 
 /// One reading.
@@ -27,7 +28,7 @@ fn kernel() -> Stamp {
 
 #[cfg(target_arch = "x86_64")]
 mod architecture {
-    use super::{Source, Stamp};
+    use super::{CounterFlaw, Root, Source, Stamp};
     use std::arch::x86_64::{__cpuid, __rdtscp};
 
     /// CPUID 8000_0007h, EDX: invariant TSC. CPUID 8000_0001h, EDX: RDTSCP (Intel SDM vol. 2A; AMD
@@ -39,10 +40,25 @@ mod architecture {
     /// `VDSO_CPUNODE_BITS`).
     const CPU_BITS: u32 = 0xfff;
 
-    pub(super) fn trusted() -> Option<Source> {
+    /// The clocks that the kernel may choose from
+    /// (Documentation/ABI/testing/sysfs-devices-system-clocksource).
+    const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+
+    pub(super) fn trusted(root: &Root) -> Result<Source, CounterFlaw> {
         let largest = __cpuid(0x8000_0000).eax;
-        (has(largest, 0x8000_0007, INVARIANT_TSC) && has(largest, 0x8000_0001, RDTSCP))
-            .then_some(Source::Tsc)
+        if !(has(largest, 0x8000_0007, INVARIANT_TSC) && has(largest, 0x8000_0001, RDTSCP)) {
+            return Err(CounterFlaw::NotInvariant);
+        }
+        if is_left_out(root) { Err(CounterFlaw::Distrusted) } else { Ok(Source::Tsc) }
+    }
+
+    /// Whether the kernel does not offer the counter as a clock. CPUID tells of one processor, and
+    /// the kernel compares the counters of all: those of two sockets may be hours apart, and
+    /// threads that begin at one value of the clock would wait for that long. The clock that is
+    /// chosen says nothing of the counter: virtual machines prefer `kvm-clock` to a good one.
+    fn is_left_out(root: &Root) -> bool {
+        let clocks = root.read(CLOCKS).unwrap_or_default();
+        !clocks.is_empty() && !clocks.split_whitespace().any(|clock| clock == "tsc")
     }
 
     fn has(largest: u32, leaf: u32, bit: u32) -> bool {
@@ -56,15 +72,37 @@ mod architecture {
         let ticks = unsafe { __rdtscp(&raw mut aux) };
         Stamp { ticks, pu: aux & CPU_BITS }
     }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn a_counter_that_the_kernel_does_not_offer_is_not_believed() {
+            let folder = tempfile::tempdir().unwrap();
+            let root = Root::new(folder.path());
+            assert!(!is_left_out(&root), "where the kernel says nothing, the processor counts");
+            std::fs::create_dir_all(root.path(CLOCKS).parent().unwrap()).unwrap();
+            let cases =
+                [("tsc kvm-clock \n", false), ("hpet acpi_pm\n", true), ("tsc-early hpet", true)];
+            for (clocks, is_out) in cases {
+                std::fs::write(root.path(CLOCKS), clocks).unwrap();
+                assert_eq!(is_left_out(&root), is_out, "{clocks}");
+                if is_out {
+                    assert_ne!(trusted(&root), Ok(Source::Tsc));
+                }
+            }
+        }
+    }
 }
 
 #[cfg(target_arch = "aarch64")]
 mod architecture {
-    use super::{Source, Stamp, current_cpu};
+    use super::{CounterFlaw, Root, Source, Stamp, current_cpu};
 
     /// The virtual counter is architectural, constant and common to all CPUs (Arm ARM, D12.1).
-    pub(super) fn trusted() -> Option<Source> {
-        Some(Source::Cntvct)
+    pub(super) fn trusted(_: &Root) -> Result<Source, CounterFlaw> {
+        Ok(Source::Cntvct)
     }
 
     #[inline(always)]
@@ -81,10 +119,10 @@ mod architecture {
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod architecture {
-    use super::{Source, Stamp};
+    use super::{CounterFlaw, Root, Source, Stamp};
 
-    pub(super) fn trusted() -> Option<Source> {
-        None
+    pub(super) fn trusted(_: &Root) -> Result<Source, CounterFlaw> {
+        Err(CounterFlaw::NotInvariant)
     }
 
     pub(super) fn read() -> Stamp {

@@ -10,14 +10,65 @@ use std::collections::{HashMap, HashSet};
 /// Bytes and calls.
 type Count = [f64; 2];
 
+/// The bytes and calls of one thread at one end of a flow.
+#[derive(Debug, Default)]
+struct Moved {
+    /// All of it.
+    all: Count,
+    /// The part that was passed on as talk.
+    passed: Count,
+}
+
+impl Moved {
+    fn left(&self) -> Count {
+        [self.all[0] - self.passed[0], self.all[1] - self.passed[1]]
+    }
+
+    /// Passes this share of what is left on.
+    fn pass(&mut self, share: f64) {
+        let left = self.left();
+        self.passed = [self.passed[0] + left[0] * share, self.passed[1] + left[1] * share];
+    }
+}
+
 /// A pipe or connection, in one direction.
 #[derive(Debug, Default)]
 struct Flow {
-    written: HashMap<Tid, Count>,
-    read: HashMap<Tid, Count>,
-    /// The counts that were told of each pair so far.
-    told: HashMap<(Tid, Tid), Count>,
+    written: HashMap<Tid, Moved>,
+    read: HashMap<Tid, Moved>,
     has_news: bool,
+}
+
+impl Flow {
+    /// The talk that was both written and read, and was not passed on yet. Bytes that wait in the
+    /// pipe are nobody's yet: the next reader may be another thread. Where several threads read,
+    /// each gets of each writer's bytes the share that it read of all: nobody can know whose bytes
+    /// it read.
+    fn talk(&mut self, kind: Kind) -> Vec<Talk> {
+        let written = left_bytes(&self.written);
+        let read = left_bytes(&self.read);
+        let bytes = written.min(read);
+        if bytes <= 0.0 {
+            return Vec::new();
+        }
+        let mut talk = Vec::new();
+        for (from, by_writer) in &self.written {
+            let sent = by_writer.left().map(|count| count * bytes / written);
+            for (to, by_reader) in &self.read {
+                let [bytes, messages] = sent.map(|count| count * by_reader.left()[0] / read);
+                if bytes > 0.0 {
+                    talk.push(Talk { from: *from, to: *to, kind, messages, bytes });
+                }
+            }
+        }
+        self.written.values_mut().for_each(|moved| moved.pass(bytes / written));
+        self.read.values_mut().for_each(|moved| moved.pass(bytes / read));
+        talk
+    }
+}
+
+fn left_bytes(ends: &HashMap<Tid, Moved>) -> f64 {
+    ends.values().fold(0.0, |sum, moved| sum + moved.left()[0])
 }
 
 /// Every flow so far.
@@ -43,41 +94,19 @@ impl Flows {
         let count = [bytes as f64, calls as f64];
         let flow = self.all.entry((role & !READS, object)).or_default();
         let ends = if role & READS == 0 { &mut flow.written } else { &mut flow.read };
-        let is_new = ends.insert(tid, count) != Some(count);
+        let moved = ends.entry(tid).or_default();
+        let is_new = std::mem::replace(&mut moved.all, count) != count;
         flow.has_news |= is_new;
         let has_both_ends = !flow.written.is_empty() && !flow.read.is_empty();
         self.has_pipe_news |= is_new && has_both_ends && role & !READS == PIPE;
     }
 
-    /// The talk that was not told yet. Where several threads read, each gets of each writer's bytes
-    /// the share that it read of all: nobody can know whose bytes it read.
+    /// The talk since the call before.
     pub(super) fn talk(&mut self) -> Vec<Talk> {
         let mut talk = Vec::new();
         for ((role, _), flow) in self.all.iter_mut().filter(|(_, flow)| flow.has_news) {
-            let kind = if *role == PIPE { Kind::Pipe } else { Kind::Socket };
             flow.has_news = false;
-            let all_read = flow.read.values().fold(0.0, |sum, count| sum + count[0]);
-            for (from, written) in &flow.written {
-                for (to, read) in &flow.read {
-                    // Where nothing was read, the share is not a number, and the comparison below
-                    // is false.
-                    let now = written.map(|count| count * read[0] / all_read);
-                    let told = flow.told.entry((*from, *to)).or_default();
-                    let new = [now[0] - told[0], now[1] - told[1]];
-                    // A writer's part falls when another thread begins to read. Talk that was told
-                    // is not taken back.
-                    if new[0] > 0.0 {
-                        *told = now;
-                        talk.push(Talk {
-                            from: *from,
-                            to: *to,
-                            kind,
-                            messages: new[1].max(0.0),
-                            bytes: new[0],
-                        });
-                    }
-                }
-            }
+            talk.extend(flow.talk(if *role == PIPE { Kind::Pipe } else { Kind::Socket }));
         }
         talk
     }
@@ -96,10 +125,10 @@ impl Flows {
         }
     }
 
-    /// Bytes that were written and have no reader among the threads.
+    /// Bytes that were written, and that no thread of the program has read.
     pub(super) fn unread_bytes(&self) -> f64 {
-        let unread = self.all.values().filter(|flow| flow.read.is_empty());
-        unread.flat_map(|flow| flow.written.values()).fold(0.0, |sum, count| sum + count[0])
+        // Shares of bytes do not add up to the last bit.
+        self.all.values().map(|flow| left_bytes(&flow.written)).sum::<f64>().round()
     }
 }
 
@@ -159,7 +188,26 @@ mod tests {
         assert_eq!(told(&mut flows), [(1, 2, 75.0, 7.5), (1, 3, 25.0, 2.5)]);
         assert_eq!(told(&mut flows), []);
         flows.count(&key(1, PIPE, 7), &value(200, 20));
-        assert_eq!(told(&mut flows), [(1, 2, 75.0, 7.5), (1, 3, 25.0, 2.5)]);
+        assert_eq!((told(&mut flows), flows.unread_bytes()), (Vec::new(), 100.0));
+        flows.count(&key(3, PIPE | READS, 7), &value(125, 2));
+        assert_eq!(told(&mut flows), [(1, 3, 100.0, 10.0)]);
+        assert_eq!(flows.unread_bytes(), 0.0);
+    }
+
+    #[test]
+    fn no_byte_is_told_twice() {
+        let mut flows = Flows::default();
+        flows.count(&key(1, PIPE, 7), &value(100, 10));
+        flows.count(&key(2, PIPE | READS, 7), &value(50, 5));
+        assert_eq!(told(&mut flows), [(1, 2, 50.0, 5.0)]);
+        flows.count(&key(3, PIPE | READS, 7), &value(50, 5));
+        assert_eq!(told(&mut flows), [(1, 3, 50.0, 5.0)], "the other half went to another thread");
+        assert_eq!(flows.unread_bytes(), 0.0);
+        // A reader's call may end before its writer's.
+        flows.count(&key(3, PIPE | READS, 7), &value(80, 8));
+        assert_eq!(told(&mut flows), []);
+        flows.count(&key(1, PIPE, 7), &value(130, 13));
+        assert_eq!(told(&mut flows), [(1, 3, 30.0, 3.0)]);
     }
 
     #[test]

@@ -38,8 +38,8 @@ const CALLS: [(libc::c_long, u32); 8] = [
 ];
 
 /// `sock_send_length(socket, bytes, flags)` and `sock_recv_length`, when bytes went through a
-/// socket: 6 the socket, 7 the bytes. `reads` is [`READS`] for the latter. The stack is that of
-/// [`transfer`].
+/// socket: 6 the socket, 7 the bytes, 8 a flag. `reads` is [`READS`] for the latter. The stack is
+/// that of [`transfer`].
 pub(super) fn passed(
     btf: &Btf,
     layout: &Layout,
@@ -56,7 +56,12 @@ pub(super) fn passed(
         0,
         "end",
     );
-    code.jump_if(Compare::Above, R7, MOST_BYTES, "end").call(Helper::CurrentTask);
+    code.jump_if(Compare::Above, R7, MOST_BYTES, "end");
+    // Bytes that a thread only looked at are read once more, and count then.
+    code.load(Width::Double, R8, R1, 16)
+        .calculate_number(Operation::And, R8, libc::MSG_PEEK)
+        .jump_if(Compare::Different, R8, 0, "end");
+    code.call(Helper::CurrentTask);
     // In the kernel, `pid` is the number of the thread and `tgid` that of the process.
     code.load(Width::Word, R1, R0, layout.pid).store(Width::Word, STACK, -24, R1);
     code.load(Width::Word, R1, R0, layout.tgid).store(Width::Word, STACK, -48, R1);

@@ -5,6 +5,7 @@ use super::facts::{Facts, Sitter, count};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
 use crate::seating::GroupBrake;
+use seatmap_statistics::words::times_a_second;
 use std::collections::HashSet;
 
 /// Threads of an idle group that wait less than this share of the time, in percent, are not held
@@ -60,7 +61,8 @@ fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
             // A seating on file may have been watched for no time.
             let rate = brake.stops_watched.unwrap_or(0) as f64 / facts.seating.watched_s.max(1e-3);
             format!(
-                "the control group {group} is {words}: the kernel stopped its threads {rate:.0} times a second"
+                "the control group {group} is {words}: the kernel stopped its threads {}",
+                times_a_second(rate)
             )
         }
         _ => return None,
@@ -126,6 +128,8 @@ mod tests {
         assert_eq!(clamped[0].remedy.as_deref(), Some("echo max > /c/box/cpu.uclamp.max"));
         let memory = held("memory.high", Some(4), 0.0);
         assert!(memory[0].what.contains("stopped its threads 8 times a second"), "{memory:?}");
+        let seldom = held("memory.high", Some(1), 0.0);
+        assert!(seldom[0].what.contains("stopped its threads twice a second"), "{seldom:?}");
         assert_eq!(held("memory.high", Some(0), 0.0), []);
     }
 

@@ -5,7 +5,7 @@ use super::facts::{Facts, Sitter, count};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
 use crate::seating::Quota;
-use seatmap_statistics::words::counted_number;
+use seatmap_statistics::words::{counted_number, times_a_second};
 use std::collections::HashSet;
 
 /// The share of its quota from which a group has used it up, where the kernel does not count the
@@ -38,7 +38,7 @@ fn of_quota(facts: &Facts, quota: &Quota) -> Option<Finding> {
         quota.throttled_watched.map(|periods| periods as f64 / facts.seating.watched_s.max(1e-3));
     let often = rate.map_or_else(
         || "as they used it up; how often is not counted here".to_owned(),
-        |rate| format!("{rate:.0} times a second"),
+        times_a_second,
     );
     let what = format!(
         "the control group {} may use {} ({}) and has {}: the kernel stopped them {often}",
@@ -150,6 +150,17 @@ mod tests {
             found[0].remedy.as_deref(),
             Some("echo 200000 100000 > /sys/fs/cgroup/box/cpu.max")
         );
+    }
+
+    #[test]
+    fn a_group_that_is_stopped_seldom_is_stopped_nevertheless() {
+        let mut made = chain(&[("/a", 0.5, 1)]);
+        for (watched_s, often) in [(10.0, "less than once a second"), (1.0, "once a second")] {
+            made.seating.watched_s = watched_s;
+            let found = judge(&made.facts());
+            let end = format!(": the kernel stopped them {often}");
+            assert!(found[0].what.ends_with(&end), "{found:?}");
+        }
     }
 
     #[test]

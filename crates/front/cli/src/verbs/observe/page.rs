@@ -80,10 +80,44 @@ impl Page {
         let Some(folder) = &self.phases else { return Ok(String::new()) };
         let patterns = observation.patterns_of_phases(name);
         for (number, pattern) in patterns.iter().enumerate() {
-            let path = folder.join(format!("phase-{number}.pattern.json"));
-            Destination::new(&path)?.write(&pattern.to_json())?;
+            Destination::new(&phase_file(folder, number))?.write(&pattern.to_json())?;
         }
+        remove_phases(folder, patterns.len())?;
         let folder = output::visible(&folder.display().to_string());
         Ok(format!("{} in {folder}\n", counted(patterns.len(), "phase")))
+    }
+}
+
+fn phase_file(folder: &Path, number: usize) -> PathBuf {
+    folder.join(format!("phase-{number}.pattern.json"))
+}
+
+/// Removes the files of an earlier observation that had more phases, which would pass for some of
+/// this one.
+fn remove_phases(folder: &Path, first: usize) -> Result<(), CliError> {
+    let files = (first..).map(|number| phase_file(folder, number));
+    for path in files.take_while(|path| path.is_file()) {
+        std::fs::remove_file(&path).map_err(|error| CliError::work_at(&path, error))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn phases_of_an_earlier_observation_go() {
+        let folder = tempfile::tempdir().unwrap();
+        let other = folder.path().join("phase-x.pattern.json");
+        std::fs::write(&other, "").unwrap();
+        for number in 0..4 {
+            std::fs::write(phase_file(folder.path(), number), "").unwrap();
+        }
+        remove_phases(folder.path(), 2).unwrap();
+        let there = [0, 1, 2, 3].map(|number| phase_file(folder.path(), number).exists());
+        assert_eq!(there, [true, true, false, false]);
+        assert!(other.exists());
+        remove_phases(folder.path(), 2).unwrap();
     }
 }

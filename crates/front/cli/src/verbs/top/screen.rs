@@ -12,7 +12,9 @@ use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output::Destination;
 use seatmap_console::view;
 use seatmap_console::view::ColourChoice;
+use seatmap_document::visible;
 use seatmap_os::terminal;
+use seatmap_os::trusted::shell_escaped;
 use seatmap_report::terminal::Colour;
 use seatmap_report::terminal::top::{
     Row, Scene, SeatGroups, View, Wish, draw, press, rows, table_lines,
@@ -176,12 +178,17 @@ impl Screen {
             Some(recorder) => {
                 let name = recorder.name();
                 recorder.end()?;
-                format!("recorded to {name}; 'seatmap show {name} --html PAGE' replays it")
+                format!(
+                    "recorded to {}; 'seatmap show {} --html PAGE' replays it",
+                    visible(&name),
+                    shell_escaped(&name)
+                )
             }
             None => {
                 match recorder::new_file().and_then(Recorder::begin).and_then(|it| self.begun(it)) {
                     Ok(recorder) => {
-                        let message = format!("recording to {}; R ends it", recorder.name());
+                        let message =
+                            format!("recording to {}; R ends it", visible(&recorder.name()));
                         self.recorder = Some(recorder);
                         message
                     }
