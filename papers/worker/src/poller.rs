@@ -180,8 +180,14 @@ mod tests {
                 let served = poller.next(cost_of);
                 let has_some = (0..weights.len()).any(|it| weights[it] > 0 && cost_of(it).is_some());
                 prop_assert_eq!(served.is_some(), has_some);
+                if !has_some {
+                    // It looks at every queue once, and each loses its credit.
+                    credit.fill(0);
+                    is_granted = false;
+                    continue;
+                }
                 // The same by the book: one visit after the other.
-                while has_some {
+                loop {
                     let cost = cost_of(at).filter(|_| weights[at] > 0);
                     match cost {
                         None => credit[at] = 0,
@@ -196,13 +202,7 @@ mod tests {
                     at = (at + 1) % weights.len();
                     is_granted = false;
                 }
-                if has_some {
-                    prop_assert_eq!(served, Some(at));
-                } else {
-                    // It looks at every queue once, and each loses its credit.
-                    credit.fill(0);
-                    is_granted = false;
-                }
+                prop_assert_eq!(served, Some(at));
             }
         }
 
