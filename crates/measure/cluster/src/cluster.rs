@@ -4,6 +4,7 @@ use crate::facts::Facts;
 use crate::mpi::Mpi;
 use seatmap_document::{DocumentError, visible};
 use seatmap_machine::Profile;
+use seatmap_os::cpu_list::MAX_CPU;
 use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -377,6 +378,13 @@ impl Cluster {
             return Err(format!("two nodes have the name {}", twice.name));
         }
         for node in &self.nodes {
+            // Seats are counted, and there is a number for each.
+            if node.facts.cpus > MAX_CPU as usize {
+                return Err(format!(
+                    "node {} has {} CPUs, and {MAX_CPU} is the most",
+                    node.name, node.facts.cpus
+                ));
+            }
             let profile = node.profile.as_ref().map_or(Ok(()), Profile::check);
             profile.map_err(|why| format!("the profile of node {}: {why}", node.name))?;
         }

@@ -146,6 +146,10 @@ fn figures_that_contradict_each_other_are_refused() {
         told(|it| it["nodes"][1]["profile"]["topology"]["pus"][1]["os"] = 0.into()),
         "the profile of node n1: topology.pus: PU 0 stands there twice"
     );
+    assert_eq!(
+        told(|it| it["nodes"][0]["facts"]["cpus"] = 9_000_000_000_u64.into()),
+        "node n0 has 9000000000 CPUs, and 1048576 is the most"
+    );
     assert!(
         told(|it| it["loaded"][0]["streams"][0]["rate_mbps"] = (-1).into())
             .contains("impossible rate")
