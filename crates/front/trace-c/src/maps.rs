@@ -78,14 +78,16 @@ impl Region {
     }
 
     fn enter(&mut self, mapping: &Mapping) {
-        if mapping.path != self.path() {
+        // All parts of a module whose path does not fit have the same beginning of it.
+        let path = &mapping.path[..mapping.path.len().min(LONGEST - 1)];
+        if path != self.path() {
             self.base = mapping.from.wrapping_sub(mapping.offset);
             self.is_code = false;
         }
         self.is_code |= mapping.rights.get(2) == Some(&b'x');
-        self.length = mapping.path.len().min(LONGEST - 1);
+        self.length = path.len();
         self.path = [0; LONGEST];
-        self.path[..self.length].copy_from_slice(&mapping.path[..self.length]);
+        self.path[..self.length].copy_from_slice(path);
     }
 }
 
