@@ -178,7 +178,8 @@ mod tests {
             for turn in 0..20 {
                 let cost_of = |queue: usize| costs[(turn + 3 * queue) % costs.len()];
                 let served = poller.next(cost_of);
-                let has_some = (0..weights.len()).any(|it| weights[it] > 0 && cost_of(it).is_some());
+                let mut queues = 0..weights.len();
+                let has_some = queues.any(|it| weights[it] > 0 && cost_of(it).is_some());
                 prop_assert_eq!(served.is_some(), has_some);
                 if !has_some {
                     // It looks at every queue once, and each loses its credit.

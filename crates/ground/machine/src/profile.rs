@@ -223,10 +223,15 @@ mod tests {
             "passes": 1, "batches": 1, "round_trips": 1, "resolution_ns": 0.1, "discarded_gap": 0,
             "discarded_switched": 0, "discarded_moved": 0, "kept": 1, "seconds": 1.5,
         });
-        value["loaded"] = serde_json::json!([
-            {"pairs": 1, "median_ns": 80.0, "p10_ns": 79.0, "p90_ns": 81.0, "draws": 1, "samples": 1},
-            {"pairs": 2, "median_ns": 80.0, "p10_ns": 79.0, "p90_ns": 81.0, "draws": 1, "samples": 1},
-        ]);
+        let loaded = [1, 2].map(|pairs| Loaded {
+            pairs,
+            median_ns: 80.0,
+            p10_ns: 79.0,
+            p90_ns: 81.0,
+            draws: 1,
+            samples: 1,
+        });
+        value["loaded"] = serde_json::to_value(loaded).unwrap();
         value["home_model"] = serde_json::json!({
             "groups": [[0, 4]], "between_ns": [[80.0]], "inside_ns": null,
             "offset_ns": [[0.0, 1.0], [1.0, 0.0]], "r2": 0.9, "residual_ns": 0.5,

@@ -92,8 +92,8 @@ impl std::fmt::Display for Warning {
             ),
             Warning::ParallelUnseen => write!(
                 out,
-                "pairs measured at once were disturbed too often to be compared with the same pairs alone; measured one \
-                 after the other instead of --parallel"
+                "pairs measured at once were disturbed too often to be compared with the same \
+                 pairs alone; measured one after the other instead of --parallel"
             ),
             Warning::ParallelNeedsGroups => write!(
                 out,
