@@ -381,8 +381,9 @@ impl Cluster {
             // Seats are counted, and there is a number for each.
             if node.facts.cpus > MAX_CPU as usize {
                 return Err(format!(
-                    "node {} has {} CPUs, and {MAX_CPU} is the most",
-                    node.name, node.facts.cpus
+                    "node {} has {}, and {MAX_CPU} is the most",
+                    node.name,
+                    counted(node.facts.cpus, "CPU")
                 ));
             }
             let profile = node.profile.as_ref().map_or(Ok(()), Profile::check);

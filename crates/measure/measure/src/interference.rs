@@ -16,7 +16,7 @@ const ROUNDS: usize = 12;
 /// Visits to each round, each way, interleaved.
 const REPEATS: usize = 5;
 
-/// What pairs measured together are beside the same pairs measured alone.
+/// How pairs measured together compare with the same pairs measured alone.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Interference {
     /// No two pairs can run together.
