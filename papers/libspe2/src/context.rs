@@ -78,9 +78,9 @@ pub unsafe extern "C" fn spe_context_destroy(spe: *mut ContextHandle) -> c_int {
         let one = unsafe { context(spe) }?;
         // SAFETY: C's promise.
         unsafe {
-            Handle::destroy(spe, libc::ESRCH, |one| one.spe.is_running().then_some(libc::EAGAIN))
+            Handle::destroy(spe, libc::ESRCH, |one| one.spe.close().err().map(|why| why.errno()))
         }?;
-        one.spe.close();
+        one.spe.finish();
         drop(one);
         Held::forget_last();
         Ok(0)

@@ -22,8 +22,15 @@ use crate::transfer::{Rule, Transfer};
 use seatmap_sim::cell_be::session::{Count, Outbound, Session, TagCondition, Turn};
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+
+/// Nobody touches the runner.
+const FREE: u8 = 0;
+/// A thread loads or runs a program.
+const HELD: u8 = 1;
+/// The context was ended, for ever.
+const CLOSED: u8 = 2;
 
 /// A synergistic processing element.
 #[derive(Debug)]
@@ -32,8 +39,9 @@ pub struct Context {
     options: ContextOptions,
     seat: usize,
     area: Area,
-    is_closed: AtomicBool,
-    is_running: AtomicBool,
+    /// [`FREE`], [`HELD`] or [`CLOSED`], in one word: a run cannot begin while the context is
+    /// closed, nor be closed while it runs.
+    hold: AtomicU8,
     runner: UnsafeCell<Runner>,
     ends: Mutex<VecDeque<Ended>>,
     proxy: Proxy,
@@ -42,8 +50,8 @@ pub struct Context {
     simulated: Option<Seat>,
 }
 
-// SAFETY: all parts but `runner` are shared safely by themselves. Only the holder of `is_running`
-// touches `runner`.
+// SAFETY: all parts but `runner` are shared safely by themselves. Only the thread that set `hold`
+// to `HELD` touches `runner`.
 unsafe impl Sync for Context {}
 // SAFETY: as above; the coroutine in `runner` runs C code that does not depend on its thread.
 unsafe impl Send for Context {}
@@ -72,8 +80,7 @@ impl Context {
             options,
             seat: options.seat.unwrap_or(next),
             area,
-            is_closed: AtomicBool::new(false),
-            is_running: AtomicBool::new(false),
+            hold: AtomicU8::new(FREE),
             // SAFETY: a place in the allocation, which is named and not read.
             runner: UnsafeCell::new(Runner::new(unsafe { &raw const (*own.as_ptr()).state })),
             ends: Mutex::default(),
@@ -257,7 +264,7 @@ impl Context {
     /// Loads a program; it starts from its beginning at the next run.
     ///
     /// # Errors
-    /// [`SpeError::Running`], and those of [`Image::load`].
+    /// [`SpeError::Running`], [`SpeError::Closed`], and those of [`Image::load`].
     pub fn load(&self, image: &Image) -> Result<(), SpeError> {
         let hooks = if self.simulated.is_some() { &SIMULATED } else { &HOST };
         // SAFETY: held, and borrowed for this call only.
@@ -303,29 +310,35 @@ impl Context {
     /// Whether a run is in progress.
     #[must_use]
     pub fn is_running(&self) -> bool {
-        self.is_running.load(Ordering::Acquire)
+        self.hold.load(Ordering::Acquire) == HELD
     }
 
     /// Does something with the runner, which nobody else touches meanwhile.
     ///
     /// # Errors
-    /// [`SpeError::Running`], and those of the work.
+    /// [`SpeError::Running`], [`SpeError::Closed`], and those of the work.
     pub fn hold<T>(
         &self,
         work: impl FnOnce(*mut Runner) -> Result<T, SpeError>,
     ) -> Result<T, SpeError> {
-        let free =
-            self.is_running.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
-        free.map_err(|_| SpeError::Running(self.number()))?;
+        self.leave_free(HELD)?;
         let done = work(self.runner.get());
-        self.is_running.store(false, Ordering::Release);
+        self.hold.store(FREE, Ordering::Release);
         done
+    }
+
+    fn leave_free(&self, next: u8) -> Result<(), SpeError> {
+        match self.hold.compare_exchange(FREE, next, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => Ok(()),
+            Err(CLOSED) => Err(SpeError::Closed(self.number())),
+            Err(_) => Err(SpeError::Running(self.number())),
+        }
     }
 
     /// Runs the program on a pinned thread until it stops. `arguments` are those of its `main`.
     ///
     /// # Errors
-    /// [`SpeError::Running`], [`SpeError::NoProgram`], [`SpeError::Thread`].
+    /// [`SpeError::Running`], [`SpeError::Closed`], [`SpeError::NoProgram`], [`SpeError::Thread`].
     pub fn run(self: &Arc<Self>, entry: Entry, arguments: [u64; 3]) -> Result<Ended, SpeError> {
         self.hold(|runner| {
             // SAFETY: held, and borrowed for this call only.
@@ -342,12 +355,20 @@ impl Context {
     /// Whether it was ended: nothing of it happens any more.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.is_closed.load(Ordering::Acquire)
+        self.hold.load(Ordering::Acquire) == CLOSED
     }
 
-    /// Ends the context on its machine, when its transfers are complete; nobody uses it any more.
-    pub fn close(&self) {
-        self.is_closed.store(true, Ordering::Release);
+    /// Closes the context: from now on it has no events, and nothing loads or runs a program in
+    /// it.
+    ///
+    /// # Errors
+    /// [`SpeError::Running`], [`SpeError::Closed`] for one that was closed before.
+    pub fn close(&self) -> Result<(), SpeError> {
+        self.leave_free(CLOSED)
+    }
+
+    /// Ends a closed context on its machine, when its transfers are complete.
+    pub fn finish(&self) {
         self.state.changed();
         if let Some(seat) = &self.simulated {
             seat.destroy();
@@ -422,4 +443,27 @@ impl RegisterAccess for Context {
 /// The simulated Cell's name of an outbound mailbox.
 fn which(mailbox: Mailbox) -> Outbound {
     if mailbox == Mailbox::Out { Outbound::Plain } else { Outbound::Interrupting }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_context_that_runs_is_not_closed_and_a_closed_one_does_not_run() {
+        let context = Context::new(ContextOptions::default()).unwrap();
+        let held = context.hold(|_| {
+            assert!(context.is_running());
+            let closed = context.close();
+            assert!(matches!(closed, Err(SpeError::Running(_))), "{closed:?}");
+            Ok(())
+        });
+        held.unwrap();
+        assert!(!context.is_running() && !context.is_closed());
+        context.close().unwrap();
+        assert!(context.is_closed() && !context.is_running());
+        let ran = context.run(Entry::Start, [0; 3]);
+        assert!(matches!(ran, Err(SpeError::Closed(_))), "{ran:?}");
+        assert!(matches!(context.close(), Err(SpeError::Closed(_))));
+    }
 }

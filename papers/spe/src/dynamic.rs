@@ -2,6 +2,7 @@
 
 use crate::elf::{self, Bytes, Segment, Symbol};
 use crate::error::SpeError;
+use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 
 /// Relocations of x86-64 (its psABI): an address with an addend, a symbol's address twice, the
@@ -22,10 +23,14 @@ const PLT_REL: u64 = 23;
 const INIT_ARRAY: u64 = 25;
 const INIT_ARRAY_SIZE: u64 = 27;
 
-/// The dynamic section: numbers of kinds, and values.
+/// The dynamic section.
 #[derive(Debug)]
 pub struct Dynamic {
-    entries: Vec<(u64, usize)>,
+    /// The first value of each kind. A map, since a symbol is looked up by two of them, and a
+    /// hostile section has as many entries as the image has room for.
+    values: HashMap<u64, usize>,
+    /// Where the names of the libraries lie among the names.
+    needed: Vec<usize>,
 }
 
 /// A word that a relocation sets.
@@ -50,12 +55,18 @@ impl Dynamic {
             section.filter(|section| section.address + section.memory_bytes <= memory.len());
         let section = section.ok_or_else(|| broken("its dynamic section"))?;
         let bytes = Bytes(memory);
-        Ok(Dynamic {
-            entries: (0..section.memory_bytes / 16)
-                .map_while(|number| pair(&bytes, section, number))
-                .take_while(|pair| pair.0 != 0)
-                .collect(),
-        })
+        let entries = (0..section.memory_bytes / 16)
+            .map_while(|number| pair(&bytes, section, number))
+            .take_while(|pair| pair.0 != 0);
+        let mut dynamic = Dynamic { values: HashMap::new(), needed: Vec::new() };
+        for (kind, value) in entries {
+            if kind == NEEDED {
+                dynamic.needed.push(value);
+            } else {
+                dynamic.values.entry(kind).or_insert(value);
+            }
+        }
+        Ok(dynamic)
     }
 
     /// Where the functions' addresses lie that run before `main`, and how many there are.
@@ -67,9 +78,18 @@ impl Dynamic {
     /// The value of a symbol that the image defines.
     #[must_use]
     pub fn find(&self, memory: &[u8], name: &[u8]) -> Option<usize> {
-        let count = Bytes(memory).word(self.value(HASH)?.checked_add(4)?)?;
-        let mut symbols = (0..count as usize).filter_map(|number| self.symbol(memory, number));
+        // The chains of the table are not followed: a program looks for three names, and damaged
+        // chains have no end.
+        let mut symbols =
+            (0..self.symbols(memory)?).filter_map(|number| self.symbol(memory, number));
         symbols.find(|symbol| symbol.name == name)?.address
+    }
+
+    /// The number of symbols: as many as the table of hashes says, and as lie in memory. A damaged
+    /// table says billions.
+    fn symbols(&self, memory: &[u8]) -> Option<usize> {
+        let count = Bytes(memory).word(self.value(HASH)?.checked_add(4)?)? as usize;
+        Some(count.min(memory.len().saturating_sub(self.value(SYMBOLS)?) / elf::SYMBOL_BYTES))
     }
 
     /// Opens the shared libraries that the program names, such as the mathematical one. They stay
@@ -79,7 +99,7 @@ impl Dynamic {
     /// [`SpeError::Image`] for one that cannot be opened.
     pub fn open_libraries(&self, memory: &[u8]) -> Result<(), SpeError> {
         let names = self.value(NAMES).ok_or_else(|| broken("its table of names"))?;
-        for (_, offset) in self.entries.iter().filter(|entry| entry.0 == NEEDED) {
+        for offset in &self.needed {
             let name = names.checked_add(*offset).and_then(|at| Bytes(memory).text(at));
             let name = name
                 .and_then(|name| CString::new(name).ok())
@@ -140,7 +160,7 @@ impl Dynamic {
     }
 
     fn value(&self, kind: u64) -> Option<usize> {
-        self.entries.iter().find(|entry| entry.0 == kind).map(|entry| entry.1)
+        self.values.get(&kind).copied()
     }
 
     fn symbol<'a>(&self, memory: &'a [u8], number: usize) -> Option<Symbol<'a>> {
@@ -179,4 +199,64 @@ fn resolve(symbol: &Symbol) -> Result<(u64, bool), SpeError> {
 fn in_process(name: &CStr) -> u64 {
     // SAFETY: the name ends with a zero.
     unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) as u64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BYTES: usize = 4096;
+
+    /// Memory with a dynamic section at 0, symbols at 1024 and their names at 2048.
+    fn image(entries: &[(u64, u64)]) -> (Vec<Segment>, Vec<u8>) {
+        let mut memory = vec![0; BYTES];
+        let places = [(SYMBOLS, 1024), (NAMES, 2048)];
+        for (at, (kind, value)) in entries.iter().chain(&places).enumerate() {
+            memory[16 * at..][..8].copy_from_slice(&kind.to_le_bytes());
+            memory[16 * at + 8..][..8].copy_from_slice(&value.to_le_bytes());
+        }
+        let section = Segment {
+            kind: elf::DYNAMIC,
+            executes: false,
+            offset: 0,
+            address: 0,
+            file_bytes: 512,
+            memory_bytes: 512,
+        };
+        (vec![section], memory)
+    }
+
+    #[test]
+    fn a_hostile_table_of_hashes_has_no_more_symbols_than_memory() {
+        let (segments, mut memory) = image(&[(HASH, 512)]);
+        memory[512..520].fill(0xff);
+        let dynamic = Dynamic::read(&segments, &memory).unwrap();
+        assert_eq!(dynamic.symbols(&memory), Some((BYTES - 1024) / elf::SYMBOL_BYTES));
+        assert_eq!(dynamic.find(&memory, b"main"), None);
+    }
+
+    #[test]
+    fn tables_beyond_memory_are_empty_or_broken() {
+        for entries in [
+            vec![],
+            vec![(HASH, u64::MAX - 3)],
+            vec![(HASH, BYTES as u64 - 4)],
+            vec![(SYMBOLS, u64::MAX), (HASH, 512)],
+        ] {
+            let (segments, mut memory) = image(&entries);
+            memory[512..520].fill(0xff);
+            let dynamic = Dynamic::read(&segments, &memory).unwrap();
+            assert_eq!(dynamic.find(&memory, b"main"), None, "{entries:?}");
+        }
+        let (segments, memory) = image(&[(RELA, 512), (RELA_SIZE, u64::MAX)]);
+        let dynamic = Dynamic::read(&segments, &memory).unwrap();
+        assert!(dynamic.words(&memory).is_err());
+    }
+
+    #[test]
+    fn the_first_of_two_entries_counts() {
+        let (segments, memory) = image(&[(HASH, 512), (HASH, 600), (NEEDED, 1), (NEEDED, 2)]);
+        let dynamic = Dynamic::read(&segments, &memory).unwrap();
+        assert_eq!((dynamic.value(HASH), &dynamic.needed[..]), (Some(512), &[1, 2][..]));
+    }
 }

@@ -7,6 +7,13 @@ pub const LOAD: u32 = 1;
 pub const DYNAMIC: u32 = 2;
 /// Thread-local storage.
 pub const TLS: u32 = 7;
+/// The size of a symbol in its table.
+pub const SYMBOL_BYTES: usize = 24;
+/// The longest name that is read. Compilers make some of a few thousand letters, of templates; a
+/// hostile file has one that is as long as the file, and names it a million times.
+const LONGEST_NAME: usize = 4096;
+/// The size of a program header.
+const HEADER_BYTES: usize = 56;
 
 /// A part of the file that is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,11 +85,12 @@ impl<'a> Bytes<'a> {
         self.double(at)?.try_into().ok()
     }
 
-    /// A text that ends with a zero.
+    /// A text that ends with a zero, of up to 4,096 bytes.
     #[must_use]
     pub fn text(self, at: usize) -> Option<&'a [u8]> {
         let rest = self.0.get(at..)?;
-        rest.split(|byte| *byte == 0).next()
+        let end = rest.iter().take(LONGEST_NAME + 1).position(|byte| *byte == 0)?;
+        Some(&rest[..end])
     }
 
     fn array<const N: usize>(self, at: usize) -> Option<[u8; N]> {
@@ -115,7 +123,7 @@ fn table(bytes: Bytes) -> Option<Vec<Segment>> {
 }
 
 fn segment(file: Bytes, at: usize) -> Option<Segment> {
-    let bytes = Bytes(file.0.get(at..at.checked_add(56)?)?);
+    let bytes = Bytes(file.0.get(at..at.checked_add(HEADER_BYTES)?)?);
     let offset = bytes.size(8)?;
     let file_bytes = bytes.size(32)?;
     let segment = Segment {
@@ -140,8 +148,8 @@ pub fn symbol<'a>(
     names: usize,
     number: usize,
 ) -> Option<Symbol<'a>> {
-    let at = table.checked_add(number.checked_mul(24)?)?;
-    memory.0.get(at..at.checked_add(24)?)?;
+    let at = table.checked_add(number.checked_mul(SYMBOL_BYTES)?)?;
+    memory.0.get(at..at.checked_add(SYMBOL_BYTES)?)?;
     let name = memory.text(names.checked_add(usize::try_from(memory.word(at)?).ok()?)?)?;
     let is_weak = memory.0.get(at + 4)? >> 4 == 2;
     let is_defined = memory.half(at + 6)? != 0;
@@ -164,6 +172,16 @@ pub fn relocation(memory: Bytes, at: usize) -> Option<Relocation> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_has_an_end() {
+        let mut bytes = vec![b'x'; LONGEST_NAME + 2];
+        assert_eq!(Bytes(&bytes).text(0), None);
+        bytes[LONGEST_NAME + 1] = 0;
+        assert_eq!(Bytes(&bytes).text(0), None);
+        assert_eq!(Bytes(&bytes).text(1).map(<[u8]>::len), Some(LONGEST_NAME));
+        assert_eq!(Bytes(&bytes).text(LONGEST_NAME + 2), None);
+    }
 
     #[test]
     fn other_files_are_refused_in_words() {

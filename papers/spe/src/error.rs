@@ -50,6 +50,9 @@ pub enum SpeError {
     /// A second run at the same time, or the end of a context that runs.
     #[error("context {0} is running")]
     Running(u32),
+    /// A call about a context that another thread has destroyed meanwhile.
+    #[error("context {0} was destroyed")]
+    Closed(u32),
     /// An argument with a value that means nothing.
     #[error("{0}")]
     Argument(String),
@@ -73,6 +76,7 @@ impl SpeError {
             SpeError::File { source, .. } => source.raw_os_error().unwrap_or(libc::EIO),
             SpeError::NoProgram(_) | SpeError::Argument(_) => libc::EINVAL,
             SpeError::Running(_) => libc::EAGAIN,
+            SpeError::Closed(_) => libc::ESRCH,
             SpeError::Unsupported(_) => libc::ENOTSUP,
             SpeError::Transfer(_) => libc::EIO,
         }

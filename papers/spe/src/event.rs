@@ -156,7 +156,7 @@ mod tests {
         let handler = EventHandler::default();
         handler.register(&context, ALL, EventTag::default());
         assert_eq!(handler.wait(8, None).len(), 1, "there is room in its mailbox");
-        context.close();
+        context.close().unwrap();
         assert!(handler.wait(8, Some(Duration::ZERO)).is_empty());
     }
 }

@@ -80,7 +80,16 @@ impl Image {
         if !segments.iter().any(|segment| segment.kind == elf::LOAD) {
             return Err(SpeError::Image("nothing in it is to be loaded".into()));
         }
-        Ok(Image { file, segments, linked: OnceLock::new() })
+        let image = Image { file, segments, linked: OnceLock::new() };
+        // Parts that overlap have more bytes than the memory has. A hostile file has thousands of
+        // them, each as long as the file, and copying them would take hours.
+        let bytes = image
+            .loads()
+            .fold(0_usize, |bytes, segment| bytes.saturating_add(segment.memory_bytes));
+        if bytes > image.end() {
+            return Err(SpeError::Image("its parts overlap".into()));
+        }
+        Ok(image)
     }
 
     /// A program that is embedded in another one: the file ends behind its section headers.

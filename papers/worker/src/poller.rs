@@ -44,8 +44,12 @@ impl WeightedPoller {
     /// it has none. `None` where no queue of a weight above zero has any.
     pub fn next(&mut self, mut cost: impl FnMut(usize) -> Option<u64>) -> Option<usize> {
         let mut empty = 0;
+        let mut unserved = 0;
+        let mut rounds = u64::MAX;
         while empty < self.grants.len() {
             let at = self.at;
+            // A turn that a call before began is not a whole one: the queue was granted then.
+            unserved += usize::from(!self.is_granted);
             match cost(at).filter(|_| self.grants[at] > 0) {
                 None => {
                     self.credit[at] = 0;
@@ -56,16 +60,34 @@ impl WeightedPoller {
                     if !std::mem::replace(&mut self.is_granted, true) {
                         self.credit[at] = self.credit[at].saturating_add(self.grants[at]);
                     }
-                    if let Some(left) = self.credit[at].checked_sub(cost) {
-                        self.credit[at] = left;
+                    let Some(missing) = cost.checked_sub(self.credit[at]).filter(|it| *it > 0)
+                    else {
+                        self.credit[at] -= cost;
                         return Some(at);
-                    }
+                    };
+                    rounds = rounds.min(missing.div_ceil(self.grants[at]));
                 }
             }
             self.at = (at + 1) % self.grants.len();
             self.is_granted = false;
+            if unserved == self.grants.len() {
+                self.skip(rounds.saturating_sub(1));
+                unserved = 0;
+                rounds = u64::MAX;
+            }
         }
         None
+    }
+
+    /// Grants what rounds grant in which no queue is served. An item may cost so much that they
+    /// could never be gone through one by one.
+    fn skip(&mut self, rounds: u64) {
+        for (credit, grant) in self.credit.iter_mut().zip(&self.grants) {
+            // A queue that has something was just granted more than nothing.
+            if *credit > 0 {
+                *credit = credit.saturating_add(grant.saturating_mul(rounds));
+            }
+        }
     }
 }
 
@@ -129,7 +151,62 @@ mod tests {
         assert_eq!(pollers(&[u32::MAX, 0], usize::MAX), [usize::MAX, 0]);
     }
 
+    #[test]
+    fn an_item_of_any_cost_is_served_soon() {
+        let mut poller = WeightedPoller::new(&[1, 2, 1], 1);
+        let mut looks = 0;
+        let costs = [Some(u64::MAX), Some(u64::MAX - 2), None];
+        let served = poller.next(|queue| {
+            looks += 1;
+            costs[queue]
+        });
+        assert_eq!(served, Some(1), "it is granted twice as much a round");
+        assert!(looks < 10, "{looks}");
+    }
+
     proptest! {
+        /// Rounds that are skipped serve as if they were gone through.
+        #[test]
+        fn skipped_rounds_change_nothing(
+            weights in prop::collection::vec(0u32..5, 1..5),
+            costs in prop::collection::vec(prop::option::of(0u64..50), 5..20),
+        ) {
+            let mut poller = WeightedPoller::new(&weights, 1);
+            let mut credit = vec![0; weights.len()];
+            let mut at = 0;
+            let mut is_granted = false;
+            for turn in 0..20 {
+                let cost_of = |queue: usize| costs[(turn + 3 * queue) % costs.len()];
+                let served = poller.next(cost_of);
+                let mut queues = 0..weights.len();
+                let has_some = queues.any(|it| weights[it] > 0 && cost_of(it).is_some());
+                prop_assert_eq!(served.is_some(), has_some);
+                if !has_some {
+                    // It looks at every queue once, and each loses its credit.
+                    credit.fill(0);
+                    is_granted = false;
+                    continue;
+                }
+                // The same by the book: one visit after the other.
+                loop {
+                    let cost = cost_of(at).filter(|_| weights[at] > 0);
+                    match cost {
+                        None => credit[at] = 0,
+                        Some(_) if !is_granted => credit[at] += u64::from(weights[at]),
+                        Some(_) => {}
+                    }
+                    is_granted = true;
+                    if let Some(left) = cost.and_then(|cost| credit[at].checked_sub(cost)) {
+                        credit[at] = left;
+                        break;
+                    }
+                    at = (at + 1) % weights.len();
+                    is_granted = false;
+                }
+                prop_assert_eq!(served, Some(at));
+            }
+        }
+
         #[test]
         fn busy_queues_get_their_shares(
             weights in prop::collection::vec(1u32..20, 1..6),

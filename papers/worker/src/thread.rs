@@ -7,7 +7,7 @@ use crate::program::caught;
 use crate::{Inside, Polling, Program, Store, WorkerError, WorkerOptions};
 use seatmap_os::affinity;
 use seatmap_os::partners::Loss;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
 /// A context as Linux implements it on the Cell processor: a start creates a thread and seats it, a
@@ -63,20 +63,36 @@ impl ThreadContext {
     /// # Errors
     /// No program is loaded, it is running already, or no thread can be created.
     pub fn start(&mut self, argument: u64) -> Result<(), WorkerError> {
+        self.start_by(Builder::new(), argument)
+    }
+
+    fn start_by(&mut self, builder: Builder, argument: u64) -> Result<(), WorkerError> {
         if self.running.is_some() {
             return Err(WorkerError::Running);
         }
         let program = Arc::clone(self.program.as_ref().ok_or(WorkerError::NoProgram)?);
         let cpu = self.cpu;
         let inside = self.inside.take().ok_or(WorkerError::NotStarted)?;
-        self.number = self.number.wrapping_add(1);
-        let number = self.number;
-        self.running = Some(
-            Builder::new()
-                .spawn(move || run(number, inside, &*program, argument))
-                .map_err(|source| WorkerError::Seat { cpu, source })?,
-        );
-        Ok(())
+        let number = self.number.wrapping_add(1);
+        // A thread that cannot be created drops its closure. The view is handed over beside it, so
+        // that it is still there for the next start.
+        let view = Arc::new(Mutex::new(Some(inside)));
+        let lent = Arc::clone(&view);
+        let created = builder.spawn(move || {
+            let inside = taken(&lent).unwrap_or_else(|| unreachable!("it is taken only here"));
+            run(number, inside, &*program, argument)
+        });
+        match created {
+            Ok(thread) => {
+                self.number = number;
+                self.running = Some(thread);
+                Ok(())
+            }
+            Err(source) => {
+                self.inside = taken(&view);
+                Err(WorkerError::Seat { cpu, source })
+            }
+        }
     }
 
     /// Joins the thread, and returns the program's stop code.
@@ -157,6 +173,10 @@ impl ThreadContext {
     }
 }
 
+fn taken(view: &Mutex<Option<Inside>>) -> Option<Inside> {
+    view.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
 /// The life of a thread. However it ends, those who wait for a message of it are told.
 fn run(number: u32, mut inside: Inside, program: &dyn Program, argument: u64) -> Ran {
     let desk = Arc::clone(&inside.desk);
@@ -182,5 +202,27 @@ impl Drop for ThreadContext {
         self.desk.abandon(true);
         self.mailboxes.ring();
         let _ = self.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_that_cannot_be_created_leaves_the_context_as_it_was() {
+        let cpu = affinity::current().unwrap()[0];
+        let mut context = ThreadContext::new(cpu, WorkerOptions::default()).unwrap();
+        context.load(Arc::new(|inside: &mut Inside, argument: u64| {
+            inside.mailbox_write(argument as u32 + 1);
+            7
+        }));
+        // No address space has room for this stack.
+        let builder = Builder::new().stack_size(isize::MAX as usize / 2);
+        let error = context.start_by(builder, 1).unwrap_err();
+        assert!(matches!(error, WorkerError::Seat { .. }), "{error}");
+        assert!(matches!(context.wait(), Err(WorkerError::NotStarted)));
+        assert_eq!(context.run(1).unwrap(), 7);
+        assert_eq!(context.mailbox_read().unwrap(), 2);
     }
 }

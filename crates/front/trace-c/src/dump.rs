@@ -24,13 +24,9 @@ pub fn remember_folder() -> bool {
 
 /// Writes the file, without the heap. Nothing can be told to the program if that fails.
 pub fn write() {
-    let Some(mut path) = output::folder() else { return };
     // SAFETY: the call has no preconditions.
     let pid = unsafe { libc::getpid() };
-    if write!(path, "/threads-{pid}.jsonl").is_err() {
-        return;
-    }
-    if let Some(mut text) = Text::create(path.as_c()) {
+    if let Some(mut text) = output::file(format_args!("threads-{pid}")) {
         let _ = all(&mut text, pid);
     }
 }

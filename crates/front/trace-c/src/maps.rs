@@ -78,14 +78,16 @@ impl Region {
     }
 
     fn enter(&mut self, mapping: &Mapping) {
-        if mapping.path != self.path() {
+        // All parts of a module whose path does not fit have the same beginning of it.
+        let path = &mapping.path[..mapping.path.len().min(LONGEST - 1)];
+        if path != self.path() {
             self.base = mapping.from.wrapping_sub(mapping.offset);
             self.is_code = false;
         }
         self.is_code |= mapping.rights.get(2) == Some(&b'x');
-        self.length = mapping.path.len().min(LONGEST - 1);
+        self.length = path.len();
         self.path = [0; LONGEST];
-        self.path[..self.length].copy_from_slice(&mapping.path[..self.length]);
+        self.path[..self.length].copy_from_slice(path);
     }
 }
 
@@ -95,17 +97,30 @@ fn lines(mut each: impl FnMut(&[u8]) -> Option<()>) -> Option<()> {
     let file = unsafe { libc::open(c"/proc/self/maps".as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
     let mut buffer = [0_u8; 4096];
     let mut used = 0;
+    let mut is_rest = false;
     let mut found = None;
     while found.is_none() && file >= 0 {
         let got = read(file, &mut buffer[used..]);
-        used += got;
-        let Some(end) = buffer[..used].iter().rposition(|byte| *byte == b'\n') else { break };
-        found = buffer[..end].split(|byte| *byte == b'\n').find_map(&mut each);
-        buffer.copy_within(end + 1..used, 0);
-        used -= end + 1;
         if got == 0 {
             break;
         }
+        used += got;
+        let end = match buffer[..used].iter().rposition(|byte| *byte == b'\n') {
+            Some(end) => end,
+            // A path of four thousand bytes, or of a quarter of them with newlines, which the
+            // kernel writes as `\012`: the line is given without its end.
+            None if used == buffer.len() => used,
+            None => continue,
+        };
+        let mut lines = buffer[..end].split(|byte| *byte == b'\n');
+        if is_rest {
+            lines.next();
+        }
+        found = lines.find_map(&mut each);
+        is_rest = end == used;
+        let next = used.min(end + 1);
+        buffer.copy_within(next..used, 0);
+        used -= next;
     }
     // SAFETY: the file was opened above.
     unsafe { libc::close(file) };
@@ -138,6 +153,13 @@ fn hex(digits: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::fd::AsRawFd;
+
+    /// 4 KiB on most computers; 16 or 64 KiB on some of Arm's.
+    fn page_bytes() -> usize {
+        // SAFETY: the call has no preconditions.
+        usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap()
+    }
 
     static ZEROS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
 
@@ -152,21 +174,20 @@ mod tests {
     /// Three pages, one after the other: this program's file with these rights, one that cannot be
     /// touched, and one to write.
     fn beside_a_file(rights: c_int) -> [usize; 3] {
-        use std::os::fd::AsRawFd;
-        const PAGE: usize = 4096;
+        let page = page_bytes();
         let file = std::fs::File::open(std::env::current_exe().unwrap()).unwrap();
         let private = libc::MAP_PRIVATE;
         // SAFETY: the pages are new, and those that are mapped over are among them.
         unsafe {
             let anywhere = std::ptr::null_mut();
             let anonymous = private | libc::MAP_ANONYMOUS;
-            let pages = libc::mmap(anywhere, 5 * PAGE, libc::PROT_NONE, anonymous, -1, 0);
+            let pages = libc::mmap(anywhere, 5 * page, libc::PROT_NONE, anonymous, -1, 0);
             let fixed = private | libc::MAP_FIXED;
-            let at = pages.byte_add(PAGE);
-            assert_eq!(libc::mmap(at, PAGE, rights, fixed, file.as_raw_fd(), 0), at);
+            let at = pages.byte_add(page);
+            assert_eq!(libc::mmap(at, page, rights, fixed, file.as_raw_fd(), 0), at);
             let both = libc::PROT_READ | libc::PROT_WRITE;
-            assert_eq!(libc::mprotect(at.byte_add(2 * PAGE), PAGE, both), 0);
-            [1, 2, 3].map(|page| pages as usize + page * PAGE)
+            assert_eq!(libc::mprotect(at.byte_add(2 * page), page, both), 0);
+            [1, 2, 3].map(|number| pages as usize + number * page)
         }
     }
 
@@ -188,12 +209,44 @@ mod tests {
             let [file, guard, ..] = beside_a_file(rights);
             // SAFETY: the page was mapped for this.
             let status = unsafe {
-                libc::mprotect(guard as *mut libc::c_void, 4096, libc::PROT_READ | libc::PROT_WRITE)
+                libc::mprotect(
+                    guard as *mut libc::c_void,
+                    page_bytes(),
+                    libc::PROT_READ | libc::PROT_WRITE,
+                )
             };
             assert_eq!(status, 0);
             assert!(region(file).unwrap().file().is_some());
             assert_eq!(region(guard).unwrap().file().is_some(), is_part);
         }
+    }
+
+    #[test]
+    fn a_path_of_any_length_hides_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        // The kernel writes each of these as four bytes.
+        let path = (0..9).fold(folder.path().to_owned(), |path, _| path.join("\n".repeat(250)));
+        std::fs::create_dir_all(&path).unwrap();
+        let page = page_bytes();
+        for name in ["first", "second"] {
+            let name = path.join(name);
+            std::fs::write(&name, "x").unwrap();
+            let file = std::fs::File::open(&name).unwrap();
+            // SAFETY: the pages are new.
+            let at = unsafe {
+                let anywhere = std::ptr::null_mut();
+                let private = libc::MAP_PRIVATE;
+                libc::mmap(anywhere, page, libc::PROT_READ, private, file.as_raw_fd(), 0)
+            };
+            assert_ne!(at, libc::MAP_FAILED);
+            let region = region(at as usize).unwrap();
+            assert!(region.path().starts_with(folder.path().to_str().unwrap().as_bytes()));
+        }
+        let mut last = 0;
+        each(|mapping| last = mapping.from);
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+        let expected = maps.lines().last().unwrap().split('-').next().unwrap();
+        assert_eq!(Some(last), hex(expected.as_bytes()));
     }
 
     #[test]

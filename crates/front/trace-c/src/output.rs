@@ -1,7 +1,8 @@
 //! The folder that `SEATMAP_TRACE` names, and the files in it.
 
+use crate::text::Text;
 use std::ffi::CStr;
-use std::fmt::{self, Write};
+use std::fmt::{self, Arguments, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::OnceLock;
 
@@ -9,6 +10,10 @@ use std::sync::OnceLock;
 pub const FORMAT: &str = "seatmap-trace/1";
 
 const LONGEST: usize = libc::PATH_MAX as usize;
+
+/// Files of one name that a folder may have: more than there are processes with one number in a
+/// job of containers.
+const NAMESAKES: u32 = 1 << 16;
 
 static FOLDER: OnceLock<Option<Path>> = OnceLock::new();
 
@@ -51,6 +56,30 @@ fn read() -> Option<Path> {
     named_by("SEATMAP_TRACE")
 }
 
+/// Makes a file of this name in the folder; nothing where the kernel refuses.
+pub fn file(name: Arguments) -> Option<Text> {
+    numbered(&folder()?, name)
+}
+
+/// Makes a file of this name, with a number behind it where others have the name: processes of two
+/// containers, and of one after the other, may have the same number, and each has a trace.
+fn numbered(folder: &Path, name: Arguments) -> Option<Text> {
+    for number in 0..NAMESAKES {
+        let mut path = folder.clone();
+        write!(path, "/{name}").ok()?;
+        if number > 0 {
+            write!(path, "-{number}").ok()?;
+        }
+        path.write_str(".jsonl").ok()?;
+        match Text::create(path.as_c()) {
+            Ok(text) => return Some(text),
+            Err(libc::EEXIST) => {}
+            Err(_) => return None,
+        }
+    }
+    None
+}
+
 /// The path that a variable of the environment has.
 pub fn named_by(variable: &str) -> Option<Path> {
     let value = std::env::var_os(variable).filter(|value| !value.is_empty())?;
@@ -67,6 +96,22 @@ pub fn named(beginning: &[u8]) -> Option<Path> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn processes_of_one_number_have_a_file_each() {
+        let place = tempfile::tempdir().unwrap();
+        let folder = named(place.path().as_os_str().as_bytes()).unwrap();
+        for text in ["first", "second", "third"] {
+            let mut file = numbered(&folder, format_args!("threads-{}", 1)).unwrap();
+            file.write_str(text).unwrap();
+        }
+        for (name, text) in [("1", "first"), ("1-1", "second"), ("1-2", "third")] {
+            let path = place.path().join(format!("threads-{name}.jsonl"));
+            assert_eq!(std::fs::read_to_string(path).unwrap(), text);
+        }
+        let missing = named(b"/nowhere/at/all").unwrap();
+        assert!(numbered(&missing, format_args!("threads-1")).is_none());
+    }
 
     #[test]
     fn a_path_that_is_too_long_is_refused() {

@@ -14,13 +14,17 @@ pub struct Text {
 }
 
 impl Text {
-    /// Replaces the file at this path.
-    pub fn create(path: &CStr) -> Option<Self> {
-        let flags =
-            libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC | libc::O_CLOEXEC | libc::O_NOFOLLOW;
+    /// Makes a file at this path; the kernel's error, `EEXIST` where something is there.
+    pub fn create(path: &CStr) -> Result<Self, c_int> {
+        // With these flags the kernel does not follow a link either.
+        let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL | libc::O_CLOEXEC;
         // SAFETY: the path is a C string.
         let file = unsafe { libc::open(path.as_ptr(), flags, 0o600) };
-        (file >= 0).then_some(Text { file, buffer: [0; BUFFER], used: 0, failed: false })
+        if file < 0 {
+            // SAFETY: the address is this thread's own.
+            return Err(unsafe { *libc::__errno_location() });
+        }
+        Ok(Text { file, buffer: [0; BUFFER], used: 0, failed: false })
     }
 
     /// Writes text between quotes, as JSON has it. Bytes that are not text become `?`.

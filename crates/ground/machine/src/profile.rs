@@ -1,12 +1,11 @@
 //! `seatmap-profile/1`: everything known of one machine.
 
-use crate::nanoseconds::too_long;
+mod check;
+
 use crate::{
-    Clock, CoreDistance, Deciles, Environment, HomeModel, Loaded, Matrix, Origin, SeatSpeed,
-    Topology, Wakeups,
+    Clock, CoreDistance, Environment, HomeModel, Loaded, Origin, SeatSpeed, Topology, Wakeups,
 };
 use seatmap_document::DocumentError;
-use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.
@@ -95,211 +94,14 @@ impl Profile {
     /// # Errors
     /// [`DocumentError::Inconsistent`] with the first thing found wrong.
     pub fn check(&self) -> Result<(), DocumentError> {
-        check_unique("topology.pus", self.topology.os_indices())?;
-        if let Some(distance) = &self.core_distance {
-            check_core_distance(distance, &self.topology)?;
-        }
-        if let Some(model) = &self.home_model {
-            check_home_model(model, self.core_distance.as_ref())?;
-        }
-        if let Some(speed) = &self.speed {
-            check_speed(speed, &self.topology)?;
-        }
-        if let Some(problem) =
-            self.wakeups.as_ref().and_then(|wakeups| wakeups.problem(&self.topology))
-        {
-            return wrong(format!("wakeups.{problem}"));
-        }
-        Ok(())
-    }
-}
-
-fn wrong<T>(what: String) -> Result<T, DocumentError> {
-    Err(DocumentError::Inconsistent(what))
-}
-
-fn check_unique(what: &str, os: impl Iterator<Item = u32>) -> Result<(), DocumentError> {
-    let mut seen = std::collections::HashSet::new();
-    for os in os {
-        if !seen.insert(os) {
-            return wrong(format!("{what}: PU {os} stands there twice"));
-        }
-    }
-    Ok(())
-}
-
-fn check_speed(speed: &SeatSpeed, topology: &Topology) -> Result<(), DocumentError> {
-    check_unique("speed.pus", speed.pus.iter().copied())?;
-    if let Some(os) = speed.pus.iter().find(|os| topology.pu(**os).is_none()) {
-        return wrong(format!("speed.pus: PU {os} is not in topology.pus"));
-    }
-    match speed.problem() {
-        Some(problem) => wrong(format!("speed.{problem}")),
-        None => Ok(()),
-    }
-}
-
-fn check_core_distance(distance: &CoreDistance, topology: &Topology) -> Result<(), DocumentError> {
-    check_unique("core_distance.pus", distance.pus.iter().copied())?;
-    // A set, because thousands of PUs are looked up.
-    let known: std::collections::HashSet<u32> = topology.os_indices().collect();
-    if let Some(os) = distance.pus.iter().find(|os| !known.contains(os)) {
-        return wrong(format!("core_distance.pus: PU {os} is not in topology.pus"));
-    }
-    let named = [
-        ("median_ns", Some(&distance.median_ns)),
-        ("p10_ns", distance.p10_ns.as_ref()),
-        ("mad_ns", distance.mad_ns.as_ref()),
-        ("ci95_low_ns", distance.ci95_low_ns.as_ref()),
-        ("ci95_high_ns", distance.ci95_high_ns.as_ref()),
-    ];
-    for (name, matrix) in named.into_iter().filter_map(|(name, matrix)| Some((name, matrix?))) {
-        check_matrix(name, matrix, distance.pus.len())?;
-    }
-    check_deciles(distance)?;
-    if distance.status.n() == distance.pus.len() {
-        Ok(())
-    } else {
-        wrong(format!(
-            "core_distance.status has {} for {}",
-            counted(distance.status.n(), "row"),
-            counted(distance.pus.len(), "PU")
-        ))
-    }
-}
-
-fn check_deciles(distance: &CoreDistance) -> Result<(), DocumentError> {
-    let Some(deciles) = &distance.deciles_ns else { return Ok(()) };
-    let pairs = distance.pus.len() * distance.pus.len().saturating_sub(1) / 2;
-    if deciles.len() != pairs {
-        return wrong(format!(
-            "core_distance.deciles_ns has {} for {}",
-            counted(deciles.len(), "row"),
-            counted(pairs, "pair")
-        ));
-    }
-    match deciles.iter().position(|row| !row.as_ref().is_none_or(ascend)) {
-        Some(at) => {
-            wrong(format!("core_distance.deciles_ns[{at}] does not ascend from 0 or above"))
-        }
-        None => Ok(()),
-    }
-}
-
-fn ascend(row: &Deciles) -> bool {
-    row[0] >= 0.0 && row.windows(2).all(|two| two[0] <= two[1])
-}
-
-fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Result<(), DocumentError> {
-    if matrix.n() != n {
-        return wrong(format!(
-            "core_distance.{name} has {} for {}",
-            counted(matrix.n(), "row"),
-            counted(n, "PU")
-        ));
-    }
-    for i in 0..n {
-        // Unknown distances are not a number, and so are not below 0.
-        if let Some(j) = matrix.row(i).iter().position(|cell| *cell < 0.0) {
-            return wrong(format!(
-                "core_distance.{name}[{i}][{j}] is negative: {}",
-                matrix[(i, j)]
-            ));
-        }
-    }
-    check_length(&format!("core_distance.{name}"), (0..n).map(|i| matrix.row(i)))?;
-    check_symmetric(&format!("core_distance.{name}"), matrix)
-}
-
-/// Profiles that were not read from a file must keep to the limits of files.
-fn check_length<'a>(
-    name: &str,
-    rows: impl Iterator<Item = &'a [f64]>,
-) -> Result<(), DocumentError> {
-    for (i, row) in rows.enumerate() {
-        if let Some((j, problem)) =
-            row.iter().enumerate().find_map(|(j, ns)| Some((j, too_long(*ns)?)))
-        {
-            return wrong(format!("{name}[{i}][{j}]: {problem}"));
-        }
-    }
-    Ok(())
-}
-
-/// A round trip is the same from both ends, and searches that trust in that would never end where
-/// it is not.
-fn check_symmetric(name: &str, matrix: &Matrix) -> Result<(), DocumentError> {
-    match matrix.pairs().find(|(i, j, there)| {
-        let back = matrix[(*j, *i)];
-        // Two that are unknown are alike, though NaN is never equal.
-        **there != back && !(there.is_nan() && back.is_nan())
-    }) {
-        Some((i, j, there)) => wrong(format!(
-            "{name}[{i}][{j}] is {there}, and [{j}][{i}] is {}: make them equal",
-            matrix[(j, i)]
-        )),
-        None => Ok(()),
-    }
-}
-
-fn check_home_model(
-    model: &HomeModel,
-    distance: Option<&CoreDistance>,
-) -> Result<(), DocumentError> {
-    let Some(distance) = distance else {
-        return wrong("home_model stands there without core_distance".to_owned());
-    };
-    check_unique("home_model.groups", model.groups.iter().flatten().copied())?;
-    if let Some(os) = model.groups.iter().flatten().find(|os| !distance.pus.contains(os)) {
-        return wrong(format!("home_model.groups: PU {os} is not in core_distance.pus"));
-    }
-    if model.between_ns.n() != model.groups.len() {
-        let rows = model.between_ns.n();
-        let groups = model.groups.len();
-        return wrong(format!(
-            "home_model.between_ns has {} for {}",
-            counted(rows, "row"),
-            counted(groups, "group")
-        ));
-    }
-    check_symmetric("home_model.between_ns", &model.between_ns)?;
-    if model.offset_ns.len() != distance.pus.len() {
-        let rows = model.offset_ns.len();
-        let pus = distance.pus.len();
-        return wrong(format!(
-            "home_model.offset_ns has {} for {}",
-            counted(rows, "row"),
-            counted(pus, "PU")
-        ));
-    }
-    check_length(
-        "home_model.between_ns",
-        (0..model.groups.len()).map(|i| model.between_ns.row(i)),
-    )?;
-    check_length("home_model.offset_ns", model.offset_ns.iter().map(Vec::as_slice))?;
-    check_length("home_model.inside_ns", model.inside_ns.iter().flatten().map(Vec::as_slice))?;
-    let homes = model.homes();
-    if let Some(inside) = &model.inside_ns
-        && (inside.len() != model.groups.len() || inside.iter().any(|row| row.len() != homes))
-    {
-        return wrong(format!(
-            "home_model.inside_ns is not {} by {homes}",
-            counted(model.groups.len(), "group"),
-            homes = counted(homes, "home")
-        ));
-    }
-    match model.offset_ns.iter().position(|row| row.len() != homes) {
-        Some(bad) => {
-            wrong(format!("home_model.offset_ns[{bad}] has another number of homes than row 0"))
-        }
-        None => Ok(()),
+        check::profile(self)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::OriginKind;
+    use crate::{Deciles, Matrix, OriginKind};
 
     fn small() -> Profile {
         let origin =
@@ -406,6 +208,94 @@ mod tests {
             error.starts_with("core_distance.median_ns[0][1]: inf ns is beyond any machine"),
             "{error}"
         );
+    }
+
+    /// A home model with lines, a loaded curve, and everything else that has numbers.
+    fn full() -> serde_json::Value {
+        let mut value = serde_json::to_value(small()).unwrap();
+        value["clock"] = serde_json::json!({"step_ns": 1.0, "frequency_hz": 2e9});
+        value["environment"]["steal_percent"] = 0.5.into();
+        value["environment"]["load_average"] = 1.5.into();
+        value["core_distance"]["regimes"] =
+            serde_json::json!([{"pus": [0, 4], "regimes": [{"median_ns": 80.0, "share": 1.0}]}]);
+        value["core_distance"]["deciles_ns"] = serde_json::json!([vec![80.0; 11]]);
+        value["core_distance"]["protocol"] = serde_json::json!({
+            "passes": 1, "batches": 1, "round_trips": 1, "resolution_ns": 0.1, "discarded_gap": 0,
+            "discarded_switched": 0, "discarded_moved": 0, "kept": 1, "seconds": 1.5,
+        });
+        let loaded = [1, 2].map(|pairs| Loaded {
+            pairs,
+            median_ns: 80.0,
+            p10_ns: 79.0,
+            p90_ns: 81.0,
+            draws: 1,
+            samples: 1,
+        });
+        value["loaded"] = serde_json::to_value(loaded).unwrap();
+        value["home_model"] = serde_json::json!({
+            "groups": [[0, 4]], "between_ns": [[80.0]], "inside_ns": null,
+            "offset_ns": [[0.0, 1.0], [1.0, 0.0]], "r2": 0.9, "residual_ns": 0.5,
+            "pair_view_empty": false, "star_r2": 0.5, "smt_ns": 9.0,
+            "lines": {
+                "home_of_line": [0, 1], "nearest_pu": [0, 4], "confidence": 0.9, "resolvable": true,
+            },
+        });
+        value
+    }
+
+    fn refusal(pointer: &str, with: f64) -> Option<String> {
+        let mut value = full();
+        *value.pointer_mut(pointer).unwrap() = if with.fract() == 0.0 && with.abs() < 1e10 {
+            (with as i64).into()
+        } else {
+            with.into()
+        };
+        Profile::from_json(&value.to_string()).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_number_that_cannot_be_is_refused_with_its_place() {
+        assert_eq!(refusal("/clock/step_ns", 1.0), None);
+        let places = [
+            ("/clock/step_ns", -1.0),
+            ("/clock/frequency_hz", -1.0),
+            ("/environment/steal_percent", -1.0),
+            ("/environment/load_average", 1e300),
+            ("/core_distance/median_ns/0/0", -1.0),
+            ("/core_distance/median_ns/1/1", -1.0),
+            ("/core_distance/regimes/0/pus/1", 7.0),
+            ("/core_distance/regimes/0/regimes/0/median_ns", 1e300),
+            ("/core_distance/regimes/0/regimes/0/share", 1.5),
+            ("/core_distance/deciles_ns/0/10", 1e300),
+            ("/core_distance/protocol/resolution_ns", -1.0),
+            ("/core_distance/protocol/seconds", -1.0),
+            ("/loaded/1/median_ns", -1.0),
+            ("/loaded/1/p10_ns", 1e300),
+            ("/loaded/0/p90_ns", -0.5),
+            ("/loaded/0/pairs", 2.0),
+            ("/home_model/r2", 1.5),
+            ("/home_model/residual_ns", -1.0),
+            ("/home_model/star_r2", -1e300),
+            ("/home_model/smt_ns", -1.0),
+            ("/home_model/lines/confidence", 2.0),
+            ("/home_model/lines/home_of_line/1", 2.0),
+            ("/home_model/lines/nearest_pu/1", 3.0),
+            ("/topology/pus/1/os", 4e9),
+        ];
+        let all: Vec<String> = places
+            .map(|(place, with)| refusal(place, with).unwrap_or_else(|| format!("{place}: read")))
+            .into();
+        insta::assert_snapshot!(all.join("\n"));
+    }
+
+    #[test]
+    fn numbers_that_json_has_not_are_refused_too() {
+        let mut profile = Profile::from_json(&full().to_string()).unwrap();
+        profile.loaded[1].p90_ns = f64::NAN;
+        let error = profile.check().unwrap_err().to_string();
+        assert_eq!(error, "loaded[1].p90_ns is NaN, which is not from 0e0 to 2e9");
+        profile.loaded[1].p90_ns = f64::INFINITY;
+        assert!(profile.check().unwrap_err().to_string().starts_with("loaded[1].p90_ns is inf"));
     }
 
     #[test]

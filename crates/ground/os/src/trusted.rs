@@ -193,12 +193,8 @@ impl TrustedFolder {
     /// [`TrustError`]; the file is then as it was.
     pub fn replace(&self, name: impl AsRef<OsStr>, bytes: &[u8]) -> Result<(), TrustError> {
         let name = checked(name.as_ref())?;
-        let count = REPLACED.fetch_add(1, Ordering::Relaxed);
-        let new = OsString::from(format!(".{}.{count}.new", std::process::id()));
-        // A process of the same number may have died over one.
-        self.remove(&new)?;
-        let written =
-            self.file(&new, Open::New)?.write_all(bytes).map_err(at(&self.path.join(&new)));
+        let (new, mut file) = self.fresh()?;
+        let written = file.write_all(bytes).map_err(at(&self.path.join(&new)));
         let placed = written.and_then(|()| {
             fs::renameat(&self.folder, &new, &self.folder, name).map_err(at(&self.path.join(name)))
         });
@@ -206,6 +202,21 @@ impl TrustedFolder {
             self.remove(&new)?;
         }
         placed
+    }
+
+    /// A file that nobody else writes, and its name.
+    fn fresh(&self) -> Result<(OsString, std::fs::File), TrustError> {
+        loop {
+            let count = REPLACED.fetch_add(1, Ordering::Relaxed);
+            let name = OsString::from(format!(".{}.{count}.new", std::process::id()));
+            match self.file(&name, Open::New) {
+                // A process of the same number has it: one in another container that has this
+                // folder as well, or one that died over it.
+                Err(TrustError::Io { source, .. })
+                    if source.kind() == io::ErrorKind::AlreadyExists => {}
+                opened => return opened.map(|file| (name, file)),
+            }
+        }
     }
 
     /// Removes a file, or a link, and not what it leads to. One that is not there is removed

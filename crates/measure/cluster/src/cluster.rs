@@ -4,6 +4,7 @@ use crate::facts::Facts;
 use crate::mpi::Mpi;
 use seatmap_document::{DocumentError, visible};
 use seatmap_machine::Profile;
+use seatmap_os::cpu_list::MAX_CPU;
 use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -13,6 +14,10 @@ pub const FORMAT: &str = "seatmap-cluster/1";
 
 /// The most nodes of a cluster that is read: more would make a matrix of over a gigabyte.
 pub const MOST_NODES: usize = 8192;
+
+/// The largest figure that is read, in any unit: a message of eleven days. Sums of them, weighted
+/// with what patterns may weigh, stay numbers.
+const LARGEST: f64 = 1e15;
 
 /// The nodes of a cluster and the ways between them, as `seatmap cluster measure` writes them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -160,8 +165,7 @@ impl Stop {
     fn is_possible(&self) -> bool {
         is_positive(self.cpus)
             && is_positive(self.period_ms)
-            && self.stopped_ms.is_finite()
-            && self.stopped_ms >= 0.0
+            && (0.0..=LARGEST).contains(&self.stopped_ms)
             && self.stopped_periods <= self.periods
     }
 }
@@ -373,6 +377,18 @@ impl Cluster {
         if let Some(twice) = self.nodes.iter().find(|node| !names.insert(&node.name)) {
             return Err(format!("two nodes have the name {}", twice.name));
         }
+        for node in &self.nodes {
+            // Seats are counted, and there is a number for each.
+            if node.facts.cpus > MAX_CPU as usize {
+                return Err(format!(
+                    "node {} has {}, and {MAX_CPU} is the most",
+                    node.name,
+                    counted(node.facts.cpus, "CPU")
+                ));
+            }
+            let profile = node.profile.as_ref().map_or(Ok(()), Profile::check);
+            profile.map_err(|why| format!("the profile of node {}: {why}", node.name))?;
+        }
         let mut seen = BTreeSet::new();
         for pair in &self.pairs {
             pair.check(nodes)?;
@@ -380,15 +396,17 @@ impl Cluster {
                 return Err(format!("nodes {:?} stand in two pairs", pair.nodes));
             }
         }
-        if !self
-            .loaded
-            .iter()
-            .flat_map(|loaded| &loaded.streams)
-            .all(|stream| stream.from.max(stream.to) < nodes && stream.rate_mbps.is_finite())
-        {
+        if !self.loaded.iter().flat_map(|loaded| &loaded.streams).all(|stream| {
+            stream.from.max(stream.to) < nodes && (0.0..=LARGEST).contains(&stream.rate_mbps)
+        }) {
             return Err(format!(
                 "a stream has an impossible rate, or a node that is none of the {nodes}"
             ));
+        }
+        let error_percent =
+            self.held_back.as_ref().map_or(0.0, |held_back| held_back.error_percent);
+        if !(0.0..=LARGEST).contains(&error_percent) {
+            return Err(format!("the error of the pairs held back is {error_percent:e} percent"));
         }
         self.mpi.as_ref().map_or(Ok(()), |mpi| mpi.check(nodes))?;
         let mut grouped = BTreeSet::new();
@@ -438,7 +456,7 @@ impl Pair {
             shown.flat_map(|shown| [shown.factor, shown.at_least, shown.like.unwrap_or(1.0)]);
         if !factors.all(is_positive) {
             return Err(format!(
-                "a factor of nodes {a} and {b} over like pairs is not a positive number"
+                "a factor of nodes {a} and {b} over like pairs is not a positive number up to {LARGEST:e}"
             ));
         }
         let shares = self.ends.iter().flatten().filter_map(|end| end.wait_share);
@@ -452,7 +470,7 @@ impl Pair {
         if self.gap_ns.into_iter().all(is_positive) {
             Ok(())
         } else {
-            Err(format!("a gap of nodes {a} and {b} is not a positive number"))
+            Err(format!("a gap of nodes {a} and {b} is not a positive number up to {LARGEST:e}"))
         }
     }
 
@@ -466,7 +484,9 @@ impl Pair {
             [trip.median_ns, trip.p10_ns, trip.p90_ns].into_iter().chain(trip.ci95_ns)
         });
         if !times.chain(rate_mbps).all(is_positive) {
-            return Err(format!("a time or a rate of nodes {a} and {b} is not a positive number"));
+            return Err(format!(
+                "a time or a rate of nodes {a} and {b} is not a positive number up to {LARGEST:e}"
+            ));
         }
         let ascending = trips.windows(2).all(|two| two[0].size_bytes < two[1].size_bytes);
         if trips.is_empty() || !ascending {
@@ -479,5 +499,5 @@ impl Pair {
 }
 
 fn is_positive(value: f64) -> bool {
-    value.is_finite() && value > 0.0
+    value > 0.0 && value <= LARGEST
 }

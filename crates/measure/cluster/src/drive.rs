@@ -66,8 +66,8 @@ pub(crate) struct Way<'a> {
 }
 
 /// Measures the way to a node that answers; round trips of each size take about this time. A node
-/// that is silent is given up well before `limit`, so that the one who waits for this result does
-/// not blame this node.
+/// that is silent is given up well before `limit`, and a way that is too slow for all of it at
+/// `limit`, so that the one who waits for this result does not blame this node.
 ///
 /// # Errors
 /// The step that failed, and why.
@@ -82,7 +82,11 @@ pub(crate) fn drive(way: Way<'_>, time: Duration, limit: Duration) -> Result<Pai
         let through = trips.last().map_or(String::new(), |trip: &Trip| {
             format!(", and those of {} B come through: larger packets are lost", trip.size_bytes)
         });
-        trips.push(line.trips(size, time).map_err(|error| tried(&what, &error, limit) + &through)?);
+        trips.push(line.trips(size, time).map_err(|error| match error.kind() {
+            // The pair has used up its time: nothing is lost.
+            io::ErrorKind::Other => tried(&what, &error, limit),
+            _ => tried(&what, &error, limit) + &through,
+        })?);
     }
     // A stream fills queues, which then drop packets of a healthy link: the losses of trips count.
     let trips_only = line.accounts().map_err(|error| tried("its counts", &error, limit))?;
@@ -136,6 +140,32 @@ fn silence(limit: Duration) -> Duration {
 struct Line {
     channel: Channel,
     buffer: Vec<u8>,
+    time: PairTime,
+}
+
+/// The time for all measurements of a pair.
+#[derive(Clone, Copy)]
+struct PairTime {
+    limit: Duration,
+    /// Its end; `None` where the clock does not reach that far.
+    until: Option<Instant>,
+}
+
+impl PairTime {
+    fn begin(limit: Duration) -> Self {
+        PairTime { limit, until: Instant::now().checked_add(limit) }
+    }
+
+    /// Fails once it is over. Each answer of a slow way may come in time, and all of them too late.
+    fn look(self) -> io::Result<()> {
+        if self.until.is_none_or(|until| Instant::now() < until) {
+            return Ok(());
+        }
+        let limit = limit_words(self.limit);
+        Err(io::Error::other(format!(
+            "all measurements of the pair take longer than {limit}; give it more with --timeout"
+        )))
+    }
 }
 
 /// Sends to a node for this time. The rate, in Mbit/s.
@@ -157,6 +187,7 @@ const BURST: u32 = 16;
 
 impl Line {
     fn open(way: Way<'_>, limit: Duration) -> io::Result<Self> {
+        let time = PairTime::begin(limit);
         let silence = silence(limit).max(Duration::from_millis(1));
         let stream = TcpStream::connect_timeout(&way.address, silence)?;
         let called = call_within(silence, stream, way.secret, Purpose::Pair, &way.ends);
@@ -168,7 +199,7 @@ impl Line {
         // Both limits: the other end may stop answering, or stop reading what is sent to it.
         channel.set_read_timeout(Some(silence))?;
         channel.stream().set_write_timeout(Some(silence))?;
-        Ok(Line { channel, buffer: vec![0x5a; LARGEST as usize] })
+        Ok(Line { channel, buffer: vec![0x5a; LARGEST as usize], time })
     }
 
     /// An order with its tag, which is made before a clock is read. It is to be sent next.
@@ -219,9 +250,11 @@ impl Line {
     /// The times of round trips, in nanoseconds.
     fn echo(&mut self, size: u32, count: u32) -> io::Result<Vec<f64>> {
         self.order(b'E', size, count)?;
+        let time = self.time;
         let message = &mut self.buffer[..size as usize];
         (0..count)
             .map(|_| {
+                time.look()?;
                 let begun = Instant::now();
                 self.channel.write_payload(message)?;
                 self.channel.read_payload(message)?;
@@ -232,6 +265,7 @@ impl Line {
 
     /// A stream of messages to the other node, until its answer.
     fn there(&mut self, size: u32, count: u32) -> io::Result<f64> {
+        self.time.look()?;
         self.order(b'U', size, count)?;
         let begun = Instant::now();
         (0..count).try_for_each(|_| self.channel.write_payload(&self.buffer[..size as usize]))?;
@@ -243,6 +277,7 @@ impl Line {
 
     /// A stream of messages from the other node, from the order to the last byte.
     fn back(&mut self, size: u32, count: u32) -> io::Result<f64> {
+        self.time.look()?;
         let order = self.sealed(b'D', size, count);
         let begun = Instant::now();
         self.channel.write_payload(&order)?;
@@ -361,6 +396,23 @@ mod tests {
         );
         // One clock tells both times: they differ by less than a trip takes.
         assert!(found.clock_offset_ns.abs() < 1e9, "{}", found.clock_offset_ns);
+    }
+
+    /// Each answer comes at once, and all of them take longer than there is time.
+    #[test]
+    fn a_pair_has_its_time_and_no_more() {
+        let secret = Secret::new().unwrap();
+        let way = way(1, answering(1, &secret), &secret);
+        let limit = Duration::from_millis(900);
+        let error = drive(way, Duration::from_secs(2), limit).unwrap_err();
+        assert!(
+            error.ends_with(
+                ": all measurements of the pair take longer than 900 ms; give it more with --timeout"
+            ),
+            "{error}"
+        );
+        let forever = Duration::from_millis(u64::MAX);
+        drive(way, Duration::from_millis(1), forever).unwrap();
     }
 
     #[test]

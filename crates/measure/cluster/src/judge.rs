@@ -197,7 +197,8 @@ impl Judgement {
     }
 
     /// The groups of a pair's nodes, and the measured pairs of these that are not suspect; where
-    /// they have hardly any, those of all groups, or between any two; where all are suspect, those.
+    /// they have hardly any, those of all groups, or between any two; where all are suspect, those,
+    /// the pair itself among them.
     pub(crate) fn like(
         &self,
         cluster: &Cluster,
@@ -221,9 +222,8 @@ impl Judgement {
             (true, _) => (own, near),
             (false, false) => (own, far),
             (false, true) => {
-                let others = cluster.pairs.iter().map(|other| other.nodes);
-                let like = others.filter(|other| *other != pair && self.block(*other) == own);
-                (own, like.collect())
+                let all = cluster.pairs.iter().map(|other| other.nodes);
+                (own, all.filter(|other| self.block(*other) == own).collect())
             }
         }
     }

@@ -532,6 +532,10 @@ fn turned(pair: &Pair, nodes: [usize; 2]) -> Pair {
     turned.segments.reverse();
     if let Some(ends) = &mut turned.ends {
         ends.reverse();
+        turned.mtu_bytes = ends[0].mtu_bytes;
+    }
+    if let Some(beside) = &mut turned.beside {
+        beside.slowness.reverse();
     }
     turned.clock_offset_ns = pair.clock_offset_ns.map(|ns| -ns);
     turned

@@ -127,7 +127,8 @@ fn figures_that_contradict_each_other_are_refused() {
             .starts_with("a pair of nodes 0 and 2, where")
     );
     assert!(
-        told(|it| it["pairs"][0]["rate_mbps"][1] = 0.into()).ends_with("is not a positive number")
+        told(|it| it["pairs"][0]["rate_mbps"][1] = 0.into())
+            .ends_with("is not a positive number up to 1e15")
     );
     assert!(
         told(|it| it["pairs"][0]["trips"] = json!([])).ends_with("not in the order of their sizes")
@@ -141,6 +142,26 @@ fn figures_that_contradict_each_other_are_refused() {
     );
     assert!(told(|it| it["mpi"]["pairs"][0]["nodes"] = [0, 2].into()).contains("by MPI"));
     assert!(told(|it| it["loaded"][0]["streams"][0]["to"] = 2.into()).contains("none of the 2"));
+    assert_eq!(
+        told(|it| it["nodes"][1]["profile"]["topology"]["pus"][1]["os"] = 0.into()),
+        "the profile of node n1: topology.pus: PU 0 stands there twice"
+    );
+    assert_eq!(
+        told(|it| it["nodes"][0]["facts"]["cpus"] = 9_000_000_000_u64.into()),
+        "node n0 has 9000000000 CPUs, and 1048576 is the most"
+    );
+    assert!(
+        told(|it| it["loaded"][0]["streams"][0]["rate_mbps"] = (-1).into())
+            .contains("impossible rate")
+    );
+    assert!(
+        told(|it| it["pairs"][0]["trips"][0]["median_ns"] = 1e300.into())
+            .contains("not a positive number")
+    );
+    assert_eq!(
+        told(|it| it["held_back"]["error_percent"] = (-1).into()),
+        "the error of the pairs held back is -1e0 percent"
+    );
     assert!(
         told(|it| it["format"] = "seatmap-cluster/2".into())
             .contains("this program reads seatmap-cluster/1")

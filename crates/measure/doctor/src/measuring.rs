@@ -268,12 +268,15 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
     let low: Vec<&Quota> =
         quotas.all.iter().rev().filter(|quota| quota.cpus < cpus as f64).collect();
     if low.is_empty() {
-        return diagnosis(
-            subject,
-            Severity::Ok,
-            format!("{words}, and {cpus} run", cpus = counted(cpus, "CPU")),
-            None,
-        );
+        let found = format!("{words}, and {cpus} run", cpus = counted(cpus, "CPU"));
+        // A group above those that can be seen may have a lower quota.
+        return match &quotas.unseen {
+            None => diagnosis(subject, Severity::Ok, found, None),
+            Some(why) => {
+                let found = format!("{found}; others cannot be seen: {why}");
+                diagnosis(subject, Severity::Info, found, None)
+            }
+        };
     }
     let closed: Vec<&str> =
         low.iter().filter(|quota| quota.is_read_only).map(|quota| quota.group.as_str()).collect();
@@ -413,6 +416,13 @@ mod tests {
         assert_eq!(quota(&Quotas::default(), 2).level, Severity::Ok);
         let hidden = Quotas { unseen: Some("a container".to_owned()), ..Quotas::default() };
         assert_eq!(quota(&hidden, 2).level, Severity::Info);
+        let high = Quotas { unseen: hidden.unseen, ..read() };
+        let found = quota(&high, 2);
+        assert_eq!(found.level, Severity::Info, "a group above may have a lower one");
+        assert!(
+            found.found.ends_with("2 CPUs run; others cannot be seen: a container"),
+            "{found:?}"
+        );
     }
 
     fn balanced(setting: &str) -> Fixture {

@@ -16,22 +16,36 @@ const ROUNDS: usize = 12;
 /// Visits to each round, each way, interleaved.
 const REPEATS: usize = 5;
 
-/// The median relative difference between pairs measured together and the same pairs measured
-/// alone, over a dozen random rounds, the two ways taking turns; `None` where no two pairs can run
-/// together.
+/// How pairs measured together compare with the same pairs measured alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Interference {
+    /// No two pairs can run together.
+    Impossible,
+    /// The median relative difference.
+    Differs(f64),
+    /// All batches of one of the two ways were disturbed, so that nothing can be compared.
+    Unseen,
+}
+
+/// Compares pairs measured together with the same pairs measured alone, over a dozen random rounds,
+/// the two ways taking turns.
 ///
 /// # Errors
 /// The machine's.
-pub fn difference<P: Probe>(
+pub fn of_pairs<P: Probe>(
     probe: &mut P,
     pus: &[u32],
     group_of: &[usize],
     together: usize,
     plan: &SurveyPlan,
-) -> Result<Option<f64>, MeasureError<P::Error>> {
+) -> Result<Interference, MeasureError<P::Error>> {
     let rounds = schedule::rounds(&schedule::all_pairs(pus.len()), group_of, together, plan.seed);
     let mut differences = Vec::new();
-    for round in rounds.iter().filter(|round| round.len() > 1).take(ROUNDS) {
+    let mut several = rounds.iter().filter(|round| round.len() > 1).take(ROUNDS).peekable();
+    if several.peek().is_none() {
+        return Ok(Interference::Impossible);
+    }
+    for round in several {
         differences.extend(round_differences(
             probe,
             &round
@@ -44,7 +58,7 @@ pub fn difference<P: Probe>(
             plan,
         )?);
     }
-    Ok(median(&differences))
+    Ok(median(&differences).map_or(Interference::Unseen, Interference::Differs))
 }
 
 fn round_differences<P: Probe>(

@@ -221,29 +221,31 @@ impl MeasurementRequest {
         pus: &[u32],
         hear: &mut Listener<'_>,
     ) -> Result<Measurement, MeasurementError> {
-        // Two measurements at once would disturb each other.
+        // Two measurements at once would disturb each other: it is held to the end, speeds and
+        // wakeups included.
         let mut has_said = false;
         let claim = Claim::wait(&mut |process| {
             let is_known = std::mem::replace(&mut has_said, true);
             hear(if is_known { MeasureNews::GoesOn } else { MeasureNews::Waits(process) })
         });
-        let claim = claim.ok_or(MeasurementError::NotBegun)?;
+        let _claim = claim.ok_or(MeasurementError::NotBegun)?;
         let before = CpuTime::now();
         let quotas = QuotaWatch::begin();
         // The clock's step does not bear on how many lines are needed.
         let probe =
             source::host_probe(topology, &self.request(1.0)).map_err(MeasurementError::failed)?;
         let clock = probe.testbed().clock().describe();
+        // Before the survey, whose own threads are a load.
+        let profile = self.by.host_profile(topology, clock);
         let surveyed = self.survey(probe, hear)?;
-        let used_up = quotas.used_up().map(|quotas| quotas.to_string());
-        let steal = before.and_then(|before| CpuTime::now()?.stolen_percent_since(before));
-        let profile = self.by.host_profile(topology, clock, steal);
-        let mut measurement = Measurement { used_up, ..Measurement::of(surveyed, profile) };
-        drop(claim);
+        let mut measurement = Measurement::of(surveyed, profile);
         if self.speed {
             measurement.profile.speed = Some(self.speeds(pus, hear)?);
         }
         measurement.profile.wakeups = self.wakeups(topology, pus, hear)?;
+        measurement.used_up = quotas.used_up().map(|quotas| quotas.to_string());
+        measurement.profile.environment.steal_percent =
+            before.and_then(|before| CpuTime::now()?.stolen_percent_since(before));
         Ok(measurement)
     }
 
@@ -472,6 +474,31 @@ mod tests {
             other.run(&mut |_| ControlFlow::Continue(())).is_ok(),
             "an empty file is a new one"
         );
+    }
+
+    /// The claim of this computer, if nobody has it.
+    fn claim_now() -> Option<Claim> {
+        Claim::wait(&mut |_| ControlFlow::Break(()))
+    }
+
+    #[test]
+    fn nobody_else_measures_until_speeds_and_wakeups_are_known() {
+        let cpus = seatmap_os::affinity::current().unwrap();
+        if cpus.len() < 2 {
+            return seatmap_needs::skipped!("one CPU");
+        }
+        let source = Source::host(cpus[..2].to_vec()).unwrap();
+        let request = MeasurementRequest { source, speed: true, wakeup_pairs: 1, ..request(4) };
+        let mut further = 0;
+        let measurement = request.run(&mut |news| {
+            if matches!(news, MeasureNews::Further) {
+                further += 1;
+                assert!(claim_now().is_none(), "another process could measure now");
+            }
+            ControlFlow::Continue(())
+        });
+        let profile = measurement.unwrap().profile;
+        assert!(further > 0 && profile.speed.is_some() && profile.wakeups.is_some());
     }
 
     #[test]

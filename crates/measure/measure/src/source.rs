@@ -248,16 +248,10 @@ impl MeasuredBy {
     }
 
     /// The host's profile without distances.
-    pub(crate) fn host_profile(
-        &self,
-        topology: &Topology,
-        clock: Clock,
-        steal_percent: Option<f64>,
-    ) -> Profile {
+    pub(crate) fn host_profile(&self, topology: &Topology, clock: Clock) -> Profile {
         let origin = self.origin(OriginKind::Measured, host_name());
         let mut profile = Profile::new(host_name(), origin, topology.clone());
         profile.environment = environment::read();
-        profile.environment.steal_percent = steal_percent;
         profile.clock = clock;
         profile
     }

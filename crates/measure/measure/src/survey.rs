@@ -6,12 +6,13 @@ use crate::error::MeasureError;
 use crate::fit::siblings;
 use crate::home_scan::HomeScan;
 use crate::homes::crowd::Crowd;
+use crate::interference::{self, Interference};
 use crate::journal::{Header, Journal, JournalOptions, Machine};
 use crate::matrix::{self, MatrixRun, Progress};
 use crate::plan::SurveyPlan;
 use crate::probe::Probe;
 use crate::samples::Samples;
-use crate::{assemble, fit, homes, interference, load};
+use crate::{assemble, fit, homes, load};
 use seatmap_machine::{CoreDistance, HomeModel, Loaded, Topology};
 use std::ops::ControlFlow;
 
@@ -73,6 +74,8 @@ pub enum Warning {
         /// Median relative difference between pairs measured together and alone.
         difference: f64,
     },
+    /// Pairs measured at once could not be compared with the same pairs alone.
+    ParallelUnseen,
     /// There is only one group, so pairs cannot run at once.
     ParallelNeedsGroups,
 }
@@ -86,6 +89,11 @@ impl std::fmt::Display for Warning {
                  measured one after the other instead of --parallel",
                 100.0 * difference,
                 100.0 * interference::TOLERANCE
+            ),
+            Warning::ParallelUnseen => write!(
+                out,
+                "pairs measured at once were disturbed too often to be compared with the same \
+                 pairs alone; measured one after the other instead of --parallel"
             ),
             Warning::ParallelNeedsGroups => write!(
                 out,
@@ -230,12 +238,16 @@ fn permitted<P: Probe>(
         warnings.extend(request.parallel.then_some(Warning::ParallelNeedsGroups));
         return Ok(1);
     }
-    match interference::difference(probe, &request.pus, group_of, together, &request.plan)? {
-        Some(difference) if difference > interference::TOLERANCE => {
+    match interference::of_pairs(probe, &request.pus, group_of, together, &request.plan)? {
+        Interference::Differs(difference) if difference > interference::TOLERANCE => {
             warnings.push(Warning::ParallelDisturbs { difference });
             Ok(1)
         }
-        _ => Ok(together),
+        Interference::Unseen => {
+            warnings.push(Warning::ParallelUnseen);
+            Ok(1)
+        }
+        Interference::Impossible | Interference::Differs(_) => Ok(together),
     }
 }
 

@@ -15,7 +15,7 @@ use seatmap_os::{CpuSet, Tid};
 use seatmap_pattern::Pattern;
 use seatmap_place::PlaceError;
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The share of a period before its reading begins, while caches fill.
 const SETTLING: f64 = 0.2;
@@ -256,7 +256,6 @@ impl<'a> Conductor<'a> {
             return Ok(Err(end));
         }
         let cpus = Cpus::read();
-        let begun = Instant::now();
         self.meter.begin(self.session.messages(), &self.session.threads());
         if let Some(end) = self.pass(period.mul_f64(1.0 - SETTLING))? {
             return Ok(Err(end));
@@ -267,9 +266,7 @@ impl<'a> Conductor<'a> {
         // does one for which that could not be seen.
         let is_same = cpus.is_ok_and(|before| Cpus::read().is_ok_and(|now| now == before));
         let count = count.filter(|_| is_same);
-        Ok(Ok(Event::Read {
-            rate: count.map(|count| on_file(count / begun.elapsed().as_secs_f64())),
-        }))
+        Ok(Ok(Event::Read { rate: count.map(|count| on_file(count / self.meter.seconds())) }))
     }
 
     /// Looks whether the program still does the same. One that talks much is watched for a short

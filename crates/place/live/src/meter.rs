@@ -8,7 +8,7 @@ use seatmap_os::sched::Status;
 use std::collections::HashMap;
 use std::fmt;
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How long a metric's own command may take. It runs twice in each period, and seats cannot be
 /// changed meanwhile.
@@ -78,6 +78,10 @@ pub struct Meter {
     /// The switches of each thread when the period began.
     switches: HashMap<Tid, u64>,
     begun: Option<f64>,
+    /// When the count was read at the period's beginning.
+    read_at: Instant,
+    /// The time between the readings at both ends of the latest period.
+    between: Duration,
     /// How long a metric's own command may take.
     limit: Duration,
     /// Why the metric's own command gave no number the last time that it gave none.
@@ -112,6 +116,8 @@ impl Meter {
             counter,
             switches: HashMap::new(),
             begun: None,
+            read_at: Instant::now(),
+            between: Duration::ZERO,
             limit: LIMIT,
             problem: None,
         })
@@ -143,6 +149,9 @@ impl Meter {
             Metric::Switches => Some(0.0),
             _ => self.total(wakeups),
         };
+        // A metric's own command may take as long as the period: the time until it has printed is
+        // before its count.
+        self.read_at = Instant::now();
     }
 
     /// The count since the period began; `None` where it cannot be read.
@@ -156,8 +165,16 @@ impl Meter {
                 .sum(),
             _ => self.total(wakeups)?,
         };
+        self.between = self.read_at.elapsed();
         // A command may print a counter that began again.
         Some(now - begun).filter(|count| *count >= 0.0)
+    }
+
+    /// The time that the latest count is of, in seconds.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        // A clock may stand still for a moment, and counts are divided by this.
+        self.between.as_secs_f64().max(1e-9)
     }
 
     fn total(&mut self, wakeups: f64) -> Option<f64> {
@@ -253,6 +270,18 @@ mod tests {
         std::fs::write(&folder, "nothing\n").unwrap();
         assert_eq!(meter.end(0.0, &[]), None);
         std::fs::remove_file(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_count_is_of_the_time_between_its_readings() {
+        let line = Metric::Command("sleep 0.1; echo 7".to_owned());
+        let mut meter = Meter::new(Some(line), false).unwrap();
+        let begun = Instant::now();
+        meter.begin(0.0, &[]);
+        assert_eq!(meter.end(0.0, &[]), Some(0.0));
+        // The first command's time is not in it, and the second one's is.
+        let all_s = begun.elapsed().as_secs_f64();
+        assert!((0.1..=all_s - 0.1).contains(&meter.seconds()), "{} of {all_s}", meter.seconds());
     }
 
     #[test]

@@ -279,15 +279,7 @@ impl PlaceRequest<'_> {
         }
         let mut threads: Vec<usize> = threads_of.into_values().collect();
         threads.sort_unstable_by(|a, b| b.cmp(a));
-        let mut rest = beyond;
-        // The cores with the most threads take the most tasks.
-        for (shared, threads) in threads.into_iter().enumerate() {
-            if rest == 0 {
-                return shared;
-            }
-            rest = rest.saturating_sub(threads - 1);
-        }
-        cores
+        least_sharing(&threads, cores + beyond)
     }
 
     /// Seats that took turns on one CPU of a hypervisor: their distance is a time slice, and tasks
@@ -304,6 +296,29 @@ impl PlaceRequest<'_> {
             .collect();
         Some(PlacementRemark::Stacked { cpus: *pairs.first()?, pairs: pairs.len() })
     }
+}
+
+/// The least number of cores with several of so many tasks, which are more than cores. The cores
+/// have this many hardware threads each, the most first; a thread has a second task once all have
+/// one.
+fn least_sharing(threads: &[usize], tasks: usize) -> usize {
+    let all: usize = threads.iter().sum();
+    let mut rest = tasks.saturating_sub(threads.len());
+    if tasks > all {
+        // Cores with several threads are full. The tasks beyond sit there as well, as far as each
+        // thread takes a second one, and then on cores of one thread.
+        let several: Vec<usize> = threads.iter().copied().filter(|threads| *threads > 1).collect();
+        let others = (tasks - all).saturating_sub(several.iter().sum());
+        return (several.len() + others).min(threads.len());
+    }
+    // The cores with the most threads take the most tasks.
+    for (shared, threads) in threads.iter().enumerate() {
+        if rest == 0 {
+            return shared;
+        }
+        rest = rest.saturating_sub(threads - 1);
+    }
+    threads.len()
 }
 
 fn without_line(answer: &Answer) -> Option<PlacementRemark> {
@@ -377,6 +392,17 @@ mod tests {
             )),
             "{few:?}"
         );
+    }
+
+    #[test]
+    fn only_cores_that_must_be_shared_are_counted() {
+        assert_eq!(least_sharing(&[2, 2, 2, 2], 6), 2);
+        assert_eq!(least_sharing(&[2, 2, 2, 2], 8), 4);
+        assert_eq!(least_sharing(&[1, 1], 3), 1, "one of the two cores has one task");
+        assert_eq!(least_sharing(&[1, 1], 4), 2);
+        assert_eq!(least_sharing(&[2, 1, 1], 6), 1, "the first core takes four");
+        assert_eq!(least_sharing(&[2, 1, 1], 7), 2);
+        assert_eq!(least_sharing(&[2, 1, 1], 900), 3);
     }
 
     fn link(bytes: f64) -> (String, f64) {

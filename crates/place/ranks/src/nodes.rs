@@ -23,13 +23,21 @@ pub struct Nodes {
 pub struct Node {
     /// Its host name.
     pub name: String,
-    /// How many CPUs it has.
+    /// How many CPUs are online.
     pub cpus: usize,
     /// Its core distances, where they are known.
     pub profile: Option<Profile>,
 }
 
 impl Node {
+    /// How many CPUs ranks may sit on: those with distances, where they are known. A process that
+    /// measured them in a cpuset had fewer than are online.
+    #[must_use]
+    pub fn usable_cpus(&self) -> usize {
+        let known = self.profile.as_ref().and_then(|profile| profile.core_distance.as_ref());
+        known.map_or(self.cpus, |known| known.pus.len())
+    }
+
     /// The CPUs in an order in which neighbours share as much as possible; the numbers where
     /// nothing else is known.
     #[must_use]

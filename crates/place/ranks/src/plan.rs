@@ -3,6 +3,7 @@
 use crate::over_nodes::Spread;
 use crate::{RankRequest, RanksError, inside, over_nodes};
 use seatmap_document::DocumentError;
+use seatmap_os::cpu_list::MAX_CPU;
 use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -95,6 +96,17 @@ impl Costs {
             [self.in_node, self.in_group, self.between_groups]
                 .map(|messages| if all > 0.0 { messages / all } else { 0.0 });
         Costs { total_ns: self.total_ns, in_node, in_group, between_groups }
+    }
+
+    /// The first figure that no order can have, with its key. Shares are sums of rounded numbers.
+    fn impossible(&self) -> Option<(&'static str, f64)> {
+        let shares = [
+            ("in_node", self.in_node),
+            ("in_group", self.in_group),
+            ("between_groups", self.between_groups),
+        ];
+        let share = shares.into_iter().find(|(_, share)| !(0.0..=1.001).contains(share));
+        share.or(Some(("total_ns", self.total_ns)).filter(|(_, ns)| !is_amount(*ns)))
     }
 
     pub(crate) fn mean(all: &[Costs]) -> Self {
@@ -240,8 +252,35 @@ impl RankPlan {
                 ranks = counted(ranks, "rank")
             ));
         }
-        Ok(())
+        let cpus = self.cpus_of_rank.iter().enumerate();
+        let mut cpus = cpus.flat_map(|(rank, cpus)| cpus.iter().map(move |cpu| (rank, *cpu)));
+        if let Some((rank, cpu)) = cpus.find(|(_, cpu)| *cpu > MAX_CPU) {
+            return Err(format!(
+                "cpus_of_rank[{rank}]: CPU {cpu} is beyond the largest index, {MAX_CPU}"
+            ));
+        }
+        self.check_costs()
     }
+
+    fn check_costs(&self) -> Result<(), String> {
+        let orders = self.orders.iter().enumerate();
+        let orders = orders.map(|(at, order)| (format!("orders[{at}].costs"), order.costs));
+        for (part, costs) in std::iter::once(("costs".to_owned(), self.costs)).chain(orders) {
+            if let Some((key, figure)) = costs.impossible() {
+                return Err(format!("{part}.{key} is {figure:e}, which cannot be"));
+            }
+        }
+        let alone =
+            [("lower_bound_ns", self.lower_bound_ns), ("seconds", self.seconds.unwrap_or(0.0))];
+        match alone.into_iter().find(|(_, figure)| !is_amount(*figure)) {
+            Some((key, figure)) => Err(format!("{key} is {figure:e}, which cannot be")),
+            None => Ok(()),
+        }
+    }
+}
+
+fn is_amount(figure: f64) -> bool {
+    figure.is_finite() && figure >= 0.0
 }
 
 /// Letters, digits, dots, dashes and underscores: such a name can stand in every launcher's file.

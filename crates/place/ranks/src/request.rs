@@ -99,7 +99,7 @@ impl<'a> RankRequest<'a> {
                 if self.wishes.without.contains(&node.name) {
                     0
                 } else {
-                    self.own_seats(node.cpus).min(most)
+                    self.own_seats(node.usable_cpus()).min(most)
                 }
             })
             .collect();

@@ -77,6 +77,22 @@ fn figures_that_contradict_each_other_are_refused() {
         told(|it| it["cpus_of_rank"][0] = json!([]))
             .starts_with("each of the 3 ranks must have CPUs")
     );
+    assert_eq!(
+        told(|it| it["cpus_of_rank"][2][1] = 4_294_967_295_u32.into()),
+        "cpus_of_rank[2]: CPU 4294967295 is beyond the largest index, 1048576"
+    );
+    assert_eq!(
+        told(|it| it["costs"]["total_ns"] = (-1).into()),
+        "costs.total_ns is -1e0, which cannot be"
+    );
+    assert_eq!(
+        told(|it| it["orders"][0]["costs"]["in_node"] = 1.5.into()),
+        "orders[0].costs.in_node is 1.5e0, which cannot be"
+    );
+    assert_eq!(
+        told(|it| it["lower_bound_ns"] = (-5).into()),
+        "lower_bound_ns is -5e0, which cannot be"
+    );
     assert!(
         told(|it| it["format"] = "seatmap-ranks/2".into())
             .contains("this program reads seatmap-ranks/1")

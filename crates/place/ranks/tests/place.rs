@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
 use proptest::prelude::*;
-use seatmap_machine::Square;
+use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Square, Topology};
 use seatmap_pattern::{Edge, Pattern, generate};
 use seatmap_place::search::Limit;
 use seatmap_ranks::{Node, Nodes, RankPlan, RankRequest, RanksError};
@@ -168,4 +168,23 @@ proptest! {
             prop_assert!(order.costs.total_ns >= plan.costs.total_ns * 0.999_99, "{:?}", order);
         }
     }
+}
+
+/// The ranks that measured a node were in a cpuset of half of its CPUs.
+#[test]
+fn ranks_sit_on_the_cpus_that_were_measured() {
+    let origin =
+        Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
+    let mut profile = Profile::new("n", origin, Topology::unknown([4, 5]));
+    profile.core_distance = Some(CoreDistance::imported(vec![4, 5], Matrix::filled(2, 80.0)));
+    let mut nodes = cluster(2, 2, 4);
+    nodes.nodes.iter_mut().for_each(|node| node.profile = Some(profile.clone()));
+    let ring = generate("ring:4").unwrap();
+    let plan = placed(&nodes, &ring, |_| ());
+    let mut cpus = plan.cpus_of_rank.concat();
+    cpus.sort_unstable();
+    assert_eq!(cpus, [4, 4, 5, 5]);
+    let more = generate("ring:5").unwrap();
+    let refused = RankRequest::new(&nodes, &more).place().unwrap_err();
+    assert!(matches!(refused, RanksError::TooFewSeats { seats: 4, .. }), "{refused}");
 }

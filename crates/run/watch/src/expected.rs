@@ -3,6 +3,7 @@
 
 use crate::seating::Seating;
 use seatmap_document::DocumentError;
+use seatmap_os::cpu_list::MAX_CPU;
 use seatmap_os::published;
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::{CpuSet, Tid};
@@ -79,9 +80,19 @@ impl Expected {
     /// seat are left out.
     ///
     /// # Errors
-    /// [`DocumentError`]: the text is not a seating.
+    /// [`DocumentError`]: the text is not a seating, or names a CPU that no computer has.
     pub fn of_seating(text: &str) -> Result<Self, DocumentError> {
         let report: Report = seatmap_document::read(text, crate::seating::FORMAT)?;
+        // A set of CPUs has a bit for each index up to the last: a few threads on CPU 4294967295
+        // would fill the memory.
+        let cpus = report.threads.iter().enumerate();
+        let mut cpus =
+            cpus.flat_map(|(at, seated)| seated.cpus.iter().flatten().map(move |cpu| (at, *cpu)));
+        if let Some((at, cpu)) = cpus.find(|(_, cpu)| *cpu > MAX_CPU) {
+            return Err(DocumentError::Inconsistent(format!(
+                "threads[{at}].cpus: CPU {cpu} is beyond the largest index, {MAX_CPU}"
+            )));
+        }
         let seats = report.threads.into_iter().filter_map(Seated::seat).collect();
         Ok(Expected { seats, ..Expected::default() })
     }
@@ -230,5 +241,11 @@ mod tests {
         assert!(refusal(r#"{"format": "seatmap-profile/1"}"#).contains("seatmap-profile/1"));
         assert!(refusal(r#"{"format": "seatmap-seating/1"}"#).contains("threads"));
         assert!(refusal("nonsense").contains("line 1"));
+        let far =
+            r#"{"format": "seatmap-seating/1", "threads": [{"tid": 7, "cpus": [4294967295]}]}"#;
+        assert_eq!(
+            refusal(far),
+            "threads[0].cpus: CPU 4294967295 is beyond the largest index, 1048576"
+        );
     }
 }

@@ -11,12 +11,8 @@ use std::fmt::{self, Write};
 /// Writes the file, if `SEATMAP_TRACE` names a folder. Nothing can be told to the program if that
 /// fails.
 pub fn write() {
-    let Some(mut path) = output::folder() else { return };
     let (rank, _) = rank_and_size();
-    if write!(path, "/rank-{rank}-{}.jsonl", std::process::id()).is_err() {
-        return;
-    }
-    if let Some(mut text) = Text::create(path.as_c()) {
+    if let Some(mut text) = output::file(format_args!("rank-{rank}-{}", std::process::id())) {
         let _ = all(&mut text, &book());
     }
 }

@@ -309,3 +309,18 @@ fn the_command_of_an_error_takes_the_rights_away() {
     execute(read_secret(&file).unwrap_err());
     assert_eq!(read_secret(&file).unwrap(), b"sesame");
 }
+
+/// Two containers that share a folder may have processes of one number.
+#[test]
+fn a_file_that_another_process_is_writing_stays_its_own() {
+    let (_base, own) = scene();
+    let folder = TrustedFolder::open(&own).unwrap();
+    let next = REPLACED.load(Ordering::Relaxed);
+    let theirs: Vec<PathBuf> = (next..next + 20)
+        .map(|count| own.join(format!(".{}.{count}.new", std::process::id())))
+        .collect();
+    theirs.iter().for_each(|path| plain::write(path, "theirs").unwrap());
+    folder.replace("a", b"ours").unwrap();
+    assert_eq!(text(folder.file("a", Open::Read).unwrap()), "ours");
+    assert!(theirs.iter().all(|path| plain::read(path).unwrap() == b"theirs"));
+}

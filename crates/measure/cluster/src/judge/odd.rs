@@ -1,6 +1,7 @@
 //! Faults that a node's own figures show: its packets, its clock, and the facts of its kind.
 
-use super::{Court, Fault, Kind};
+use super::{Court, Fault, Kind, SMALL_BYTES};
+use crate::cluster::Pair;
 use seatmap_statistics::median;
 use seatmap_statistics::words::counted;
 use std::collections::BTreeMap;
@@ -77,8 +78,8 @@ impl Court<'_> {
     fn clock_offset_ns(&self, node: usize) -> Option<f64> {
         let ahead = self.cluster.pairs.iter().filter_map(|pair| match pair.nodes {
             // The offset is the second node's over the first's.
-            [a, _] if a == node => pair.clock_offset_ns.map(|ns| -ns),
-            [_, b] if b == node => pair.clock_offset_ns,
+            [a, _] if a == node => shown_offset_ns(pair).map(|ns| -ns),
+            [_, b] if b == node => shown_offset_ns(pair),
             _ => None,
         });
         median(&ahead.collect::<Vec<_>>())
@@ -111,6 +112,13 @@ impl Court<'_> {
         }
         faults
     }
+}
+
+/// How far apart a pair's clocks are, as far as that is known: a message that is late one way looks
+/// like a clock that is wrong by half of it.
+fn shown_offset_ns(pair: &Pair) -> Option<f64> {
+    let trip_ns = pair.trip(SMALL_BYTES).map_or(0.0, |trip| trip.median_ns);
+    pair.clock_offset_ns.map(|ns| if ns.abs() > trip_ns { ns } else { 0.0 })
 }
 
 /// The value that more than half have.

@@ -406,3 +406,26 @@ fn a_pair_that_is_as_good_as_its_like_in_the_same_moments_is_well() {
     slow.beside = crate::Beside::of(&[bad, bad, well]);
     assert_eq!((faults(&cluster), unsettled(&cluster)), (Vec::new(), vec![[1, 2]]));
 }
+
+/// A pair is as good as itself: beside itself, nothing would ever look bad.
+#[test]
+fn no_pair_is_looked_at_beside_itself() {
+    let cluster = cluster(3, 3, Put::Nothing, true, 1);
+    let judgement = Judgement::of(&cluster);
+    let all: BTreeSet<[usize; 2]> = cluster.pairs.iter().map(|pair| pair.nodes).collect();
+    let mut rng = fastrand::Rng::with_seed(17);
+    let like = crate::lead::again::like(&cluster, &judgement, [&all, &all], &mut rng);
+    assert_eq!(like.len(), 3);
+    for (pair, like) in like {
+        assert!(like.len() == 2 && !like.contains(&pair), "{pair:?}: {like:?}");
+    }
+}
+
+/// A way that is late in one direction moves the clock of a node by half of it, as far as anybody
+/// can measure.
+#[test]
+fn a_clock_is_not_told_by_less_than_a_round_trip() {
+    let found = faults(&cluster(8, 4, Put::Late(3, [200e6, 0.0]), true, 1));
+    assert!(found.iter().all(|fault| fault.kind != Kind::Clock), "{found:#?}");
+    assert_eq!(found.len(), 1, "{found:#?}");
+}

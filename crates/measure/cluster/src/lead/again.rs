@@ -173,7 +173,7 @@ fn look_near(again: &mut dyn Again, faults: &[Fault]) -> bool {
 
 /// Pairs to look at beside each suspect: a few of the same groups that are not bad, drawn anew for
 /// each look.
-fn like(
+pub(crate) fn like(
     cluster: &Cluster,
     judgement: &Judgement,
     [suspects, bad]: [&BTreeSet<[usize; 2]>; 2],
@@ -185,12 +185,13 @@ fn like(
         .map(|pair| {
             let (block, mut like) = judgement.like(cluster, *pair, bad);
             // All suspects of a block share the like pairs, so that these are measured once.
-            let own = drawn.entry(block).or_insert_with(|| {
+            let all = drawn.entry(block).or_insert_with(|| {
                 rng.shuffle(&mut like);
-                like.truncate(LIKE);
                 like
             });
-            (*pair, own.clone())
+            // Where all are suspect, the pair is one of them: beside itself it would look well.
+            let others = all.iter().filter(|like| *like != pair);
+            (*pair, others.take(LIKE).copied().collect())
         })
         .collect()
 }

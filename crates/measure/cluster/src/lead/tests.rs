@@ -1,6 +1,7 @@
 //! Rank 0 and its ranks, as threads of one process that speak over TCP.
 
 use super::*;
+use crate::cluster::{Beside, End, Shown};
 use crate::meeting::Meeting;
 use crate::secret::Secret;
 use std::path::Path;
@@ -202,6 +203,36 @@ fn rounds_have_no_node_twice() {
         let nodes: BTreeSet<&usize> = round.iter().flatten().collect();
         assert!(round.len() <= 3 && nodes.len() == 2 * round.len(), "{round:?}");
     }
+}
+
+/// Each figure of a direction or an end changes its place with the nodes.
+#[test]
+fn a_pair_seen_from_its_other_node_has_everything_the_other_way_round() {
+    let shown = |factor: f64| Shown { factor, at_least: factor, like: None };
+    let end = |mtu_bytes: u32| End { mtu_bytes: Some(mtu_bytes), ..End::default() };
+    let pair = Pair {
+        nodes: [0, 1],
+        trips: Vec::new(),
+        rate_mbps: [1.0, 2.0],
+        gap_ns: [3.0, 4.0],
+        retransmits: [5, 6],
+        segments: [7, 8],
+        clock_offset_ns: Some(9.0),
+        mtu_bytes: Some(1500),
+        ends: Some([end(1500), end(9000)]),
+        beside: Some(Beside {
+            looks: 3,
+            slowness: [shown(1.0), shown(4.0)],
+            time: shown(1.0),
+            scatter: shown(1.0),
+        }),
+    };
+    let other = turned(&pair, [0, 1]);
+    assert_eq!((other.rate_mbps, other.gap_ns), ([2.0, 1.0], [4.0, 3.0]));
+    assert_eq!((other.retransmits, other.segments), ([6, 5], [8, 7]));
+    assert_eq!((other.clock_offset_ns, other.mtu_bytes), (Some(-9.0), Some(9000)));
+    assert_eq!(other.beside.unwrap().slowness.map(|shown| shown.factor), [4.0, 1.0]);
+    assert_eq!(turned(&other, [0, 1]), pair);
 }
 
 /// A rank of another command line would not do what rank 0 asks for, or more.

@@ -50,11 +50,13 @@ struct Caches {
     together: usize,
     /// The number of visits, from the first, that bring no batch.
     deaf: u32,
+    /// Whether several pairs at once bring no batch, as each is interrupted.
+    is_deaf_to_several: bool,
 }
 
 impl Caches {
     fn new() -> Self {
-        Caches { disturbance_ns: 0.0, together: 0, deaf: 0 }
+        Caches { disturbance_ns: 0.0, together: 0, deaf: 0, is_deaf_to_several: false }
     }
 
     fn topology() -> Topology {
@@ -82,6 +84,9 @@ impl Probe for Caches {
                 discards: Discards { gap: 1, ..Discards::default() },
                 ..Batches::default()
             }]);
+        }
+        if several && self.is_deaf_to_several {
+            return Ok(vec![Batches::default(); visit.pairs.len()]);
         }
         let extra = if several { self.disturbance_ns } else { 0.0 };
         Ok(visit
@@ -184,6 +189,9 @@ fn caches_that_disturb_each_other_are_not() {
     );
     assert!(!survey.core_distance.protocol.unwrap().parallel);
     assert_eq!(survey.core_distance.median_ns[(0, 1)], 40.1);
+    let mut probe = Caches { is_deaf_to_several: true, ..Caches::new() };
+    let survey = whole(&mut probe, &Caches::topology(), &parallel);
+    assert_eq!(survey.warnings, [Warning::ParallelUnseen], "nothing shows that they do not");
     let one_cache = Topology::unknown(0..6);
     let survey = whole(&mut Caches::new(), &one_cache, &parallel);
     assert_eq!(survey.warnings, [Warning::ParallelNeedsGroups]);

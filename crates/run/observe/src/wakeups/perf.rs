@@ -34,8 +34,8 @@ pub(crate) struct Perf {
     processes: HashMap<Tid, HashSet<Tid>>,
     /// The process of each thread that is followed.
     threads: HashMap<Tid, Tid>,
-    /// Threads that were there when their process came under observation.
-    found: Vec<Born>,
+    /// Threads that were there when their process came under observation, since the last look.
+    found: HashMap<Tid, Born>,
     follows_children: bool,
     /// Children of this process are followed up to the records of the look after it was said not
     /// to.
@@ -78,6 +78,9 @@ impl Perf {
                     && creator_pid == std::process::id() as Tid
                     && pid != creator_pid;
                 if is_own || self.processes.contains_key(&creator_pid) {
+                    // It was created while its process came under observation, and was found there
+                    // as well. It is one thread, and the record says more.
+                    self.found.remove(&tid);
                     self.add(pid, tid);
                     self.born_ns.insert(tid, (time_ns, creator));
                     look.threads.push(Born { tid, pid, creator, born_ns: time_ns, end: None });
@@ -134,6 +137,25 @@ impl Perf {
         Some(pid)
     }
 
+    /// The talk and the threads of records in the order of their times.
+    fn look_at(&mut self, records: Vec<Record>) -> Look {
+        let mut look = Look::default();
+        let mut counts = HashMap::new();
+        records.into_iter().for_each(|record| self.take(record, &mut counts, &mut look));
+        self.check();
+        self.follows_children &= !self.ends_following;
+        // They come first: their ends may be among the records.
+        look.threads.splice(0..0, self.found.drain().map(|(_, born)| born));
+        look.talk = counts
+            .into_iter()
+            .map(|((from, to), count)| {
+                let messages = count as f64;
+                Talk { from, to, kind: Kind::Other, messages, bytes: messages }
+            })
+            .collect();
+        look
+    }
+
     /// After each look, each thread is one of one process, and each process has a thread: it is
     /// over when the last one ends.
     fn check(&self) {
@@ -164,7 +186,7 @@ impl Source for Perf {
     fn follow(&mut self, pid: Tid) -> io::Result<()> {
         for tid in seatmap_os::task::threads(pid)? {
             self.add(pid, tid);
-            self.found.push(Born { tid, pid, ..Born::default() });
+            self.found.insert(tid, Born { tid, pid, ..Born::default() });
         }
         Ok(())
     }
@@ -185,19 +207,7 @@ impl Source for Perf {
         self.cpus.iter_mut().for_each(|cpu| cpu.take(|record| records.push(record)));
         // Each CPU has a buffer of its own, whose records are in order only among themselves.
         records.sort_by_key(Record::time_ns);
-        let mut look = Look { threads: std::mem::take(&mut self.found), ..Look::default() };
-        let mut counts = HashMap::new();
-        records.into_iter().for_each(|record| self.take(record, &mut counts, &mut look));
-        self.check();
-        self.follows_children &= !self.ends_following;
-        look.talk = counts
-            .into_iter()
-            .map(|((from, to), count)| {
-                let messages = count as f64;
-                Talk { from, to, kind: Kind::Other, messages, bytes: messages }
-            })
-            .collect();
-        Ok(look)
+        Ok(self.look_at(records))
     }
 
     fn has_processes(&self) -> io::Result<bool> {
@@ -234,6 +244,40 @@ impl Source for Perf {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Process 7 with the threads 7 and 8, of which 8 is as new as the observation.
+    fn followed() -> Perf {
+        let mut perf = Perf::default();
+        for tid in [7, 8] {
+            perf.add(7, tid);
+            perf.found.insert(tid, Born { tid, pid: 7, ..Born::default() });
+        }
+        perf
+    }
+
+    fn created() -> Record {
+        Record::Created { time_ns: 100, tid: 8, pid: 7, creator: 7, creator_pid: 7 }
+    }
+
+    #[test]
+    fn a_thread_that_is_found_and_recorded_is_one() {
+        let born = Born { tid: 8, pid: 7, creator: 7, born_ns: 100, end: None };
+        let first = Born { tid: 7, pid: 7, ..Born::default() };
+        let look = followed().look_at(vec![created()]);
+        assert_eq!(look.threads, [first.clone(), born.clone()]);
+        let end = Some((String::new(), 0));
+        let ended = Record::Ended { time_ns: 200, tid: 8 };
+        let look = followed().look_at(vec![created(), ended]);
+        assert_eq!(look.threads, [first, born.clone(), Born { end, ..born }]);
+    }
+
+    #[test]
+    fn a_thread_that_is_found_may_end_at_once() {
+        let look = followed().look_at(vec![Record::Ended { time_ns: 200, tid: 8 }]);
+        let of = look.threads.iter().filter(|born| born.tid == 8);
+        let ends: Vec<bool> = of.map(|born| born.end.is_some()).collect();
+        assert_eq!(ends, [false, true]);
+    }
 
     #[test]
     fn a_process_ends_though_the_record_of_its_thread_was_lost() {
