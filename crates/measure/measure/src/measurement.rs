@@ -491,7 +491,7 @@ mod tests {
         let request = MeasurementRequest { source, speed: true, wakeup_pairs: 1, ..request(4) };
         let mut further = 0;
         let measurement = request.run(&mut |news| {
-            if matches!(news, MeasureNews::Further) {
+            if matches!(news, MeasureNews::GoesOn) {
                 further += 1;
                 assert!(claim_now().is_none(), "another process could measure now");
             }
