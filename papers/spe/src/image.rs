@@ -251,3 +251,30 @@ fn write(memory: &mut [u8], at: usize, value: u64) {
         *place = value.to_le_bytes();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A file with two parts of 64 bytes each, at these addresses in memory.
+    fn image(addresses: [u8; 2]) -> Result<Image, SpeError> {
+        let mut file = vec![0; 64 + 2 * 56];
+        file[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, 1]);
+        (file[16], file[18]) = (3, 62);
+        (file[32], file[54], file[56]) = (64, 56, 2);
+        for (number, address) in addresses.into_iter().enumerate() {
+            let header = &mut file[64 + 56 * number..][..56];
+            header[0] = elf::LOAD as u8;
+            header[16] = address;
+            (header[32], header[40]) = (64, 64);
+        }
+        Image::new(file)
+    }
+
+    #[test]
+    fn parts_that_overlap_are_refused() {
+        assert_eq!(image([0, 64]).unwrap().end(), 128);
+        let refused = image([0, 63]).unwrap_err().to_string();
+        assert_eq!(refused, "not an SPU program: its parts overlap");
+    }
+}
