@@ -9,10 +9,13 @@ fn main() {
     let path = std::env::args().nth(1).expect("a schedule");
     let text = std::fs::read_to_string(path).expect("a schedule");
     let mut lines = text.lines();
-    let head: Vec<usize> = lines.next().unwrap().split(' ').map(|word| word.parse().unwrap()).collect();
+    let head: Vec<usize> =
+        lines.next().unwrap().split(' ').map(|word| word.parse().unwrap()).collect();
     let [tasks, rounds, work] = head[..] else { panic!("not a schedule") };
-    let mut to: Vec<Vec<Option<SyncSender<u8>>>> = (0..tasks).map(|_| (0..tasks).map(|_| None).collect()).collect();
-    let mut from: Vec<Vec<Option<Receiver<u8>>>> = (0..tasks).map(|_| (0..tasks).map(|_| None).collect()).collect();
+    let mut to: Vec<Vec<Option<SyncSender<u8>>>> =
+        (0..tasks).map(|_| (0..tasks).map(|_| None).collect()).collect();
+    let mut from: Vec<Vec<Option<Receiver<u8>>>> =
+        (0..tasks).map(|_| (0..tasks).map(|_| None).collect()).collect();
     for a in 0..tasks {
         for b in 0..tasks {
             let (sender, receiver) = sync_channel(8);
@@ -21,15 +24,21 @@ fn main() {
     }
     let mut threads = Vec::new();
     for (task, (line, (to, from))) in lines.zip(to.into_iter().zip(from)).enumerate() {
-        let steps: Vec<(bool, usize)> =
-            line.split_whitespace().map(|step| (step.starts_with('+'), step[1..].parse().unwrap())).collect();
+        let steps: Vec<(bool, usize)> = line
+            .split_whitespace()
+            .map(|step| (step.starts_with('+'), step[1..].parse().unwrap()))
+            .collect();
         let play = move || {
             for _ in 0..rounds {
                 (0..work).for_each(|i| {
                     black_box(i);
                 });
                 for (sends, other) in &steps {
-                    if sends { to[*other].as_ref().unwrap().send(0).unwrap_or(()) } else { drop(from[*other].as_ref().unwrap().recv()) }
+                    if sends {
+                        to[*other].as_ref().unwrap().send(0).unwrap_or(())
+                    } else {
+                        drop(from[*other].as_ref().unwrap().recv())
+                    }
                 }
             }
         };

@@ -55,7 +55,8 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
             let percent = seatmap_statistics::words::percent(rate.right, rate.of);
             let [low, high] = interval(rate);
             let got = format!(
-                "{percent:.1} % [{low:.1}, {high:.1}], {rate}; {samples} visits, {seconds:.0} s a chip"
+                "{percent:.1} % [{low:.1}, {high:.1}], {rate}; {samples} visits, {seconds:.0} s a \
+                 chip"
             );
             let target = format!(">= {wanted_percent} %");
             rows.push(Row::held(

@@ -73,7 +73,8 @@ pub fn text(found: &ChannelsResult) -> String {
     let mut text = match &found.figures {
         Figures::Curve(figures) => {
             let mut text = format!(
-                "From CPU {} over line {}, {} at once: {:.0} to {}, median {:.0}, slowest batch {:.0}.\nThe nearest CPU on another core is {}.\n",
+                "From CPU {} over line {}, {} at once: {:.0} to {}, median {:.0}, slowest batch \
+                 {:.0}.\nThe nearest CPU on another core is {}.\n",
                 figures.from,
                 figures.line,
                 counted(figures.pairs, "pair"),
@@ -107,7 +108,9 @@ pub fn text(found: &ChannelsResult) -> String {
             }
         ),
         Figures::Gain(figures) => format!(
-            "{}, speed-up with the search for homes: mean {:.2}, median {:.2}, {:.2} to {:.2}.\nThe search takes {:.3} ms, {:.1} % of the placed run; without it the mean is {:.2}.\n",
+            "{}, speed-up with the search for homes: mean {:.2}, median {:.2}, {:.2} to \
+             {:.2}.\nThe search takes {:.3} ms, {:.1} % of the placed run; without it the mean is \
+             {:.2}.\n",
             counted(figures.speed_ups.len(), "comparison"),
             figures.mean,
             figures.median,
@@ -120,7 +123,8 @@ pub fn text(found: &ChannelsResult) -> String {
     };
     if let Some(load) = &found.load {
         text += &format!(
-            "In the last run links were busy for {:.0} % of the time, and the busiest directory for {:.0} %.\n",
+            "In the last run links were busy for {:.0} % of the time, and the busiest directory \
+             for {:.0} %.\n",
             100.0 * load.link_share,
             100.0 * load.directory_share
         );
@@ -130,7 +134,8 @@ pub fn text(found: &ChannelsResult) -> String {
 
 fn spread(name: &str, spread: &Spread) -> String {
     format!(
-        "{name:<10} median {:>6.0}, of a tenth above {:>6.0}, worst pair {:>6.0}, slowest batch {:>6.0}\n",
+        "{name:<10} median {:>6.0}, of a tenth above {:>6.0}, worst pair {:>6.0}, slowest batch \
+         {:>6.0}\n",
         spread.median_cycles, spread.p90_cycles, spread.most_cycles, spread.slowest_cycles
     )
 }

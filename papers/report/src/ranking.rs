@@ -71,7 +71,8 @@ fn row(width: usize, what: &str, mapping: &str, ns: f64, factor: f64) -> String 
 /// The shape of the curve over the ranks.
 fn curve(ranking: &Ranking) -> String {
     format!(
-        "The median is {:.3} of the mean, and {:.0} % of the mappings are in the faster half of the range.\n",
+        "The median is {:.3} of the mean, and {:.0} % of the mappings are in the faster half of \
+         the range.\n",
         ranking.median_to_mean, ranking.below_mid_range_percent
     )
 }

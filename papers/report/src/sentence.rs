@@ -12,7 +12,8 @@ const NO_GAIN: f64 = 0.02;
 /// The gain of a good mapping.
 pub(crate) fn of_ranking(ranking: &Ranking) -> String {
     let found = format!(
-        "Of {} {} is the fastest; one at random takes {:.2} times as long in the mean, the worst {:.2} times",
+        "Of {} {} is the fastest; one at random takes {:.2} times as long in the mean, the worst \
+         {:.2} times",
         counted(ranking.mappings, "mapping"),
         ranking.best,
         ranking.mean_to_best,
@@ -39,8 +40,8 @@ pub(crate) fn of_ranking(ranking: &Ranking) -> String {
 pub(crate) fn of_channels(found: &ChannelsResult) -> String {
     match &found.figures {
         Figures::Curve(figures) => format!(
-            "Over this line CPU {} is nearest to CPU {}, {}, and the farthest takes {:.1} times as long: seat the partner \
-             near the line's home.",
+            "Over this line CPU {} is nearest to CPU {}, {}, and the farthest takes {:.1} times as \
+             long: seat the partner near the line's home.",
             figures.nearest,
             figures.from,
             counted_figure(figures.least_cycles, 0, "cycle"),
@@ -76,7 +77,8 @@ fn of_gain(figures: &Gain) -> String {
     };
     let comparisons = counted(figures.speed_ups.len(), "comparison");
     format!(
-        "Seated near the homes of its lines a run is {:.2} times as fast as usual (median of {comparisons}, the search included): {advice}.",
+        "Seated near the homes of its lines a run is {:.2} times as fast as usual (median of \
+         {comparisons}, the search included): {advice}.",
         figures.median
     )
 }

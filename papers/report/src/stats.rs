@@ -171,7 +171,8 @@ fn buffers(survey: &Survey) -> Option<String> {
     });
     let last = better.map(|point| point.at).max()?;
     Some(format!(
-        "Give every worker a buffer of its own for transfers up to {last}; beyond, sharing costs nothing.",
+        "Give every worker a buffer of its own for transfers up to {last}; beyond, sharing costs \
+         nothing.",
         last = counted(last, "byte")
     ))
 }
@@ -208,7 +209,8 @@ fn memories(survey: &Survey) -> Option<String> {
     // Nothing to recommend where both memories are as fast.
     (far < 0.95 * near).then(|| {
         format!(
-            "Allocate next to the chip that works: {workers} get {near:.1} GB/s there and {far:.1} GB/s from the other."
+            "Allocate next to the chip that works: {workers} get {near:.1} GB/s there and {far:.1} \
+             GB/s from the other."
         )
     })
 }

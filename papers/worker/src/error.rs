@@ -56,8 +56,8 @@ pub enum WorkerError {
     },
     /// The program waited for its controller, which waited for the program's end.
     #[error(
-        "the program on CPU {cpu} waited for a message, or for room for one, while its controller waited for its end, \
-         and was ended; send and read its messages before waiting"
+        "the program on CPU {cpu} waited for a message, or for room for one, while its controller \
+         waited for its end, and was ended; send and read its messages before waiting"
     )]
     Waiting {
         /// The worker's CPU.

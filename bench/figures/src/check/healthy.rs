@@ -21,14 +21,16 @@ const PROGRAMS: [(&str, &[&str]); 40] = [
         "python3",
         &[
             "-c",
-            "import threading,time\nfor _ in range(8): threading.Thread(target=time.sleep,args=(99,)).start()",
+            "import threading,time\nfor _ in range(8): \
+             threading.Thread(target=time.sleep,args=(99,)).start()",
         ],
     ),
     (
         "python3",
         &[
             "-c",
-            "import threading\nfor _ in range(4): threading.Thread(target=lambda: [0 for _ in iter(int, 1)]).start()",
+            "import threading\nfor _ in range(4): threading.Thread(target=lambda: [0 for _ in \
+             iter(int, 1)]).start()",
         ],
     ),
     ("python3", &["-m", "http.server", "0"]),
@@ -103,7 +105,8 @@ const BUILDS: [&[&str]; 4] = [
 ];
 
 /// Java with its service threads.
-const SLEEPER: &str = "class Sleeper { public static void main(String[] a) throws Exception { Thread.sleep(100000); } }";
+const SLEEPER: &str = "class Sleeper { public static void main(String[] a) throws Exception { \
+                       Thread.sleep(100000); } }";
 
 const NGINX: &str = "daemon off; pid nginx.pid; error_log stderr; worker_processes 2; events {}
 http { access_log off; server { listen unix:nginx.sock; } }

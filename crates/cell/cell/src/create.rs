@@ -210,7 +210,8 @@ fn with_memory(host: &Host, mut record: Record, posted: &mut Posted) -> Result<R
             return Ok(record);
         }
     }
-    let why = "the kernel refused; 'ulimit -l' and 'free' tell how much may be locked, and how much there is";
+    let why = "the kernel refused; 'ulimit -l' and 'free' tell how much may be locked, and how \
+               much there is";
     Err(CellError::Memory(std::io::Error::other(why)))
 }
 

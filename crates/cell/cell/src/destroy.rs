@@ -79,8 +79,8 @@ fn recall(host: &Host, claim: &Claim, restored: &mut Restored) {
         .lost
         .push(format!("the cell '{cell}' had lost its journal, {gone}; its second record is used"));
     if !claim.is_whole {
-        let why = "it is gone, and the cell's second record had no room for interrupts and threads; \
-                   those that the cell narrowed stay so";
+        let why = "it is gone, and the cell's second record had no room for interrupts and \
+                   threads; those that the cell narrowed stay so";
         restored.left.push(Left { path: gone, why: why.to_owned() });
     }
 }

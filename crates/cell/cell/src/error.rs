@@ -21,7 +21,12 @@ pub enum CellError {
     #[error("there is a cell '{0}' already; destroy it, or give the new one another name")]
     NameTaken(Name),
     /// CPUs that do not run.
-    #[error("{} {} not online; this computer has {}", .missing.named(), agreeing(.missing.len(), "is", "are"), .online.named())]
+    #[error(
+        "{} {} not online; this computer has {}",
+        .missing.named(),
+        agreeing(.missing.len(), "is", "are"),
+        .online.named()
+    )]
     NotOnline {
         /// The CPUs among those asked for that do not run.
         missing: CpuSet,
@@ -29,7 +34,11 @@ pub enum CellError {
         online: CpuSet,
     },
     /// CPUs of another cell.
-    #[error("{} {} to the cell '{cell}'", .cpus.named(), agreeing(.cpus.len(), "belongs", "belong"))]
+    #[error(
+        "{} {} to the cell '{cell}'",
+        .cpus.named(),
+        agreeing(.cpus.len(), "belongs", "belong")
+    )]
     Taken {
         /// The CPUs asked for that are in it.
         cpus: CpuSet,
@@ -52,7 +61,8 @@ pub enum CellError {
     },
     /// CPUs, or a name, of a cell whose journal is gone.
     #[error(
-        "the cell '{cell}' has {}, and has lost its journal: 'seatmap cell restore' puts back what it changed",
+        "the cell '{cell}' has {}, and has lost its journal: 'seatmap cell restore' puts back what \
+         it changed",
         .cpus.named()
     )]
     Lost {
@@ -62,12 +72,15 @@ pub enum CellError {
         cpus: CpuSet,
     },
     /// No CPU would be left for the rest of the system.
-    #[error("a cell with {} would leave no CPU for everybody else; one must stay that is not isolated", .0.named())]
+    #[error(
+        "a cell with {} would leave no CPU for everybody else; one must stay that is not isolated",
+        .0.named()
+    )]
     NothingLeft(CpuSet),
     /// More CPUs than there are.
     #[error(
-        "too many CPUs for a cell: {requested}; free are {free}, and one must stay for everybody else (CPUs of isolcpus= \
-         are taken only by name, with --cpus)"
+        "too many CPUs for a cell: {requested}; free are {free}, and one must stay for everybody \
+         else (CPUs of isolcpus= are taken only by name, with --cpus)"
     )]
     TooMany {
         /// The number asked for.
@@ -76,7 +89,10 @@ pub enum CellError {
         free: usize,
     },
     /// No backend here closes a cell as far as required.
-    #[error("no cell of level {level} or better can be made here: {}; nothing is changed", reasons.join("; "))]
+    #[error(
+        "no cell of level {level} or better can be made here: {}; nothing is changed",
+        reasons.join("; ")
+    )]
     NotReached {
         /// The level that was required.
         level: Backend,
@@ -85,7 +101,8 @@ pub enum CellError {
     },
     /// The acceptance test failed.
     #[error(
-        "{found:.2} % of the time is stolen from the cell, and {limit} % were allowed; everything is put back"
+        "{found:.2} % of the time is stolen from the cell, and {limit} % were allowed; everything \
+         is put back"
     )]
     TooNoisy {
         /// The stolen time as measured, in percent.

@@ -21,7 +21,8 @@ pub struct Name(String);
 /// A text that cannot be a cell's name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "'{0}' is not a name for a cell: write letters, digits, '-', '_' and '.', a letter or digit first, {LONGEST} at most"
+    "'{0}' is not a name for a cell: write letters, digits, '-', '_' and '.', a letter or digit \
+     first, {LONGEST} at most"
 )]
 pub struct NameError(String);
 

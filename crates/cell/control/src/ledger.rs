@@ -75,7 +75,8 @@ pub fn set_aside(host: &Host) -> Option<Left> {
     let harm = match read_file(host, COPY) {
         Ok(Some(_)) => "its copy is used, and nothing is lost",
         _ => {
-            "programs that waited for a turn may be stopped still (kill -CONT), and its cells stand until destroyed"
+            "programs that waited for a turn may be stopped still (kill -CONT), and its cells \
+             stand until destroyed"
         }
     };
     let why = format!("{error}; {harm}; {kept}");

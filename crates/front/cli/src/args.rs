@@ -215,10 +215,20 @@ pub struct Measure {
     #[arg(long)]
     pub parallel: bool,
     /// Sort so many candidate cache lines by home, and fit what the home adds to each distance.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=65_536)
+    )]
     pub homes: u32,
     /// On a model, so many percent of its PUs talk in random pairs while lines are sorted by home.
-    #[arg(long, value_name = "PERCENT", requires = "homes", value_parser = clap::value_parser!(u8).range(1..=100))]
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        requires = "homes",
+        value_parser = clap::value_parser!(u8).range(1..=100)
+    )]
     pub utilisation: Option<u8>,
     /// Also measure 1, 2, ... N/2 pairs at once, as a curve.
     #[arg(long)]

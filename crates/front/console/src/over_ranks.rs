@@ -24,7 +24,13 @@ pub struct MeetingPlace {
     #[arg(long, value_name = "FILE", requires = "spread", hide_short_help = true)]
     pub secret_file: Option<PathBuf>,
     /// How long the ranks of --spread wait for each other.
-    #[arg(long, value_name = "TIME", default_value = "60s", hide_short_help = true, value_parser = duration)]
+    #[arg(
+        long,
+        value_name = "TIME",
+        default_value = "60s",
+        hide_short_help = true,
+        value_parser = duration
+    )]
     pub timeout: Duration,
 }
 
@@ -43,7 +49,8 @@ pub struct Start {
 pub fn check(runner: &Runner) -> Result<(), CliError> {
     match runner {
         Runner::Host => Err(CliError::input(
-            "--spread needs a model (--on cell-ps3, say): the threads of a host are timed on one host at a time",
+            "--spread needs a model (--on cell-ps3, say): the threads of a host are timed on one \
+             host at a time",
         )),
         _ => Ok(()),
     }

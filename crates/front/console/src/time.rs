@@ -49,7 +49,10 @@ pub fn time_within(
 ) -> Result<Duration, String> {
     let time = time(text).filter(|time| bounds.contains(time));
     time.ok_or_else(|| {
-        format!("'{text}' is not a time from {bounds_text}; write 500ms, 10s or 2m, or a number of seconds")
+        format!(
+            "'{text}' is not a time from {bounds_text}; write 500ms, 10s or 2m, or a number of \
+             seconds"
+        )
     })
 }
 

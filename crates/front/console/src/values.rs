@@ -58,8 +58,8 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     let time = time(text).filter(|time| !time.is_zero() && *time <= LONGEST);
     time.ok_or_else(|| {
         format!(
-            "'{text}' is not a time above 0, and of 11d at most; write 500ms, 10s or 2m, or a number \
-             of seconds"
+            "'{text}' is not a time above 0, and of 11d at most; write 500ms, 10s or 2m, or a \
+             number of seconds"
         )
     })
 }

@@ -140,13 +140,14 @@ fn pair_view(model: &HomeModel) -> String {
     let share = percent(star_r2);
     if model.pair_view_empty {
         format!(
-            "Inside the groups the pair view is empty: {share} of the variance is each PU's own way to the home \
-             of the line, so the matrix says who sits near that home, not who sits near whom."
+            "Inside the groups the pair view is empty: {share} of the variance is each PU's own \
+             way to the home of the line, so the matrix says who sits near that home, not who sits \
+             near whom."
         )
     } else {
         format!(
-            "Inside the groups each PU's own way to the home of the line accounts for {share} of the variance; the \
-             rest belongs to the pairs."
+            "Inside the groups each PU's own way to the home of the line accounts for {share} of \
+             the variance; the rest belongs to the pairs."
         )
     }
 }

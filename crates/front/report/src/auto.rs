@@ -81,7 +81,10 @@ fn moved(held: &Held) -> Option<String> {
     let threads = counted(held.moved, "thread");
     let were = if held.moved == 1 { "was" } else { "were" };
     (held.moved > 0).then(|| {
-        format!("{threads} {were} found off the seats: the program, or somebody else, changed the masks meanwhile.")
+        format!(
+            "{threads} {were} found off the seats: the program, or somebody else, changed the \
+             masks meanwhile."
+        )
     })
 }
 
@@ -93,7 +96,8 @@ fn starved(held: &Held) -> Option<String> {
     let name = visible(&first.name);
     let cpus = CpuSet::of_list(&first.cpus).unwrap_or_default().named();
     Some(format!(
-        "{threads} {was} ready and got no CPU of {its} (thread {} '{name}' on {cpus}): other work ran there.",
+        "{threads} {was} ready and got no CPU of {its} (thread {} '{name}' on {cpus}): other work \
+         ran there.",
         first.tid
     ))
 }
@@ -202,7 +206,8 @@ fn swept(sweeps: &[Sweep]) -> Option<String> {
     let most = sweeps.iter().map(|sweep| sweep.threads).max()?;
     let longest = micros.iter().copied().fold(0.0, f64::max);
     Some(format!(
-        "Seats were changed {}, for up to {}: {:.0} us each time (median), {longest:.0} us at most.",
+        "Seats were changed {}, for up to {}: {:.0} us each time (median), {longest:.0} us at \
+         most.",
         if sweeps.len() == 1 { "once".to_owned() } else { format!("{} times", sweeps.len()) },
         counted(most, "thread"),
         median(&micros)?

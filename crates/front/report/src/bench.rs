@@ -289,7 +289,8 @@ fn floor(results: &Results) -> Vec<String> {
     };
     let blocks = counted(results.blocks().len(), "block");
     let mut said = vec![format!(
-        "This computer can show differences above {} % with {blocks}: '{}' differs from itself by {} %.",
+        "This computer can show differences above {} % with {blocks}: '{}' differs from itself by \
+         {} %.",
         digits(itself.floor_percent),
         names(results)[0],
         digits(itself.difference_percent.abs()),

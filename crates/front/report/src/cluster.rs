@@ -64,7 +64,8 @@ pub(crate) fn blocks(cluster: &Cluster) -> Page {
             .chain(predicted(cluster))
             .collect(),
         sections,
-        footer: "Measured over TCP, one pair at a time. Pairs of nodes that were not measured are predicted from the others.",
+        footer: "Measured over TCP, one pair at a time. Pairs of nodes that were not measured are \
+                 predicted from the others.",
         ..Page::new("A cluster", sentence(&found))
     }
 }
@@ -125,8 +126,8 @@ fn noisy(cluster: &Cluster) -> Option<String> {
         if pairs.len() > 1 { ("the first is ", "they look") } else { ("", "it looks") };
     let count = counted(pairs.len(), "pair");
     Some(format!(
-        "Too noisy to judge: {count} ({first}{a} and {b}), as {more} bad, and not surely worse than others; measure \
-         again when the nodes are less busy."
+        "Too noisy to judge: {count} ({first}{a} and {b}), as {more} bad, and not surely worse \
+         than others; measure again when the nodes are less busy."
     ))
 }
 
@@ -164,7 +165,8 @@ fn measured(cluster: &Cluster, groups: usize) -> String {
 fn predicted(cluster: &Cluster) -> Option<String> {
     let held_back = cluster.held_back.as_ref()?;
     Some(format!(
-        "The others are predicted. {} of those measured were predicted first: median error {:.1} %.",
+        "The others are predicted. {} of those measured were predicted first: median error {:.1} \
+         %.",
         held_back.pairs, held_back.error_percent
     ))
 }

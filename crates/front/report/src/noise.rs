@@ -223,7 +223,8 @@ fn unexplained(noise: &CpuNoise) -> Option<String> {
 fn meters(report: &NoiseReport) -> String {
     let worst = |figure: fn(&CpuNoise) -> f64| report.cpus.iter().map(figure).fold(0.0, f64::max);
     format!(
-        "\nMeter: {}, known to {}; gaps from {} on; writing one down takes {},\n{:.2} % of the time, in no figure\n",
+        "\nMeter: {}, known to {}; gaps from {} on; writing one down takes {},\n{:.2} % of the \
+         time, in no figure\n",
         report.clock,
         duration(worst(|noise| noise.meter.resolution_ns)),
         duration(worst(|noise| noise.meter.threshold_ns)),

@@ -48,7 +48,8 @@ pub(crate) fn page(
             )),
             Section::new("Core distances").with(svg::picture(profile, grid.as_ref())),
         ],
-        footer: "Cost: weight x round trip of one cache line between the seats, summed over all edges.",
+        footer: "Cost: weight x round trip of one cache line between the seats, summed over all \
+                 edges.",
         ..Page::new(title, sentence::of_plan(plan))
     }
 }

@@ -52,8 +52,9 @@ pub(crate) fn of_profile(profile: &Profile, classes: &[DistanceClass], digits: D
     let [near_ns, far_ns] = [near, far].map(|class| digits.show(class.median_ns));
     let times = far.median_ns / near.median_ns;
     format!(
-        "A cache line's round trip takes {near_ns} ns in the nearest class of cores ({}) and {far_ns} ns in the farthest \
-         ({}), {times:.1} times as long: seat threads that talk to each other in the nearest.",
+        "A cache line's round trip takes {near_ns} ns in the nearest class of cores ({}) and \
+         {far_ns} ns in the farthest ({}), {times:.1} times as long: seat threads that talk to \
+         each other in the nearest.",
         near.name, far.name
     )
 }
@@ -70,12 +71,14 @@ fn of_one_kind(near: &DistanceClass, far: &DistanceClass, digits: Digits) -> Opt
     let what = if near.name == "SMT siblings" { "threads of a core" } else { "cores" };
     Some(if high / low < ALIKE {
         format!(
-            "All {what} are about equally far apart, {median_ns} ns: it matters little where threads sit."
+            "All {what} are about equally far apart, {median_ns} ns: it matters little where \
+             threads sit."
         )
     } else {
         format!(
-            "Pairs of cores are {low_ns} to {high_ns} ns apart (p10 to p90) though they share the same level of the machine: seat \
-             threads by the measured distances, not by the topology."
+            "Pairs of cores are {low_ns} to {high_ns} ns apart (p10 to p90) though they share the \
+             same level of the machine: seat threads by the measured distances, not by the \
+             topology."
         )
     })
 }
@@ -209,7 +212,8 @@ pub(crate) fn of_pattern(pattern: &Pattern) -> String {
     let heavy = bytes.iter().take_while(before).count();
     let carry = if heavy == 1 { "carries" } else { "carry" };
     format!(
-        "{heavy} of {} {carry} {:.0} % of the bytes: seat the tasks at their ends next to each other.",
+        "{heavy} of {} {carry} {:.0} % of the bytes: seat the tasks at their ends next to each \
+         other.",
         counted(bytes.len(), "edge"),
         100.0 * MOST_BYTES
     )

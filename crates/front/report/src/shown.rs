@@ -164,7 +164,8 @@ pub fn check(profile: &Profile, near: Option<u32>, home: Option<usize>) -> Resul
     let homes = profile.home_model.as_ref().map_or(0, HomeModel::homes);
     match home.filter(|home| *home >= homes) {
         Some(home) => Err(AbsentPart(format!(
-            "--home {home}: {machine} knows {}, counted from 0; 'seatmap measure --homes N' finds more",
+            "--home {home}: {machine} knows {}, counted from 0; 'seatmap measure --homes N' finds \
+             more",
             counted(homes, "home")
         ))),
         None => Ok(()),

@@ -46,7 +46,8 @@ pub(crate) fn page(tuned: &Tuned) -> Page {
         footer: match &tuned.simulated {
             Some(_) => "Each block runs every candidate once, all with the same skew at the start.",
             None => {
-                "Each block runs every candidate once, in random order. The winner then runs again, A B B A."
+                "Each block runs every candidate once, in random order. The winner then runs \
+                 again, A B B A."
             }
         },
         ..Page::new("Seats raced", said[0].as_str())
@@ -63,7 +64,8 @@ fn settings(tuned: &Tuned) -> Table {
 fn about(tuned: &Tuned, verdict: &Verdict) -> String {
     if let Some(simulated) = &tuned.simulated {
         return format!(
-            "{} of {} on {}, by the time of {}'s messages: {} of each choose the winner, and {} confirm it",
+            "{} of {} on {}, by the time of {}'s messages: {} of each choose the winner, and {} \
+             confirm it",
             counted(tuned.runs.len(), "run"),
             counted(tuned.candidates.len(), "candidate"),
             simulated.machine,
@@ -194,7 +196,8 @@ fn difference(tuned: &Tuned, verdict: &Verdict, found: &Difference) -> String {
         let percent = (1000.0 * tuned.confidence).round() / 10.0;
         let most = digits(low.abs().max(high.abs()));
         return format!(
-            "No difference larger than {most} % between '{own}' and '{other}' is shown at {percent} %"
+            "No difference larger than {most} % between '{own}' and '{other}' is shown at \
+             {percent} %"
         );
     }
     let by = amount(&tuned.metric, found.percent);
@@ -228,7 +231,8 @@ fn advice(tuned: &Tuned, verdict: &Verdict) -> Option<String> {
             ))
         }
         Seats::Ranks(_) => Some(
-            "To get this: keep the plan with -o PLAN, and start the job in the order that 'seatmap export PLAN' writes"
+            "To get this: keep the plan with -o PLAN, and start the job in the order that 'seatmap \
+             export PLAN' writes"
                 .to_owned(),
         ),
     }

@@ -50,7 +50,8 @@ pub fn table(report: &TwinReport) -> String {
     match &report.loaded {
         Some(followed) => text += &under_load(followed),
         None => {
-            text += "How long links and directories are busy is assumed: the profile has no loaded curve.\n"
+            text += "How long links and directories are busy is assumed: the profile has no loaded \
+                     curve.\n"
         }
     }
     text
@@ -83,7 +84,8 @@ fn under_load(followed: &Followed) -> String {
         .map_or(String::new(), |rmse| format!(", {rmse:.1} % where held out"));
     let _ = writeln!(
         text,
-        "Under load: RMSE {:.1} %{held_out}; links and directories busy {:.2} times as long as assumed of others.",
+        "Under load: RMSE {:.1} %{held_out}; links and directories busy {:.2} times as long as \
+         assumed of others.",
         followed.rmse_percent, followed.busy_factor
     );
     let [low, high] = followed.busy_range;

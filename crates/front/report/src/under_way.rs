@@ -15,8 +15,8 @@ pub fn of_race(event: &RaceEvent<'_>) -> Option<String> {
             counted(*racing, "candidate")
         ),
         RaceEvent::TooLong { needed_s, limit_s, runs, run_s } => format!(
-            "this takes about {needed_s:.0} s, more than the {limit_s:.0} s of --seconds: {} are the fewest of a \
-             race, and a run takes {run_s:.2} s",
+            "this takes about {needed_s:.0} s, more than the {limit_s:.0} s of --seconds: {} are \
+             the fewest of a race, and a run takes {run_s:.2} s",
             counted(*runs, "run")
         ),
         RaceEvent::TookLonger { taken_s, limit_s } => format!(

@@ -20,7 +20,8 @@ pub enum CpuError {
     },
     /// The CPU is present, but offline.
     #[error(
-        "CPU {cpu} is offline; 'echo 1 > /sys/devices/system/cpu/cpu{cpu}/online' brings it back, as root"
+        "CPU {cpu} is offline; 'echo 1 > /sys/devices/system/cpu/cpu{cpu}/online' brings it back, \
+         as root"
     )]
     Offline {
         /// The CPU asked for.
@@ -28,7 +29,8 @@ pub enum CpuError {
     },
     /// Online, but outside this process's cpuset or affinity mask.
     #[error(
-        "CPU {cpu} is outside the CPUs that this process may use, {allowed}: its cpuset or a taskset forbids it"
+        "CPU {cpu} is outside the CPUs that this process may use, {allowed}: its cpuset or a \
+         taskset forbids it"
     )]
     Forbidden {
         /// The CPU asked for.

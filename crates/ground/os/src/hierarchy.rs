@@ -203,10 +203,12 @@ impl Hierarchies {
         match (is_root, mounted.is_empty()) {
             (true, _) => Ok(None),
             (false, true) => Err(format!(
-                "the hierarchy of control groups with '{controller}' is not mounted, and the process is in its group {path}"
+                "the hierarchy of control groups with '{controller}' is not mounted, and the \
+                 process is in its group {path}"
             )),
             (false, false) => Err(format!(
-                "the control group {path} is outside of what is mounted here, so its limits cannot be read"
+                "the control group {path} is outside of what is mounted here, so its limits cannot \
+                 be read"
             )),
         }
     }

@@ -54,8 +54,8 @@ pub enum PolicyError {
     NoNuma,
     /// The system call is filtered.
     #[error(
-        "the kernel forbids memory policies here, most likely by a container's seccomp profile; allow SYS_NICE \
-         ('docker run --cap-add SYS_NICE')"
+        "the kernel forbids memory policies here, most likely by a container's seccomp profile; \
+         allow SYS_NICE ('docker run --cap-add SYS_NICE')"
     )]
     Forbidden,
     /// Weighted interleaving on an old kernel.
@@ -92,7 +92,8 @@ pub enum NodeError {
     },
     /// The cpuset leaves it out.
     #[error(
-        "NUMA node {node} is outside the nodes that this process may use, {allowed}: its cpuset forbids it"
+        "NUMA node {node} is outside the nodes that this process may use, {allowed}: its cpuset \
+         forbids it"
     )]
     Forbidden {
         /// The node asked for.

@@ -42,8 +42,8 @@ pub struct Partners {
 pub enum Loss {
     /// The kernel does not let it sit on its CPU.
     #[error(
-        "no thread could be pinned to CPU {cpu} ({why}): a cpuset or a taskset has taken it from this program, or it is \
-         offline"
+        "no thread could be pinned to CPU {cpu} ({why}): a cpuset or a taskset has taken it from \
+         this program, or it is offline"
     )]
     Unseated {
         /// The CPU.
@@ -53,8 +53,8 @@ pub enum Loss {
     },
     /// It was moved off its CPU, or may run on others too.
     #[error(
-        "CPU {cpu} was taken from its thread during the run (it is on CPU {found} now): a cpuset or a taskset was \
-         changed, or the CPU went offline; its figures are void"
+        "CPU {cpu} was taken from its thread during the run (it is on CPU {found} now): a cpuset \
+         or a taskset was changed, or the CPU went offline; its figures are void"
     )]
     Moved {
         /// Its CPU.

@@ -24,14 +24,15 @@ const OF_COMPUTER: [(&str, &str); 2] = [
 pub enum ProcError {
     /// Nothing is mounted there, or another file system than `proc`.
     #[error(
-        "/proc is not mounted here, so no program can be seen; mount it with 'mount -t proc proc /proc', as root \
-         (a chroot needs it inside)"
+        "/proc is not mounted here, so no program can be seen; mount it with 'mount -t proc proc \
+         /proc', as root (a chroot needs it inside)"
     )]
     Absent,
     /// It belongs to another PID namespace.
     #[error(
-        "/proc belongs to another PID namespace: its process numbers are not those of this one, where this process is \
-         {pid}; start the namespace with 'unshare --pid --fork --mount-proc', or run Seatmap outside it"
+        "/proc belongs to another PID namespace: its process numbers are not those of this one, \
+         where this process is {pid}; start the namespace with 'unshare --pid --fork \
+         --mount-proc', or run Seatmap outside it"
     )]
     Foreign {
         /// This process, as its namespace counts.
@@ -39,7 +40,8 @@ pub enum ProcError {
     },
     /// Files of the whole computer are missing.
     #[error(
-        "{file} is missing, probably because {reason}; this work needs it: run it where all of /proc and /sys is"
+        "{file} is missing, probably because {reason}; this work needs it: run it where all of \
+         /proc and /sys is"
     )]
     Partial {
         /// The file.

@@ -80,7 +80,11 @@ pub enum TrustError {
         owner: u32,
     },
     /// A folder or file that others may write.
-    #[error("other users can write '{path}' (mode {mode:04o}); run 'chmod go-w {}' or name another folder", shell_escaped(&.path.display().to_string()))]
+    #[error(
+        "other users can write '{path}' (mode {mode:04o}); run 'chmod go-w {}' or name another \
+         folder",
+        shell_escaped(&.path.display().to_string())
+    )]
     Writable {
         /// The folder or file.
         path: PathBuf,
@@ -88,7 +92,10 @@ pub enum TrustError {
         mode: u32,
     },
     /// A secret that others may read.
-    #[error("other users can read '{path}' (mode {mode:04o}), which holds a secret; run 'chmod 600 {}'", shell_escaped(&.path.display().to_string()))]
+    #[error(
+        "other users can read '{path}' (mode {mode:04o}), which holds a secret; run 'chmod 600 {}'",
+        shell_escaped(&.path.display().to_string())
+    )]
     Readable {
         /// The file.
         path: PathBuf,

@@ -96,7 +96,8 @@ fn check_link(path: &Path, link: &Metadata) -> io::Result<()> {
         return Ok(());
     }
     let words = format!(
-        "'{}' is a symbolic link of user {}, who can lead it anywhere; name the file that it should stand for",
+        "'{}' is a symbolic link of user {}, who can lead it anywhere; name the file that it \
+         should stand for",
         path.display(),
         link.uid()
     );
@@ -117,7 +118,8 @@ fn check_in_shared_folder(path: &Path, found: &Metadata) -> io::Result<()> {
         return Ok(());
     }
     let words = format!(
-        "'{}' belongs to user {}, in a folder where anybody can put files; choose another name or folder",
+        "'{}' belongs to user {}, in a folder where anybody can put files; choose another name or \
+         folder",
         path.display(),
         found.uid()
     );

@@ -59,8 +59,12 @@ impl Edge {
             ));
         }
         let fine = is_amount(self.bytes) && is_amount(self.messages);
-        (!fine)
-            .then(|| format!("bytes and messages are between 0 and {MAX_AMOUNT:e}, and none is too small to be exact"))
+        (!fine).then(|| {
+            format!(
+                "bytes and messages are between 0 and {MAX_AMOUNT:e}, and none is too small to be \
+                 exact"
+            )
+        })
     }
 
     /// Both ends, by which edges are sorted.

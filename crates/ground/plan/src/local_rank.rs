@@ -81,7 +81,8 @@ pub struct LocalRank {
 /// A variable that is not what its launcher writes.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{variable}={value} is not {expected}; unset it, or set {OWN} to the number of a task, or to '{ALL}'"
+    "{variable}={value} is not {expected}; unset it, or set {OWN} to the number of a task, or to \
+     '{ALL}'"
 )]
 pub struct LocalRankError {
     /// The variable.

@@ -33,8 +33,8 @@ pub enum Remark {
 /// No CPU that was measured can be used now.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "none of the CPUs that were measured on this host, {measured}, may be used now by this process, which has \
-     {allowed}; 'seatmap measure' measures these"
+    "none of the CPUs that were measured on this host, {measured}, may be used now by this \
+     process, which has {allowed}; 'seatmap measure' measures these"
 )]
 pub struct NothingUsable {
     measured: CpuList,
@@ -55,7 +55,8 @@ impl fmt::Display for Remark {
             ),
             Remark::SetApart(cpus) => write!(
                 f,
-                "{} {} left out: the kernel was started to set {} apart (isolcpus, nohz_full); --cpus takes {}",
+                "{} {} left out: the kernel was started to set {} apart (isolcpus, nohz_full); \
+                 --cpus takes {}",
                 cpus.named(),
                 are(cpus),
                 them(cpus),

@@ -444,7 +444,8 @@ impl Pair {
         let [a, b] = self.nodes;
         if a >= b || b >= nodes {
             return Err(format!(
-                "a pair of nodes {a} and {b}, where the first is below the second and there are {nodes}"
+                "a pair of nodes {a} and {b}, where the first is below the second and there are \
+                 {nodes}"
             ));
         }
         Pair::check_figures(self.nodes, &self.trips, self.rate_mbps)?;
@@ -456,7 +457,8 @@ impl Pair {
             shown.flat_map(|shown| [shown.factor, shown.at_least, shown.like.unwrap_or(1.0)]);
         if !factors.all(is_positive) {
             return Err(format!(
-                "a factor of nodes {a} and {b} over like pairs is not a positive number up to {LARGEST:e}"
+                "a factor of nodes {a} and {b} over like pairs is not a positive number up to \
+                 {LARGEST:e}"
             ));
         }
         let shares = self.ends.iter().flatten().filter_map(|end| end.wait_share);

@@ -19,7 +19,8 @@ pub struct Rank {
 pub enum LauncherError {
     /// No launcher has set anything.
     #[error(
-        "no launcher has given this process a rank: start it with srun, mpirun or torchrun, or set RANK and WORLD_SIZE"
+        "no launcher has given this process a rank: start it with srun, mpirun or torchrun, or set \
+         RANK and WORLD_SIZE"
     )]
     None,
     /// There is a rank, and no number of ranks.

@@ -79,7 +79,10 @@ pub enum MeasureError {
     #[error(transparent)]
     Rank(#[from] RankError),
     /// Ranks never came.
-    #[error("of {size}, these did not come within {seconds} s: {absent}{refused}", size = counted(*.size, "rank"))]
+    #[error(
+        "of {size}, these did not come within {seconds} s: {absent}{refused}",
+        size = counted(*.size, "rank")
+    )]
     Absent {
         /// How many there are.
         size: usize,
@@ -96,7 +99,8 @@ pub enum MeasureError {
     /// All ranks run on one node.
     // Plural: a start has two ranks or more.
     #[error(
-        "all {0} ranks run on {1}: distances between nodes need two (--each-rank counts every rank as a node)"
+        "all {0} ranks run on {1}: distances between nodes need two (--each-rank counts every rank \
+         as a node)"
     )]
     OneNode(usize, String),
     /// A file of an earlier measurement is of other nodes.

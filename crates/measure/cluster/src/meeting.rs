@@ -32,7 +32,8 @@ pub enum Meeting {
 pub enum MeetingError {
     /// No secret is known, and the meeting place is an address.
     #[error(
-        "a port that others reach needs a secret: set SEATMAP_SECRET, name a file with --secret-file, or meet by a file"
+        "a port that others reach needs a secret: set SEATMAP_SECRET, name a file with \
+         --secret-file, or meet by a file"
     )]
     Secret,
     /// The secret is none.

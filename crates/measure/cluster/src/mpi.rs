@@ -88,8 +88,8 @@ pub enum Operation {
 pub enum MpiError {
     /// There is no such compiler.
     #[error(
-        "'{command}' cannot be started: --mpi builds a small program with the MPI's compiler; load its module, or name \
-         one with --mpicc"
+        "'{command}' cannot be started: --mpi builds a small program with the MPI's compiler; load \
+         its module, or name one with --mpicc"
     )]
     NoCompiler {
         /// The command.
@@ -135,7 +135,8 @@ pub enum MpiError {
     Printed(String),
     /// Each rank was a job of its own.
     #[error(
-        "{0}: this MPI is not the launcher's, or the launcher was not told of it (srun --mpi=list says what it knows)"
+        "{0}: this MPI is not the launcher's, or the launcher was not told of it (srun --mpi=list \
+         says what it knows)"
     )]
     Apart(String),
 }

@@ -26,13 +26,14 @@ pub enum RankError {
     Lead(io::Error),
     /// Rank 0 orders what this rank was not started for.
     #[error(
-        "rank 0 asks for {0}, for which this rank was not started: start all ranks with the same command line"
+        "rank 0 asks for {0}, for which this rank was not started: start all ranks with the same \
+         command line"
     )]
     Order(&'static str),
     /// A rank was started with other options.
     #[error(
-        "rank {rank} on {node} was started with other options than rank 0 (--nodes, --loaded, --mpi): start all ranks \
-         with the same command line"
+        "rank {rank} on {node} was started with other options than rank 0 (--nodes, --loaded, \
+         --mpi): start all ranks with the same command line"
     )]
     Other {
         /// Its number.

@@ -30,7 +30,8 @@ pub enum NoPlaces {
     NoPairs,
     /// Several ranks of a node spoke for themselves.
     #[error(
-        "{0} and {1} are one node, measured with --each-rank; measure without that to place ranks on nodes"
+        "{0} and {1} are one node, measured with --each-rank; measure without that to place ranks \
+         on nodes"
     )]
     EachRank(String, String),
 }

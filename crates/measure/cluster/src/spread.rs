@@ -69,7 +69,8 @@ pub enum SpreadError {
     Rank(#[from] RankError),
     /// A rank was started with another command line, or sees another machine.
     #[error(
-        "rank {rank} on {node} has other work to do than rank 0: start all ranks with the same command line"
+        "rank {rank} on {node} has other work to do than rank 0: start all ranks with the same \
+         command line"
     )]
     Other {
         /// Its number.

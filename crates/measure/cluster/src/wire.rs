@@ -37,8 +37,8 @@ const LONGEST: u32 = 64 << 20;
 const TAG_BYTES: usize = 32;
 
 /// The words for a message with a wrong tag.
-const FORGED: &str = "a message does not come from the other rank, or was changed on its way: somebody interferes with \
-                      this connection";
+const FORGED: &str = "a message does not come from the other rank, or was changed on its way: \
+                      somebody interferes with this connection";
 
 /// The words for a connection that ended where a message should come.
 const CLOSED: &str = "the other side closed the connection";

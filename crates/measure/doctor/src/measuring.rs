@@ -116,7 +116,8 @@ fn hypervisor(environment: &Environment) -> Diagnosis {
             let found = format!(
                 "{name}: its host may move or stop vCPUs, so one pair can show several distances"
             );
-            let remedy = "measure on bare metal, or on a VM whose vCPUs are pinned; 'multi-regime' marks the pairs hit";
+            let remedy = "measure on bare metal, or on a VM whose vCPUs are pinned; 'multi-regime' \
+                          marks the pairs hit";
             diagnosis("hypervisor", Severity::No, found, Some(Remedy::advice(remedy)))
         }
     }
@@ -261,7 +262,8 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
     let group = &tightest.group;
     let words = tightest.words();
     let found = format!(
-        "the control group {group} may use {words}: the kernel stops its members when it is used up{used_up}"
+        "the control group {group} may use {words}: the kernel stops its members when it is used \
+         up{used_up}"
     );
     // The kernel gives a group of version 1 no more than the group above it has: the outermost is
     // raised first.
@@ -316,8 +318,8 @@ fn cpuset(cpus: &Cpus) -> Diagnosis {
     let set_apart = CpuList(cpus.set_apart.clone());
     if !set_apart.0.is_empty() && cpus.reachable().len() == cpus.online.len() {
         let found = format!(
-            "all online CPUs, {allowed} unasked, and those that the kernel was started to set apart, {set_apart}, \
-             where they are named"
+            "all online CPUs, {allowed} unasked, and those that the kernel was started to set \
+             apart, {set_apart}, where they are named"
         );
         return diagnosis("cpuset", Severity::Ok, found, None);
     }

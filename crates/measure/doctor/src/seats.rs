@@ -64,8 +64,8 @@ fn cache_aware(kernel: &Scheduler) -> Diagnosis {
         None => diagnosis(subject, Severity::Info, UNANSWERED, None),
         Some(false) => diagnosis(subject, Severity::Ok, "off (SCHED_CACHE)", None),
         Some(true) => {
-            let found = "on (SCHED_CACHE): the kernel draws the threads of a process to one cache, and seats decide \
-                         otherwise only where every thread has one";
+            let found = "on (SCHED_CACHE): the kernel draws the threads of a process to one cache, \
+                         and seats decide otherwise only where every thread has one";
             diagnosis(subject, Severity::Info, found, None)
         }
     }

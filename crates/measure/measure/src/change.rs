@@ -75,8 +75,8 @@ impl fmt::Display for Change {
             (_, 1) => write!(out, "CPUs {a} and {b} went from {before:.1} to {now:.1} ns"),
             (pairs, of) => write!(
                 out,
-                "{pairs} of {of} changed by more than {percent:.0} %, most of all CPUs {a} and {b}: from {before:.1} to \
-                 {now:.1} ns",
+                "{pairs} of {of} changed by more than {percent:.0} %, most of all CPUs {a} and \
+                 {b}: from {before:.1} to {now:.1} ns",
                 of = counted(of, "pair")
             ),
         }

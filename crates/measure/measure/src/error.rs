@@ -17,8 +17,8 @@ pub enum MeasureError<E: std::error::Error + 'static> {
     Journal(#[from] JournalError),
     /// A value that no cache can deliver.
     #[error(
-        "CPUs {a} and {b} read {round_trip_ns:.2} ns a round trip, less than two first-level cache hits take: \
-         the clock or the pinning is broken, and nothing was kept"
+        "CPUs {a} and {b} read {round_trip_ns:.2} ns a round trip, less than two first-level cache \
+         hits take: the clock or the pinning is broken, and nothing was kept"
     )]
     BelowFloor {
         /// One PU.

@@ -148,7 +148,8 @@ pub enum MeasurementError {
     },
     /// The user ended the measurement of speeds or wakeups.
     #[error(
-        "interrupted while the {0} were measured; the same command with --resume keeps the distances"
+        "interrupted while the {0} were measured; the same command with --resume keeps the \
+         distances"
     )]
     Further(&'static str),
 }
@@ -156,7 +157,8 @@ pub enum MeasurementError {
 fn farewell(visits: u64, journal: Option<&Path>) -> String {
     match journal {
         Some(path) => format!(
-            "interrupted; {visits} to pairs are kept in {}: the same command with --resume goes on there",
+            "interrupted; {visits} to pairs are kept in {}: the same command with --resume goes on \
+             there",
             path.display(),
             visits = counted(visits, "visit")
         ),

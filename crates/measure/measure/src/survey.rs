@@ -85,8 +85,8 @@ impl std::fmt::Display for Warning {
         match self {
             Warning::ParallelDisturbs { difference } => write!(
                 out,
-                "pairs measured at once read {:.1} % different from the same pairs alone, more than {:.0} %; \
-                 measured one after the other instead of --parallel",
+                "pairs measured at once read {:.1} % different from the same pairs alone, more \
+                 than {:.0} %; measured one after the other instead of --parallel",
                 100.0 * difference,
                 100.0 * interference::TOLERANCE
             ),
@@ -97,7 +97,8 @@ impl std::fmt::Display for Warning {
             ),
             Warning::ParallelNeedsGroups => write!(
                 out,
-                "--parallel has no effect: the CPUs share one cache group, and pairs in it would disturb each other"
+                "--parallel has no effect: the CPUs share one cache group, and pairs in it would \
+                 disturb each other"
             ),
         }
     }

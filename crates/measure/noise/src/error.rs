@@ -20,7 +20,8 @@ pub enum Error {
     Cpu(CpuError),
     /// A CPU outside the cpuset that the meters are in.
     #[error(
-        "CPU {cpu} is outside the cpuset {cpuset} that the meter is in; measure from a cpuset that holds it"
+        "CPU {cpu} is outside the cpuset {cpuset} that the meter is in; measure from a cpuset that \
+         holds it"
     )]
     Cpuset {
         /// The CPU.
@@ -49,7 +50,8 @@ pub enum Error {
     /// A meter was not on its CPU in the end: the CPU went offline, or another process moved the
     /// thread.
     #[error(
-        "the meter was moved off CPU {cpu} while it measured, to CPUs {found}; nothing measured there is kept"
+        "the meter was moved off CPU {cpu} while it measured, to CPUs {found}; nothing measured \
+         there is kept"
     )]
     Moved {
         /// The CPU.
@@ -59,7 +61,8 @@ pub enum Error {
     },
     /// A meter was on its CPU in the end, and had been elsewhere.
     #[error(
-        "the meter was moved off CPU {cpu} while it measured, and back; nothing measured there is kept"
+        "the meter was moved off CPU {cpu} while it measured, and back; nothing measured there is \
+         kept"
     )]
     MovedAndBack {
         /// The CPU.

@@ -156,7 +156,8 @@ fn clock(profile: &Profile) -> Figure {
         None => Figure {
             value: USUAL_GHZ,
             kind: Basis::Assumption,
-            source: "the profile does not tell; no distance depends on it, only what is computed between messages"
+            source: "the profile does not tell; no distance depends on it, only what is computed \
+                     between messages"
                 .to_owned(),
         },
     }

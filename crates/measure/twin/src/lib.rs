@@ -172,7 +172,8 @@ fn check(profile: &Profile, needs: Needs) -> Result<(), TwinError> {
     if needs.homes && explain::homes(profile).is_none() {
         return Err(TwinError::unfit(
             profile,
-            "knows the distances for lines of one home only; 'seatmap measure --homes N' finds more",
+            "knows the distances for lines of one home only; 'seatmap measure --homes N' finds \
+             more",
         ));
     }
     if needs.loaded && capacity::chosen(profile).is_empty() {

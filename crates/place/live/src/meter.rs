@@ -41,7 +41,8 @@ impl Metric {
                 Ok(Metric::Command(line.to_owned()))
             }
             _ => Err(format!(
-                "'{text}' is not known; give instructions, wakeups, switches or 'command:SHELL COMMAND'"
+                "'{text}' is not known; give instructions, wakeups, switches or 'command:SHELL \
+                 COMMAND'"
             )),
         }
     }
@@ -52,7 +53,8 @@ impl Metric {
         match self {
             Metric::Instructions => "a program that spins does many instructions and little work",
             Metric::Wakeups | Metric::Switches => {
-                "threads that wait more often are not always faster; --metric 'command:LINE' reads a total that is"
+                "threads that wait more often are not always faster; --metric 'command:LINE' reads \
+                 a total that is"
             }
             Metric::Command(_) => "the line's figure must grow with the work done",
         }

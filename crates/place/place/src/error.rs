@@ -12,7 +12,8 @@ pub enum PlaceError {
     NoDistances(String),
     /// A pair of PUs whose distance is not known.
     #[error(
-        "the distance between PUs {0} and {1} is not known; leave one of them out of the CPUs to use"
+        "the distance between PUs {0} and {1} is not known; leave one of them out of the CPUs to \
+         use"
     )]
     UnknownDistance(u32, u32),
     /// A distance that no machine has.
@@ -169,8 +170,8 @@ pub enum PlaceError {
     NoCacheSizes(String),
     /// A time is the objective, and the work of a task is not known.
     #[error(
-        "a time adds up work and messages, \
-         and it is not known how long a load of 1 takes on the fastest CPU; give its nanoseconds (--load-ns 5000; 0 counts messages alone)"
+        "a time adds up work and messages, and it is not known how long a load of 1 takes on the \
+         fastest CPU; give its nanoseconds (--load-ns 5000; 0 counts messages alone)"
     )]
     NoLoadTime,
     /// A method that knows no times.

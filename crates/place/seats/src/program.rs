@@ -144,7 +144,8 @@ impl ProgramChannels {
             Ok(())
         } else {
             Err(PlaceError::Unfit(format!(
-                "{channels} take as many lines, and the profile tells {lines}; 'seatmap measure --homes {}' tells more",
+                "{channels} take as many lines, and the profile tells {lines}; 'seatmap measure \
+                 --homes {}' tells more",
                 channels + channels.div_ceil(4),
                 channels = counted(channels, "channel")
             )))
@@ -162,7 +163,8 @@ impl ProgramChannels {
             }
             if edges.iter().any(|edge| (edge.from, edge.to) == (from, to)) {
                 let what = format!(
-                    "threads {from} and {to} have two channels; declare one, and put both in its line"
+                    "threads {from} and {to} have two channels; declare one, and put both in its \
+                     line"
                 );
                 return Err(PlaceError::Unfit(what));
             }

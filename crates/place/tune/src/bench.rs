@@ -71,7 +71,8 @@ pub fn told_apart(mut commands: Vec<NamedCommand>) -> Vec<NamedCommand> {
 pub enum NothingToShow {
     /// Nobody knows which readings are worse.
     #[error(
-        "--fail-above needs to know which readings are worse: add --higher-is-better or --lower-is-better"
+        "--fail-above needs to know which readings are worse: add --higher-is-better or \
+         --lower-is-better"
     )]
     NoDirection,
     /// There is no other command.

@@ -156,8 +156,8 @@ impl Results {
     /// list.
     pub fn tell_void(&mut self, cpus: &str) {
         let note = format!(
-            "runs were void and made again, since CPUs were taken away from them: {cpus} (a cpuset or a taskset was \
-             changed, or one went offline)"
+            "runs were void and made again, since CPUs were taken away from them: {cpus} (a cpuset \
+             or a taskset was changed, or one went offline)"
         );
         // A cpuset that keeps changing would fill the report with one sentence.
         if !self.seats.notes.contains(&note) {
@@ -230,7 +230,8 @@ impl Results {
                 let own = &self.commands[0].name;
                 (least > most_percent).then(|| {
                     format!(
-                        "'{own}' is worse than '{name}' by at least {least:.1} %, and {most_percent} % is the limit"
+                        "'{own}' is worse than '{name}' by at least {least:.1} %, and \
+                         {most_percent} % is the limit"
                     )
                 })
             })

@@ -37,7 +37,8 @@ pub enum Metric {
 pub enum MetricError {
     /// None of the words.
     #[error(
-        "metric {0:?} is not known; give 'time', 'regex:PATTERN', 'command:SHELL COMMAND' or 'perf:EVENT'"
+        "metric {0:?} is not known; give 'time', 'regex:PATTERN', 'command:SHELL COMMAND' or \
+         'perf:EVENT'"
     )]
     Unknown(String),
     /// The regular expression cannot be read.
@@ -51,12 +52,14 @@ pub enum MetricError {
     },
     /// The regular expression says nowhere where the number is.
     #[error(
-        "metric {0:?}: the pattern has no group; put parentheses around the number, such as 'took ([0-9.]+) ms'"
+        "metric {0:?}: the pattern has no group; put parentheses around the number, such as 'took \
+         ([0-9.]+) ms'"
     )]
     NoGroup(String),
     /// No such event.
     #[error(
-        "metric 'perf:{0}': there is no such event; known are {names}, and r and a hexadecimal number",
+        "metric 'perf:{0}': there is no such event; known are {names}, and r and a hexadecimal \
+         number",
         names = Event::names().collect::<Vec<_>>().join(", ")
     )]
     Event(String),

@@ -182,7 +182,8 @@ fn disturbed(cores: &[Core]) -> Vec<String> {
             // it causes.
             if busy_percent > QUIET_PERCENT {
                 return format!(
-                    "something else ran on CPU {cpus} for {busy_percent:.0} % of the time before the start"
+                    "something else ran on CPU {cpus} for {busy_percent:.0} % of the time before \
+                     the start"
                 );
             }
             let interrupts = counted_figure(interrupts_per_s, 0, "interrupt");

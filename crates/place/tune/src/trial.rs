@@ -86,8 +86,9 @@ pub enum TrialError {
     },
     /// It ended, and something that it started did not.
     #[error(
-        "'{command}' ended and left process {pid} ('{name}') running, which was ended now: a run of a program that goes \
-         to the background cannot be told from the next one; keep it in the foreground"
+        "'{command}' ended and left process {pid} ('{name}') running, which was ended now: a run \
+         of a program that goes to the background cannot be told from the next one; keep it in the \
+         foreground"
     )]
     LeftRunning {
         /// The command.
@@ -108,7 +109,8 @@ pub enum TrialError {
     },
     /// It printed nothing that matches.
     #[error(
-        "the metric '{metric}' matches no number (digits, with a point for decimals) that '{command}' printed{said}"
+        "the metric '{metric}' matches no number (digits, with a point for decimals) that \
+         '{command}' printed{said}"
     )]
     NoMatch {
         /// The metric.
@@ -128,7 +130,8 @@ pub enum TrialError {
     },
     /// The metric's own command did not print a number.
     #[error(
-        "the metric '{metric}' printed {printed:?}, which is not one number; print digits with a point for decimals, such as 1234.5"
+        "the metric '{metric}' printed {printed:?}, which is not one number; print digits with a \
+         point for decimals, such as 1234.5"
     )]
     NotANumber {
         /// The metric.
@@ -139,7 +142,8 @@ pub enum TrialError {
     /// A CPU of the run was missing before it, during it or after it: a cpuset or a mask was
     /// changed, or it went offline.
     #[error(
-        "'{command}': the run is void, since its CPUs {cpus} {} (a cpuset or a taskset was changed, or one went offline)",
+        "'{command}': the run is void, since its CPUs {cpus} {} (a cpuset or a taskset was \
+         changed, or one went offline)",
         if *.is_back { "were not all there during it" } else { "cannot be had now" }
     )]
     CpusTaken {
@@ -152,7 +156,8 @@ pub enum TrialError {
     },
     /// The CPUs of the run could not be looked at before it, during it or after it.
     #[error(
-        "'{command}': the run is void, since it cannot be seen whether its CPUs {cpus} were all there"
+        "'{command}': the run is void, since it cannot be seen whether its CPUs {cpus} were all \
+         there"
     )]
     CpusUnseen {
         /// The command.
@@ -164,8 +169,8 @@ pub enum TrialError {
     },
     /// The metric's own command does not end.
     #[error(
-        "the metric '{metric}' had not ended after {limit:?} and was ended; let it print a number of the run at once, or \
-         let the command itself print it and read it with 'regex:PATTERN'"
+        "the metric '{metric}' had not ended after {limit:?} and was ended; let it print a number \
+         of the run at once, or let the command itself print it and read it with 'regex:PATTERN'"
     )]
     MetricLate {
         /// The metric.
@@ -175,7 +180,8 @@ pub enum TrialError {
     },
     /// Ratios need readings above 0.
     #[error(
-        "the metric '{metric}' read {value} from '{command}'; readings are compared as ratios and must be above 0"
+        "the metric '{metric}' read {value} from '{command}'; readings are compared as ratios and \
+         must be above 0"
     )]
     NotPositive {
         /// The metric.
@@ -307,7 +313,8 @@ impl Runner {
                 Some(libc::EACCES | libc::EPERM) => " (see /proc/sys/kernel/perf_event_paranoid)",
                 _ if event.is_software() => "",
                 _ => {
-                    " (virtual machines mostly have no counters; software events such as task-clock work everywhere)"
+                    " (virtual machines mostly have no counters; software events such as \
+                     task-clock work everywhere)"
                 }
             };
             TrialError::Counter { event: event.to_string(), hint, source }

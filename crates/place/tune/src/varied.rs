@@ -16,7 +16,11 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 #[derive(Debug, thiserror::Error)]
 pub enum VariedError {
     /// The kernel has none.
-    #[error("this kernel has no switch for {0}, or does not show it to this user; leave --vary {word} out", word = .0.word())]
+    #[error(
+        "this kernel has no switch for {0}, or does not show it to this user; leave --vary {word} \
+         out",
+        word = .0.word()
+    )]
     Absent(Switch),
     /// The user may not turn it.
     #[error("{0} cannot be turned; run it as root, or leave --vary {word} out", word = .0.word())]

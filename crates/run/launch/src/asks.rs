@@ -122,7 +122,8 @@ fn disagreement(what: &str, sets: &str, threads: usize, cpus: usize) -> Option<D
     };
     let seats = counted(cpus, "CPU");
     let what = format!(
-        "{what}{sets}{threads} {effect}: the seats have {seats}; set {what}{sets}{cpus} for one thread a CPU"
+        "{what}{sets}{threads} {effect}: the seats have {seats}; set {what}{sets}{cpus} for one \
+         thread a CPU"
     );
     Some(Disagreement { what, is_grave: threads > cpus })
 }

@@ -61,7 +61,8 @@ pub enum LaunchError {
     CellMemory(io::Error),
     /// The process that seats the threads was killed.
     #[error(
-        "the process that seats the threads was killed; the program runs on, and each thread where it sits"
+        "the process that seats the threads was killed; the program runs on, and each thread where \
+         it sits"
     )]
     SupervisorKilled,
 }
@@ -101,7 +102,8 @@ impl LaunchError {
                 "kernel.yama.ptrace_scope is 3 until the next boot; --match alone needs no ptrace"
             }
             _ => {
-                "most likely a container's seccomp profile; allow SYS_PTRACE, or use --match alone, which needs none"
+                "most likely a container's seccomp profile; allow SYS_PTRACE, or use --match \
+                 alone, which needs none"
             }
         })
     }

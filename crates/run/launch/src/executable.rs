@@ -52,7 +52,9 @@ pub enum ProgramError {
     /// program.
     #[error(
         // Plural: "runs" is a verb here.
-        "{0} runs with another's rights (set-user-ID, set-group-ID or file capabilities), and the kernel denies them to a program that is seated from outside; be root, or run its own threads without it"
+        "{0} runs with another's rights (set-user-ID, set-group-ID or file capabilities), and the \
+         kernel denies them to a program that is seated from outside; be root, or run its own \
+         threads without it"
     )]
     Privileged(String),
     /// An argument with a zero byte.
@@ -60,7 +62,8 @@ pub enum ProgramError {
     Zero,
     /// A program that needs a loader cannot begin without I/O rights.
     #[error(
-        "{0}: opens libraries before it runs, which --no-io forbids; link it statically, or have it put up its own fence"
+        "{0}: opens libraries before it runs, which --no-io forbids; link it statically, or have \
+         it put up its own fence"
     )]
     Dynamic(String),
     /// The program's file cannot be read.

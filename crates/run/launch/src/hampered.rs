@@ -36,14 +36,14 @@ impl Hampered {
     pub(crate) fn sentences(&self) -> impl Iterator<Item = String> {
         let unprivileged = self.unprivileged.iter().map(|program| {
             format!(
-                "{program} was to run with another's rights, and ran without: the kernel denies them to a program that \
-                 is seated from outside"
+                "{program} was to run with another's rights, and ran without: the kernel denies \
+                 them to a program that is seated from outside"
             )
         });
         let tracers = self.tracers.iter().map(|program| {
             format!(
-                "{program} may have been unable to trace its program: a thread has one tracer, and threads are seated by \
-                 tracing; run it without, or seat by --match alone"
+                "{program} may have been unable to trace its program: a thread has one tracer, and \
+                 threads are seated by tracing; run it without, or seat by --match alone"
             )
         });
         unprivileged.chain(tracers)

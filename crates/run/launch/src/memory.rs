@@ -50,7 +50,8 @@ pub enum MemoryWishError {
     Node(#[from] NodeError),
     /// A plan that says nothing about memory.
     #[error(
-        "the plan does not say where the tasks' memory is; 'seatmap place --memory' makes plans that do"
+        "the plan does not say where the tasks' memory is; 'seatmap place --memory' makes plans \
+         that do"
     )]
     NothingPlanned,
     /// The memory of a plan without a plan.

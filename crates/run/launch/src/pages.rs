@@ -82,8 +82,8 @@ impl Moved {
             pages => format!(" (the kernel refused {})", counted(pages, "page")),
         };
         format!(
-            "process {pid}: {moved} of its memory moved to {word} {nodes}, where {there} was; {stayed} stayed \
-             elsewhere{refused}"
+            "process {pid}: {moved} of its memory moved to {word} {nodes}, where {there} was; \
+             {stayed} stayed elsewhere{refused}"
         )
     }
 }

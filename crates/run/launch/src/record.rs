@@ -71,7 +71,10 @@ pub enum Trouble {
         to: CpuList,
     },
     /// The thread had another mask for a while, and then its seat's again.
-    #[error("its seat is CPU {cpus}, but it was elsewhere for {} by another's hand, or its own", spelled(*.lasted))]
+    #[error(
+        "its seat is CPU {cpus}, but it was elsewhere for {} by another's hand, or its own",
+        spelled(*.lasted)
+    )]
     WasElsewhere {
         /// The seat's CPUs.
         cpus: CpuList,

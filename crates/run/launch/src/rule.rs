@@ -35,7 +35,8 @@ pub struct SeatRule {
 pub enum RuleError {
     /// The text has no `=`, or nothing before it.
     #[error(
-        "'{0}' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or 'io*=cpus:14-15'"
+        "'{0}' is not a rule; write NAME=TASKS or NAME=CPUS, such as 'worker*=1-3' or \
+         'io*=cpus:14-15'"
     )]
     Shape(String),
     /// `tid:` or `pid:` without a number.

@@ -92,7 +92,8 @@ impl Runtime {
             _ => format!("tell it to start {cpus}", cpus = counted(cpus, "worker")),
         };
         format!(
-            "{program} sizes itself by the CPUs of the thread that asks, and a seated thread has one; {remedy}"
+            "{program} sizes itself by the CPUs of the thread that asks, and a seated thread has \
+             one; {remedy}"
         )
     }
 }

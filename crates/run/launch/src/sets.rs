@@ -65,7 +65,8 @@ const CPUS: &str = "cpus";
 pub enum SetError {
     /// The text is neither a list of CPUs nor a level.
     #[error(
-        "'{0}': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*"
+        "'{0}': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, \
+         l3:*"
     )]
     Shape(String),
     /// CPUs that are not written as CPUs.

@@ -26,8 +26,8 @@ pub enum ShareError {
     Variable(#[from] LocalRankError),
     /// There are fewer seats than starts.
     #[error(
-        "{starts} start on this node ({source_of}), and there {}, which they would share: give each its own, or set \
-         {OWN}={ALL} if only one of them runs at a time",
+        "{starts} start on this node ({source_of}), and there {}, which they would share: give \
+         each its own, or set {OWN}={ALL} if only one of them runs at a time",
         counted_seats(*.seats)
     )]
     TooFew {
@@ -40,8 +40,8 @@ pub enum ShareError {
     },
     /// The tasks of a plan cannot be divided.
     #[error(
-        "{starts} start on this node ({source_of}), and the plan has {tasks}, which is not a multiple: make a \
-         plan with as many tasks as ranks, or set {OWN} to the number of a task", tasks = seatmap_statistics::words::counted(*.tasks, "task"))]
+        "{starts} start on this node ({source_of}), and the plan has {tasks}, which is not a \
+         multiple: make a plan with as many tasks as ranks, or set {OWN} to the number of a task", tasks = seatmap_statistics::words::counted(*.tasks, "task"))]
     Uneven {
         /// The starts, in words.
         starts: String,
@@ -60,16 +60,16 @@ pub enum ShareError {
     },
     /// Several workers cannot be told apart.
     #[error(
-        "xargs runs {workers} at a time, which would share their seats: add --process-slot-var=SLOT to xargs, so that \
-         each worker takes its own, or set {OWN}={ALL}"
+        "xargs runs {workers} at a time, which would share their seats: add \
+         --process-slot-var=SLOT to xargs, so that each worker takes its own, or set {OWN}={ALL}"
     )]
     Workers {
         /// The number of workers, in words.
         workers: String,
     },
     /// Work that takes all CPUs for itself is started several times.
-    #[error("{starts} start on this node ({source_of}), and each would {}, or set {OWN}={ALL} if only one of them runs \
-             at a time or each has CPUs of its own", .work.hint())]
+    #[error("{starts} start on this node ({source_of}), and each would {}, or set {OWN}={ALL} if \
+             only one of them runs at a time or each has CPUs of its own", .work.hint())]
     Together {
         /// The starts, in words.
         starts: String,
@@ -80,8 +80,8 @@ pub enum ShareError {
     },
     /// The user names a task, and there are none to choose from.
     #[error(
-        "there is no task {task} here ({OWN}={task}): {OWN} chooses among the tasks of a plan or the CPUs of a list; \
-             unset it, or set {OWN}={ALL}"
+        "there is no task {task} here ({OWN}={task}): {OWN} chooses among the tasks of a plan or \
+         the CPUs of a list; unset it, or set {OWN}={ALL}"
     )]
     NoTasks {
         /// The number.
@@ -89,8 +89,8 @@ pub enum ShareError {
     },
     /// A rule spells out CPUs that every start would take.
     #[error(
-        "{starts} start on this node ({source_of}), and the CPUs of a rule would be those of each: name tasks in \
-         --match, or set {OWN}={ALL}"
+        "{starts} start on this node ({source_of}), and the CPUs of a rule would be those of each: \
+         name tasks in --match, or set {OWN}={ALL}"
     )]
     Rule {
         /// The starts, in words.
@@ -119,18 +119,20 @@ impl SoleWork {
     fn hint(self) -> &'static str {
         match self {
             SoleWork::Auto => {
-                "try seats on the CPUs of the others: seat the ranks of a job together ('seatmap run --auto --pid \
-                 PID,PID'), or each by a plan ('seatmap run --plan')"
+                "try seats on the CPUs of the others: seat the ranks of a job together ('seatmap \
+                 run --auto --pid PID,PID'), or each by a plan ('seatmap run --plan')"
             }
             SoleWork::Bench => {
-                "time its runs beside those of the others: start the whole job in each run ('seatmap bench -- mpirun ...')"
+                "time its runs beside those of the others: start the whole job in each run \
+                 ('seatmap bench -- mpirun ...')"
             }
             SoleWork::Tune => {
-                "race beside the others on the same CPUs: start the whole job in each run ('seatmap tune -- mpirun ...')"
+                "race beside the others on the same CPUs: start the whole job in each run \
+                 ('seatmap tune -- mpirun ...')"
             }
             SoleWork::Noise => {
-                "take the others for noise of its CPUs: start one on each node ('mpirun --map-by ppr:1:node', \
-                 'srun --ntasks-per-node=1')"
+                "take the others for noise of its CPUs: start one on each node ('mpirun --map-by \
+                 ppr:1:node', 'srun --ntasks-per-node=1')"
             }
         }
     }

@@ -64,8 +64,8 @@ impl Report {
         ];
         let roaming = self.roaming.iter().map(|program| {
             format!(
-                "{} asks for the number of CPUs in any of its threads, at any time: each may run on all seats; \
-                 --strict seats them one by one",
+                "{} asks for the number of CPUs in any of its threads, at any time: each may run \
+                 on all seats; --strict seats them one by one",
                 visible(program)
             )
         });
@@ -118,7 +118,8 @@ impl Report {
         let were = agreeing(self.strangers, "was", "were");
         let seats = agreeing(self.strangers, "it took the next seat", "they took the next seats");
         Some(format!(
-            "{threads} {were} created by another way than any task of the plan; {seats} in the order of creation"
+            "{threads} {were} created by another way than any task of the plan; {seats} in the \
+             order of creation"
         ))
     }
 
@@ -138,7 +139,10 @@ impl Report {
         let cpus = CpuList(first.cpus.clone());
         let stayed = self.ordered_tasks > 0 && first.pid == self.pid && self.created == 1;
         stayed.then(|| {
-            format!("the program created no other thread, so it kept the whole set, {cpus}; --strict seats it")
+            format!(
+                "the program created no other thread, so it kept the whole set, {cpus}; --strict \
+                 seats it"
+            )
         })
     }
 
@@ -160,8 +164,8 @@ impl Report {
         let their = agreeing(self.widened, "its seat", "their seats");
         let each = agreeing(self.widened, "it", "each");
         Some(format!(
-            "{threads} had to wait for other threads on {their} and may run on all seats since; --strict keeps {each} \
-             in place"
+            "{threads} had to wait for other threads on {their} and may run on all seats since; \
+             --strict keeps {each} in place"
         ))
     }
 
@@ -173,7 +177,8 @@ impl Report {
         let live = behind.sentence();
         Some(format!(
             // Plural: "their" or "its" stands in the braces.
-            "{live}; process {pid} keeps {them} seated ('kill {pid}' ends that, and gives {them} {their} CPUs back)"
+            "{live}; process {pid} keeps {them} seated ('kill {pid}' ends that, and gives {them} \
+             {their} CPUs back)"
         ))
     }
 
@@ -187,7 +192,8 @@ impl Report {
             freed => {
                 let threads = counted(freed, "thread");
                 format!(
-                    "{live}; seating has ended, and {threads} may use all of the program's CPUs again"
+                    "{live}; seating has ended, and {threads} may use all of the program's CPUs \
+                     again"
                 )
             }
         })

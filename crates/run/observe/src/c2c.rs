@@ -48,12 +48,14 @@ pub enum RecordingError {
     Damaged(u64),
     /// Its events tell no addresses.
     #[error(
-        "none of its events tells which memory was accessed; record with 'perf c2c record' or 'perf mem record'"
+        "none of its events tells which memory was accessed; record with 'perf c2c record' or \
+         'perf mem record'"
     )]
     NoAddresses,
     /// It has more threads than a pattern.
     #[error(
-        "{} accessed memory, and a pattern has no more than {MAX_TASKS}; record one program, without -a",
+        "{} accessed memory, and a pattern has no more than {MAX_TASKS}; record one program, \
+         without -a",
         counted(*.0, "thread")
     )]
     TooLarge(usize),
@@ -200,9 +202,13 @@ impl Seen {
         let Lines { samples, transfers, kernel, .. } = self.lines;
         let orphans = self.lines.orphans();
         let mut told = vec![format!(
-            "accesses without a sample: {samples} were sampled, of which {transfers} took a line from another core"
+            "accesses without a sample: {samples} were sampled, of which {transfers} took a line \
+             from another core"
         )];
-        let none = "transfers, if there were any: the events do not tell what another core's cache answered".to_owned();
+        let none =
+            "transfers, if there were any: the events do not tell what another core's cache \
+             answered"
+                .to_owned();
         told.extend((samples > 0 && transfers == 0).then_some(none));
         let alone = format!(
             "who wrote the lines of about {orphans}, as no sample of another thread hit them",

@@ -14,7 +14,8 @@ use std::process::ExitStatus;
 pub enum ObserveError {
     /// Nothing that could see it is allowed.
     #[error(
-        "this user may not observe programs here: {reasons}; run it as root, or as a user with CAP_BPF and CAP_PERFMON"
+        "this user may not observe programs here: {reasons}; run it as root, or as a user with \
+         CAP_BPF and CAP_PERFMON"
     )]
     Forbidden {
         /// Each way with the reason against it.
@@ -84,8 +85,8 @@ pub enum ObserveError {
     NoMessages,
     /// A program left no trace of its accesses.
     #[error(
-        "the program wrote down no accesses; compile it with -fsanitize=thread, and link it without that and with \
-         libseatmap_trace.a -ldl"
+        "the program wrote down no accesses; compile it with -fsanitize=thread, and link it \
+         without that and with libseatmap_trace.a -ldl"
     )]
     NoAccesses,
     /// The traces of a program are there, and cannot be read.

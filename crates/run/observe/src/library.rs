@@ -26,7 +26,10 @@ pub fn find(named: Option<&Path>, program: io::Result<PathBuf>) -> Result<PathBu
     let folder = program.parent().unwrap_or(Path::new("/"));
     let places = [folder.join(LIBRARY), folder.join("../lib").join(LIBRARY)];
     let place = places.into_iter().find(|place| place.is_file()).ok_or_else(|| {
-        format!("{LIBRARY} is not installed beside seatmap; 'make install-lib' does that, and --library names another")
+        format!(
+            "{LIBRARY} is not installed beside seatmap; 'make install-lib' does that, and \
+             --library names another"
+        )
     })?;
     trusted::check_library(&place).map_err(|error| format!("it would run in your program: {error}"))
 }

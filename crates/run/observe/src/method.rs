@@ -51,7 +51,8 @@ impl Method {
             Method::Sockets => "memory that threads share, and TCP to other computers",
             Method::Tsan => "code that was not built with -fsanitize=thread, such as the C library",
             Method::Pages => {
-                "memory of files or shared between processes, stacks, and variables of the C library"
+                "memory of files or shared between processes, stacks, and variables of the C \
+                 library"
             }
             Method::Mpi => "threads within a rank, and messages that MPI sends on its own behalf",
             Method::C2c => "lines that no sample hit, and memory shared between processes",

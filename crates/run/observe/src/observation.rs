@@ -130,7 +130,8 @@ impl Observation {
                 "memory of files or shared between processes, stacks, and TCP to other computers"
             }
             _ => {
-                "threads that spin instead of waiting, bytes in shared memory, and TCP to other computers"
+                "threads that spin instead of waiting, bytes in shared memory, and TCP to other \
+                 computers"
             }
         }
     }
@@ -155,12 +156,15 @@ impl Observation {
         let is_odd = workers.len() > 1 && cpu_s >= LEAST_S && messages < FEW_PER_S * cpu_s;
         // These methods see threads that share memory, or ranks, themselves: there is nothing to
         // advise.
-        (is_odd && !self.methods.iter().any(|method| {
-            matches!(method, Method::Pages | Method::Tsan | Method::Mpi | Method::C2c)
-        })).then(|| {
+        (is_odd
+            && !self.methods.iter().any(|method| {
+                matches!(method, Method::Pages | Method::Tsan | Method::Mpi | Method::C2c)
+            }))
+        .then(|| {
             format!(
-                "{} of one process used {cpu_s:.1} s of CPU time and were seen to exchange {messages}; if they spin or \
-                 share memory, --method pages sees it, and --method tsan sees all of it",
+                "{} of one process used {cpu_s:.1} s of CPU time and were seen to exchange \
+                 {messages}; if they spin or share memory, --method pages sees it, and --method \
+                 tsan sees all of it",
                 counted(workers.len(), "thread"),
                 messages = counted_figure(messages, 0, "message")
             )

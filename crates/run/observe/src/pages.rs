@@ -35,8 +35,8 @@ const VARIABLE: &str = "SEATMAP_PAGES";
 const PRELOAD: &str = "LD_PRELOAD";
 
 /// Why a program sends no records.
-const NOT_LOADED: &str = "the program did not load libseatmap_trace.so: one that is linked statically, as Go's are, or \
-                          that changes its user does not";
+const NOT_LOADED: &str = "the program did not load libseatmap_trace.so: one that is linked \
+                          statically, as Go's are, or that changes its user does not";
 
 /// Why pages cannot be sampled.
 #[derive(Debug, thiserror::Error)]
@@ -241,9 +241,14 @@ impl Source for Pages {
                 ],
             ),
             self.memory(),
-            self.blindness().filter(|_| self.combines).map(|reason| format!("shared pages: {reason}")),
+            self.blindness()
+                .filter(|_| self.combines)
+                .map(|reason| format!("shared pages: {reason}")),
             self.watcher.as_ref().err().map(|error| {
-                format!("who writes which word: watchpoints: {error}; threads that use neighbouring lines may count as sharing")
+                format!(
+                    "who writes which word: watchpoints: {error}; threads that use neighbouring \
+                     lines may count as sharing"
+                )
             }),
         ];
         others.into_iter().chain(sentences.into_iter().flatten()).collect()

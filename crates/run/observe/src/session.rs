@@ -410,8 +410,8 @@ fn check(method: Option<Method>, means: Means) -> Result<(), ObserveError> {
     if !visibility::is_in_container(&Root::new("/")) {
         return Ok(());
     }
-    let reason = "this process is in a PID namespace, in which threads have other numbers than in the kernel; run it \
-                  outside the container";
+    let reason = "this process is in a PID namespace, in which threads have other numbers than in \
+                  the kernel; run it outside the container";
     unavailable(method.unwrap_or(Method::Wakeups), reason)
 }
 

@@ -34,7 +34,11 @@ pub enum TraceError {
         source: io::Error,
     },
     /// The folder has no traces of this kind.
-    #[error("'{}' has no traces of {kind}; set SEATMAP_TRACE to this folder and run the program to its end", path.display())]
+    #[error(
+        "'{}' has no traces of {kind}; set SEATMAP_TRACE to this folder and run the program to its \
+         end",
+        path.display()
+    )]
     None {
         /// The folder.
         path: PathBuf,
@@ -50,7 +54,11 @@ pub enum TraceError {
         what: String,
     },
     /// A file is of another format or version.
-    #[error("'{}': its format is '{}'; this program reads {FORMAT}", path.display(), visible(found))]
+    #[error(
+        "'{}': its format is '{}'; this program reads {FORMAT}",
+        path.display(),
+        visible(found)
+    )]
     Format {
         /// The file.
         path: PathBuf,

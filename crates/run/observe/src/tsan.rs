@@ -298,7 +298,8 @@ impl Process {
             (
                 replaced_lines,
                 format!(
-                    "process {pid} used more lines than fit: {replaced_lines} had their state replaced"
+                    "process {pid} used more lines than fit: {replaced_lines} had their state \
+                     replaced"
                 ),
             ),
             (

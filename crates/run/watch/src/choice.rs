@@ -78,12 +78,16 @@ pub enum ChoiceError {
     },
     /// This program was not started in a Slurm step.
     #[error(
-        "this program does not run in a Slurm step: neither its control group nor its environment (SLURM_JOB_ID, \
-         SLURM_STEP_ID) names one; start it with srun, or choose with --cgroup or --pid"
+        "this program does not run in a Slurm step: neither its control group nor its environment \
+         (SLURM_JOB_ID, SLURM_STEP_ID) names one; start it with srun, or choose with --cgroup or \
+         --pid"
     )]
     NotInStep,
     /// The process is there, and this user is not shown it.
-    #[error("process {pid} cannot be seen{}", why.as_ref().map(|why| format!(": {why}")).unwrap_or_default())]
+    #[error(
+        "process {pid} cannot be seen{}",
+        why.as_ref().map(|why| format!(": {why}")).unwrap_or_default()
+    )]
     Hidden {
         /// The number.
         pid: Tid,

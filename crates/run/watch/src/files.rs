@@ -114,7 +114,8 @@ impl Files {
             self.note("threads", None, hidden.why);
         }
         if visibility::is_in_container(&self.root) {
-            let why = "this is a container, which does not show the processes outside; they may share its CPUs";
+            let why = "this is a container, which does not show the processes outside; they may \
+                       share its CPUs";
             self.note("strangers", None, why);
         }
     }

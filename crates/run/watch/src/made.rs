@@ -95,8 +95,8 @@ impl Made {
             mask,
         } = thread;
         let stat = format!(
-            "{tid} ({name}) {state} {parent} 1 1 0 -1 {flags} 0 0 0 0 {} 0 0 0 20 {nice} 2 0 {started_ticks} \
-             0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 {cpu} 0 {policy} 0 0 0\n",
+            "{tid} ({name}) {state} {parent} 1 1 0 -1 {flags} 0 0 0 0 {} 0 0 0 20 {nice} 2 0 \
+             {started_ticks} 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 17 {cpu} 0 {policy} 0 0 0\n",
             run_ms / 10
         );
         let status = format!(

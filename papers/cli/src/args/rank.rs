@@ -51,17 +51,32 @@ pub struct RankStudy {
     #[arg(long, conflicts_with_all = ["unidirectional", "symmetry"])]
     pub long: bool,
     /// Bytes of a packet or message; k stands for 1024.
-    #[arg(long, value_name = "SIZE", default_value = "1k", value_parser = seatmap_console::values::size)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value = "1k",
+        value_parser = seatmap_console::values::size
+    )]
     pub packet: u32,
     /// Packets that each task takes from each side.
     #[arg(long, value_name = "N", default_value_t = seatmap_experiments::rank::setup::USUAL_ROUNDS)]
     pub rounds: u32,
     /// Bytes of an entry of the matrix in which the ring's library keeps its notifications: 4, 8,
     /// 16 or 128.
-    #[arg(long, value_name = "SIZE", default_value_t = MessageLibrary::default().entry_bytes, conflicts_with = "long")]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        default_value_t = MessageLibrary::default().entry_bytes,
+        conflicts_with = "long"
+    )]
     pub entry: u32,
     /// Cycles of the ring's library between two looks at that matrix.
-    #[arg(long, value_name = "CYCLES", default_value_t = MessageLibrary::default().poll_cycles, conflicts_with = "long")]
+    #[arg(
+        long,
+        value_name = "CYCLES",
+        default_value_t = MessageLibrary::default().poll_cycles,
+        conflicts_with = "long"
+    )]
     pub poll: u32,
     /// How often each mapping is run.
     #[arg(long, value_name = "R", default_value_t = 3)]

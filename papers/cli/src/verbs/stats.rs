@@ -138,7 +138,8 @@ fn on_host(typed: &Stats) -> Result<(), CliError> {
     let options = options(typed, function.0);
     if function.0 == Function::MkThread {
         return Err(CliError::input(
-            "mkthread is a figure of models of the Cell; without -f this computer's threads are measured",
+            "mkthread is a figure of models of the Cell; without -f this computer's threads are \
+             measured",
         ));
     }
     let outcome =

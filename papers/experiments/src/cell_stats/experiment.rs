@@ -28,7 +28,8 @@ pub enum StatsError<E: std::error::Error> {
     /// Its workers were not at work at the same time, so that the time is not that of concurrent
     /// operations.
     #[error(
-        "{what}: the workers were at work together for {:.0} % of their runs, and {:.0} % are needed: other programs had the CPUs; try again on a quieter machine",
+        "{what}: the workers were at work together for {:.0} % of their runs, and {:.0} % are \
+         needed: other programs had the CPUs; try again on a quieter machine",
         100.0 * .overlap, 100.0 * ENOUGH_OVERLAP
     )]
     Apart {

@@ -19,7 +19,8 @@ pub enum CelluleError {
     System(&'static str, #[source] io::Error),
     /// More workers than CPUs, or none.
     #[error(
-        "{workers} is not a number of workers for these CPUs; it is between 1 and {cpus}, one on a CPU"
+        "{workers} is not a number of workers for these CPUs; it is between 1 and {cpus}, one on a \
+         CPU"
     )]
     Workers {
         /// The workers that were asked for.
@@ -29,8 +30,8 @@ pub enum CelluleError {
     },
     /// A text that names no workload.
     #[error(
-        "'{0}' is not a workload; write matrix:SIZE[:ITERATIONS], SIZE a multiple of 64 up to 4096, or \
-         black-scholes:BLOCKS[:CYCLES], BLOCKS up to 1024"
+        "'{0}' is not a workload; write matrix:SIZE[:ITERATIONS], SIZE a multiple of 64 up to \
+         4096, or black-scholes:BLOCKS[:CYCLES], BLOCKS up to 1024"
     )]
     Workload(String),
     /// A result that is not that of plain code.
@@ -49,7 +50,11 @@ pub enum CelluleError {
     #[error("a program ended with {0}; its local store is too small")]
     Stopped(u32),
     /// The programs in C were not compiled.
-    #[error("{compiler}: {words}; 'make install-lib PREFIX=FOLDER' installs it, and SEATMAP_CELLCC names it", compiler = compiler.display())]
+    #[error(
+        "{compiler}: {words}; 'make install-lib PREFIX=FOLDER' installs it, and SEATMAP_CELLCC \
+         names it",
+        compiler = compiler.display()
+    )]
     Compiler {
         /// The compiler driver.
         compiler: PathBuf,

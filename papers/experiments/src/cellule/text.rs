@@ -32,7 +32,8 @@ pub fn costs(all: &[Costs]) -> String {
     for costs in all {
         let _ = writeln!(
             text,
-            "{} by one controller; median +- standard deviation, of all together; the clock steps by {}",
+            "{} by one controller; median +- standard deviation, of all together; the clock steps \
+             by {}",
             workers(costs.workers),
             time(costs.clock_step_ns)
         );

@@ -25,7 +25,8 @@ pub enum SetupError {
     },
     /// Too many mappings to run them all.
     #[error(
-        "{tasks} tasks have {mappings} mappings, too many to run them all; --sample 1000 runs that many"
+        "{tasks} tasks have {mappings} mappings, too many to run them all; --sample 1000 runs that \
+         many"
     )]
     Exhaustive {
         /// The number of tasks.
@@ -41,7 +42,8 @@ pub enum SetupError {
     LargeSample(u64),
     /// A ring that is not its own mirror image.
     #[error(
-        "a unidirectional ring is not its own mirror image, so --symmetry would leave mappings out that differ"
+        "a unidirectional ring is not its own mirror image, so --symmetry would leave mappings out \
+         that differ"
     )]
     Symmetry,
     /// A packet that the hardware would refuse.
@@ -57,7 +59,10 @@ pub enum SetupError {
     #[error("no {0}, so there is nothing to time; leave --{0} out or write 1 or more")]
     Nothing(&'static str),
     /// The runs do not fit into memory.
-    #[error("{mappings} mappings {runs} times are too many runs: {most} in all are the most", most = super::setup::MOST_RUNS)]
+    #[error(
+        "{mappings} mappings {runs} times are too many runs: {most} in all are the most",
+        most = super::setup::MOST_RUNS
+    )]
     ManyRuns {
         /// The number of mappings.
         mappings: usize,

@@ -24,7 +24,8 @@ pub fn channels(found: &ChannelsResult, machine: &str, comparison: Option<&Compa
                 section.card { h2 { "Threads and lines of the last comparison" } (floor::section(comparison)) }
             }
         }
-        footer { "After Liu et al. 2015. A round trip is that of one cache line between two threads." }
+        footer { "After Liu et al. 2015. A round trip is that of one cache line between two \
+                  threads." }
     };
     document(&title, &body, "", "null")
 }

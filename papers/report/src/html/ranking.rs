@@ -33,7 +33,8 @@ pub fn ranking(ranking: &Ranking) -> String {
             section.card { h2 { "Run by run" } (runs(ranking)) }
             section.card { h2 { "The first" } (first(ranking)) }
         }
-        footer { "[a0...] : thread i executes task a_i. Times from the first task's beginning to the last one's end." }
+        footer { "[a0...] : thread i executes task a_i. Times from the first task's beginning to \
+                  the last one's end." }
     };
     document(&title, &body, "", "null")
 }

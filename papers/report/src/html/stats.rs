@@ -30,7 +30,8 @@ pub fn stats(machine: &str, survey: &Survey) -> String {
             section.card { h2 { "Messages, threads, barriers" } (rows(survey)) }
             div.columns { @for figure in &survey.figures { (drawn(figure)) } }
         }
-        footer { "After CellStats (Abellán, Fernández & Acacio 2009), tables 1 and 2 and figures 4 to 12." }
+        footer { "After CellStats (Abellán, Fernández & Acacio 2009), tables 1 and 2 and figures 4 \
+                  to 12." }
     };
     document(&format!("{machine}: communication"), &body, "", "null")
 }

@@ -32,7 +32,8 @@ pub fn workers(document_of: &Document) -> String {
                 CelluleResult::Libspe2(found) => (libspe2::page(found)),
             }
         }
-        footer { "After Gupta et al. 2010. The runtime's workers are made once and wait; threads are made for the work." }
+        footer { "After Gupta et al. 2010. The runtime's workers are made once and wait; threads \
+                  are made for the work." }
     };
     document(&title, &body, "", "null")
 }
@@ -90,7 +91,8 @@ fn of_gains(figures: &[Figure]) -> String {
     // another figure are other quantities.
     let largest = series.points.iter().max_by_key(|point| point.at).unwrap_or(best);
     format!(
-        "Workers that wait gain most where the work is short, {} % at {} and {} % at {}, by {}: {}, {}.",
+        "Workers that wait gain most where the work is short, {} % at {} and {} % at {}, by {}: \
+         {}, {}.",
         words::figure(per_worker(best), 0),
         best.at,
         words::figure(per_worker(largest), 0),
@@ -121,7 +123,8 @@ fn sum(one: &Through) -> f64 {
 fn calls(costs: &Costs) -> Markup {
     html! {
         section.card {
-            h2 { "Calls with " (counted(costs.workers, "worker")) span.unit { "median and standard deviation" } }
+            h2 { "Calls with " (counted(costs.workers, "worker")) span.unit { "median and standard \
+                deviation" } }
             table.figures {
                 thead { tr { th { "Call" } th.wide { "" } th { "Runtime" } th { "Threads" } th { "Ratio" } } }
                 tbody { @for (call, name, what) in CALLS {
@@ -138,7 +141,8 @@ fn calls(costs: &Costs) -> Markup {
                     }
                 } }
             }
-            p.hint { "The clock steps by " (duration(costs.clock_step_ns)) ": shorter calls cannot be told apart." }
+            p.hint { "The clock steps by " (duration(costs.clock_step_ns)) ": shorter calls cannot \
+                be told apart." }
         }
     }
 }

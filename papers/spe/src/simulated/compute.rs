@@ -33,7 +33,8 @@ impl Compute {
             ("count", Some(factor)) => Ok(Compute::Count(factor)),
             ("host", Some(factor)) => Ok(Compute::Host(factor)),
             _ => Err(format!(
-                "SEATMAP_SPE_COMPUTE={text}: expected none, count, count:FACTOR, host or host:FACTOR"
+                "SEATMAP_SPE_COMPUTE={text}: expected none, count, count:FACTOR, host or \
+                 host:FACTOR"
             )),
         }
     }

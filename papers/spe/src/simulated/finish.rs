@@ -147,7 +147,8 @@ fn summary(session: &Session, took: Duration) -> String {
     }
     _ = writeln!(
         text,
-        "  {} commands on the bus, {} behind another one to their line; {} lost reservations; {} full queues",
+        "  {} commands on the bus, {} behind another one to their line; {} lost reservations; {} \
+         full queues",
         counters.commands,
         counters.same_line_commands,
         counters.lost_reservations,

@@ -158,8 +158,8 @@ impl<'a> Family<'a> {
 
     fn unclear(&self, task: &Task, mask: &CpuSet) -> Left {
         let why = format!(
-            "it may run on {} alone, by its own choice or because of the cell, which cannot be told apart; \
-             '{}' widens it",
+            "it may run on {} alone, by its own choice or because of the cell, which cannot be \
+             told apart; '{}' widens it",
             mask.named(),
             thread_mask::command(self.open, &[task.tid])
         );

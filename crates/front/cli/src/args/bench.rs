@@ -58,7 +58,12 @@ pub struct Bench {
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// Runs of each command before the first block, which nobody reads.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(0..=1000))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(0..=1000)
+    )]
     pub warmup: u16,
     /// The confidence of all intervals.
     #[arg(long, value_name = "SHARE", default_value = "0.95", value_parser = confidence)]

@@ -92,7 +92,12 @@ pub struct CellCreate {
     #[arg(long, alias = "near", value_name = "FILE")]
     pub profile: Option<String>,
     /// Choose a CPU for each task of this pattern, where they talk cheapest by the profile.
-    #[arg(long, value_name = "PATTERN", requires = "profile", conflicts_with_all = ["cpus", "count"])]
+    #[arg(
+        long,
+        value_name = "PATTERN",
+        requires = "profile",
+        conflicts_with_all = ["cpus", "count"]
+    )]
     pub pattern: Option<String>,
     /// Give it memory of its own, in whole huge pages: 64M.
     #[arg(long, value_name = "BYTES", default_value = "0", value_parser = bytes)]
@@ -255,7 +260,10 @@ pub(super) fn seconds(text: &str) -> Result<u64, String> {
     let whole = time(text).filter(|time| !time.is_zero() && time.subsec_nanos() == 0);
     let seconds = whole.map(|time| time.as_secs());
     seconds.ok_or_else(|| {
-        format!("'{text}' is not a time of whole seconds; write 30s, 10m or 2h; a number alone is seconds")
+        format!(
+            "'{text}' is not a time of whole seconds; write 30s, 10m or 2h; a number alone is \
+             seconds"
+        )
     })
 }
 

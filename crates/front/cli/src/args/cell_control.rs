@@ -43,7 +43,13 @@ pub struct CellQueued {
     #[arg(long, requires = "via")]
     pub no_wait: bool,
     /// How urgent it is, 0 to 9, where the controller's policy is priority.
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "via", value_parser = clap::value_parser!(u8).range(0..=9))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 0,
+        requires = "via",
+        value_parser = clap::value_parser!(u8).range(0..=9)
+    )]
     pub priority: u8,
     /// Take turns with others who do: all of its threads are stopped while it is their turn.
     #[arg(long, requires = "via")]

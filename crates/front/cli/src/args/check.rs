@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("checked").args(["pid", "cgroup", "unit", "slurm_step", "name", "all"]))]
+#[command(
+    group = ArgGroup::new("checked").args(["pid", "cgroup", "unit", "slurm_step", "name", "all"])
+)]
 pub struct Check {
     /// Check this process; may be given several times. Without a choice, all programs that somebody
     /// has bound are checked.

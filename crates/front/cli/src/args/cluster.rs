@@ -55,7 +55,12 @@ pub struct ClusterMeasure {
     #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = duration)]
     pub trips: Duration,
     /// Pairs that are measured at a time. Pairs that share a link disturb each other.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..)
+    )]
     pub at_once: u16,
     /// How long to wait for a rank, and for a pair.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]

@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("observed").args(["pid", "cgroup", "command", "recording"]).required(true))]
+#[command(
+    group = ArgGroup::new("observed").args(["pid", "cgroup", "command", "recording"]).required(true)
+)]
 pub struct Observe {
     /// How to find out: auto takes the best method that is allowed here, and says which.
     #[arg(long, value_name = "METHOD", default_value = "auto")]

@@ -8,10 +8,20 @@ use seatmap_ranks::RankWishes;
 #[derive(Clone, Debug, Args)]
 pub struct OnCluster {
     /// On a cluster: CPUs of each rank, next to each other [default: 1].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..),
+        hide_short_help = true
+    )]
     pub cpus_per_rank: Option<u16>,
     /// On a cluster: the most ranks on a node; as many as its CPUs suffice for by default.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..),
+        hide_short_help = true
+    )]
     pub ranks_per_node: Option<u32>,
     /// On a cluster: give consecutive ranks to each node and choose only the order of the nodes,
     /// for launchers that know no other, such as torchrun.
@@ -25,7 +35,12 @@ pub struct OnCluster {
     pub without: Vec<String>,
     /// On a cluster: the size of the messages whose round trips are the distances; by default the
     /// pattern's mean. k stands for 1024.
-    #[arg(long, value_name = "SIZE", value_parser = seatmap_console::values::size, hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_parser = seatmap_console::values::size,
+        hide_short_help = true
+    )]
     pub message: Option<u32>,
     /// On a cluster: another pattern that counts so much, such as 0.2,ring:64; may be given several
     /// times.

@@ -227,7 +227,8 @@ impl Place {
     pub fn for_clusters(&self) -> Option<String> {
         let option = self.on_cluster.given_option()?;
         Some(format!(
-            "{option} needs a cluster, a file of 'seatmap cluster measure': give it as --on, or leave {option} out"
+            "{option} needs a cluster, a file of 'seatmap cluster measure': give it as --on, or \
+             leave {option} out"
         ))
     }
 
@@ -252,7 +253,9 @@ impl Place {
         let is_timed = self.objective == ObjectiveChoice::Time;
         if is_timed && self.weight == Some(WeightChoice::Bytes) {
             return Some(
-                "--objective time counts messages, each with its round trip; leave --weight bytes out".to_owned(),
+                "--objective time counts messages, each with its round trip; leave --weight bytes \
+                 out"
+                .to_owned(),
             );
         }
         if self.waiting && self.weight == Some(WeightChoice::Bytes) {

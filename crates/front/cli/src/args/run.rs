@@ -9,7 +9,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(Debug, Args)]
-#[command(group = ArgGroup::new("seats").args(["plan", "cpus", "rules", "move_pages", "auto", "replay", "guard"]).required(true).multiple(true))]
+#[command(
+    group = ArgGroup::new("seats").args(["plan", "cpus", "rules", "move_pages", "auto", "replay", "guard"]).required(true).multiple(true)
+)]
 #[command(group = ArgGroup::new("whom").args(["pid", "command", "replay", "guard"]).required(true))]
 pub struct Run {
     /// The plan: thread k, in order of creation, sits where the plan has task k; - is stdin.

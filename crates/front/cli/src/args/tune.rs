@@ -52,7 +52,12 @@ pub struct Tune {
     #[arg(long, value_name = "OBJECTIVE", default_value = "distance")]
     pub objective: ObjectiveChoice,
     /// The most candidates, the default included.
-    #[arg(long, value_name = "N", default_value_t = 12, value_parser = clap::value_parser!(u16).range(2..=512))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 12,
+        value_parser = clap::value_parser!(u16).range(2..=512)
+    )]
     pub candidates: u16,
     /// Race the kernel's own ways as well: the program runs free with each of these switches turned
     /// from where it stands. Each is put back after every run, whatever happens. Requires root.
@@ -98,10 +103,24 @@ pub struct Tune {
     pub json: bool,
     /// On a model: bytes of the heaviest edge's message, on a Cell; k stands for 1024 [default:
     /// 64k].
-    #[arg(long, value_name = "SIZE", value_parser = seatmap_console::values::size, requires = "on", conflicts_with = "command", hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "SIZE",
+        value_parser = seatmap_console::values::size,
+        requires = "on",
+        conflicts_with = "command",
+        hide_short_help = true
+    )]
     pub packet: Option<u32>,
     /// On a model: how often all messages are sent [default: 4].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), requires = "on", conflicts_with = "command", hide_short_help = true)]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u32).range(1..=1_000_000),
+        requires = "on",
+        conflicts_with = "command",
+        hide_short_help = true
+    )]
     pub rounds: Option<u32>,
     /// On a model: spread the runs over all ranks of this start. srun, mpirun or torchrun starts
     /// the same command on each node, or set RANK and WORLD_SIZE; rank 0 writes the results.

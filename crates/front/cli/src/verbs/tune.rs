@@ -24,7 +24,8 @@ pub fn run(typed: &Tune) -> Result<(), CliError> {
     match &typed.on {
         Some(name) if typed.command.is_empty() => on_model(typed, name),
         None if typed.command.is_empty() => Err(CliError::input(
-            "nothing runs: give the COMMAND of a program, or --on MODEL --pattern PATTERN for messages on a model",
+            "nothing runs: give the COMMAND of a program, or --on MODEL --pattern PATTERN for \
+             messages on a model",
         )),
         _ => of_program(typed),
     }

@@ -81,7 +81,8 @@ pub fn section(comparison: &Comparison) -> Markup {
             svg.floor.key viewBox=(format!("0 0 {} {}", super::SIDE, legend::HEIGHT)) role="img" aria-label="Legend" {
                 (legend(comparison))
             }
-            p.hint { "Point at a mark for its name and load. Wide is much; both pictures have one scale." }
+            p.hint { "Point at a mark for its name and load. Wide is much; both pictures have one \
+                      scale." }
         }
     }
 }

@@ -10,7 +10,8 @@ const fn term(word: &'static str, meaning: &'static str) -> Term {
 pub(crate) const TERMS: &[Term] = &[
     term(
         "95 % interval",
-        "Repeated measurements would give a median within these bounds 95 times out of 100 (a bootstrap interval).",
+        "Repeated measurements would give a median within these bounds 95 times out of 100 (a \
+         bootstrap interval).",
     ),
     term(
         "as the OS numbers them",
@@ -28,22 +29,26 @@ pub(crate) const TERMS: &[Term] = &[
     ),
     term(
         "cell",
-        "A quiet partition of this computer: CPUs from which other tasks, interrupts and timers are kept away.",
+        "A quiet partition of this computer: CPUs from which other tasks, interrupts and timers \
+         are kept away.",
     ),
     term("channel", "One cache line over which two threads exchange words in turn."),
     term(
         "compact",
-        "Tasks fill one core after the other: SMT siblings first, then the next core of the same cache and package.",
+        "Tasks fill one core after the other: SMT siblings first, then the next core of the same \
+         cache and package.",
     ),
     term("congestion", "The load on the busiest link of the machine."),
     term(
         "core distance",
-        "The time that one cache line takes from one CPU to another and back (Liu et al. 2015); one way is half of it.",
+        "The time that one cache line takes from one CPU to another and back (Liu et al. 2015); \
+         one way is half of it.",
     ),
     term("cpuset", "The CPUs on which the kernel allows a group of processes to run."),
     term(
         "detour loop",
-        "A loop that only reads the clock: where two readings lie too far apart, something else had the CPU.",
+        "A loop that only reads the clock: where two readings lie too far apart, something else \
+         had the CPU.",
     ),
     term("die", "One piece of silicon; a package may hold several."),
     term("directory", "The part of the machine that records which cache holds a line."),
@@ -53,12 +58,14 @@ pub(crate) const TERMS: &[Term] = &[
     ),
     term(
         "DMA",
-        "A transfer that a device or a memory flow controller makes by itself while the processor goes on.",
+        "A transfer that a device or a memory flow controller makes by itself while the processor \
+         goes on.",
     ),
     term("drifting", "The distance of this pair moved in one direction while it was measured."),
     term(
         "excess",
-        "The share of the time of fixed work quanta that would not have passed if each had been as fast as the fastest.",
+        "The share of the time of fixed work quanta that would not have passed if each had been as \
+         fast as the fastest.",
     ),
     term(
         "fetch-and-add",
@@ -67,11 +74,13 @@ pub(crate) const TERMS: &[Term] = &[
     term("futex", "The kernel's way to let a thread sleep until a word of memory changes."),
     term(
         "FWQ",
-        "Fixed work quanta: the same small piece of work over and over, each timed; slow ones were disturbed.",
+        "Fixed work quanta: the same small piece of work over and over, each timed; slow ones were \
+         disturbed.",
     ),
     term(
         "gap",
-        "A time in which the detour loop did not run: an interrupt, another task, the hypervisor or the firmware had the CPU.",
+        "A time in which the detour loop did not run: an interrupt, another task, the hypervisor \
+         or the firmware had the CPU.",
     ),
     term("GET", "A DMA transfer from main memory to a local store."),
     term("governor", "The kernel's rule for a CPU's frequency; 'performance' keeps it high."),
@@ -89,7 +98,8 @@ pub(crate) const TERMS: &[Term] = &[
     ),
     term(
         "home",
-        "The place where the coherence of a cache line is kept, such as a slice of the L3 cache: a distance depends on it.",
+        "The place where the coherence of a cache line is kept, such as a slice of the L3 cache: a \
+         distance depends on it.",
     ),
     term(
         "hypervisor",
@@ -138,7 +148,8 @@ pub(crate) const TERMS: &[Term] = &[
     term("random, mean", "The mean cost of many random placements."),
     term(
         "rank correlation",
-        "Whether two runs put the mappings into the same order: 1 is the same order, 0 is chance (Spearman).",
+        "Whether two runs put the mappings into the same order: 1 is the same order, 0 is chance \
+         (Spearman).",
     ),
     term(
         "RCM order",
@@ -155,7 +166,8 @@ pub(crate) const TERMS: &[Term] = &[
     term("signal", "A 32-bit register of a worker that others write to; the worker waits for it."),
     term(
         "slice",
-        "A part of the ring of cores; channels whose threads and homes lie in one slice do not disturb others.",
+        "A part of the ring of cores; channels whose threads and homes lie in one slice do not \
+         disturb others.",
     ),
     term(
         "SMT sibling",
@@ -167,16 +179,19 @@ pub(crate) const TERMS: &[Term] = &[
     ),
     term(
         "spectral order",
-        "Tasks in the order of the second eigenvector of what they send: those that talk lie close.",
+        "Tasks in the order of the second eigenvector of what they send: those that talk lie \
+         close.",
     ),
     term("speed-up", "The usual time divided by the new one: above 1 is faster."),
     term(
         "stacked",
-        "The host runs both vCPUs of this pair on one CPU, in turn, so that they never run at once.",
+        "The host runs both vCPUs of this pair on one CPU, in turn, so that they never run at \
+         once.",
     ),
     term(
         "steal",
-        "The share of the time that the hypervisor gave to others although this CPU had work, as the kernel counts it.",
+        "The share of the time that the hypervisor gave to others although this CPU had work, as \
+         the kernel counts it.",
     ),
     term("stolen", "The share of the time in which the detour loop did not run."),
     term("threshold", "The shortest gap that is told apart from the loop itself."),
@@ -184,7 +199,8 @@ pub(crate) const TERMS: &[Term] = &[
     term("turbo", "Frequencies above the nominal one, as long as power and heat allow."),
     term(
         "verified",
-        "The kernel confirmed the seat, and no look found the thread elsewhere for longer than half a second.",
+        "The kernel confirmed the seat, and no look found the thread elsewhere for longer than \
+         half a second.",
     ),
     term("weight", "The unit of the pattern's edges: bytes, or messages."),
 ];

@@ -40,8 +40,9 @@ fn sentence(found: &[Diagnosis]) -> String {
             counted(found.len(), "point")
         ),
         bad => format!(
-            "{bad} of {} points disturb measurements or quiet programs: {now} can be mended on the running system, {boot} by a word on the kernel's \
-             command line, {never} not from here{begin}.",
+            "{bad} of {} points disturb measurements or quiet programs: {now} can be mended on the \
+             running system, {boot} by a word on the kernel's command line, {never} not from \
+             here{begin}.",
             found.len()
         ),
     }

@@ -62,7 +62,8 @@ fn cursor() -> Markup {
         div.js {
             div #pinned {
                 p.hint #keys {
-                    "Point at a square, or move with the arrow keys: a box shows the pair's median with its p10, MAD and 95 % interval. "
+                    "Point at a square, or move with the arrow keys: a box shows the pair's median \
+                     with its p10, MAD and 95 % interval. "
                     "Click or press Enter to pin its row; Escape lets go."
                 }
             }

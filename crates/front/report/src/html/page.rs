@@ -50,7 +50,8 @@ pub fn page(profile: &Profile, model: Option<&Model>, isolated: &[u32]) -> Strin
                 &std::iter::once(machine).chain(sections.map(Section::narrow)).collect::<Vec<_>>()
             ))
         }
-        footer { "A core distance is the round trip of one cache line between two hardware threads; one way is half of it." }
+        footer { "A core distance is the round trip of one cache line between two hardware \
+                  threads; one way is half of it." }
     };
     document(
         &format!("{}: core distances", profile.name),

@@ -91,7 +91,8 @@ pub fn replay(recording: &Recording) -> String {
                     output #now for="time" {}
                 }
                 div #seats {}
-                p.hint { "Point at a seat, or go there with Tab, to see its threads. Enter shows the story of the busiest one." }
+                p.hint { "Point at a seat, or go there with Tab, to see its threads. Enter shows \
+                          the story of the busiest one." }
                 div #seat aria-live="polite" {}
             }
             @if recording.moments.iter().any(|moment| moment.wakes.is_some()) {
@@ -100,7 +101,8 @@ pub fn replay(recording: &Recording) -> String {
             section.card { h2 { "Threads" span.unit { "by time on a CPU" } } div #story aria-live="polite" {} (threads(&stories)) }
             section.card { h2 { "Changes of CPU" } (moves(&stories)) }
         }
-        footer { "A look finds the CPU of each thread at one moment. A thread may change its CPU more than once between two looks." }
+        footer { "A look finds the CPU of each thread at one moment. A thread may change its CPU \
+                  more than once between two looks." }
     };
     let groups = groups
         .groups
@@ -195,7 +197,8 @@ fn sentence(stories: &[Story], looks: &[Look]) -> String {
         _ => {
             let own = words::times(most.moves().count());
             format!(
-                "In {seconds}, {moved} of {all} changed their CPU, {times} in all; {} (thread {}) did so most: {own} at least.",
+                "In {seconds}, {moved} of {all} changed their CPU, {times} in all; {} (thread {}) \
+                 did so most: {own} at least.",
                 most.name, most.tid
             )
         }

@@ -61,7 +61,8 @@ pub fn seating_page(
     draw::html(&Page {
         lead: remarks,
         sections: vec![Section::new("Threads").with(table(threads))],
-        footer: "Threads in order of creation. A seat is verified when the kernel confirmed it and no look found the thread elsewhere.",
+        footer: "Threads in order of creation. A seat is verified when the kernel confirmed it and \
+                 no look found the thread elsewhere.",
         ..Page::new(format!("{program} on {machine}"), sentence(threads))
     })
 }
@@ -77,7 +78,8 @@ fn sentence(threads: &[SeatedThread]) -> String {
         let trouble =
             first.trouble.as_ref().map(|trouble| format!(" ({trouble})")).unwrap_or_default();
         return format!(
-            "{count} of {} did not sit where asked, the first of them {}, thread {}{trouble}: do not trust this run's figures.",
+            "{count} of {} did not sit where asked, the first of them {}, thread {}{trouble}: do \
+             not trust this run's figures.",
             counted(all, "thread"),
             first.name,
             first.tid
@@ -89,8 +91,8 @@ fn sentence(threads: &[SeatedThread]) -> String {
             format!("All {} sat where asked, at every look.", counted(all, "thread"))
         }
         _ => format!(
-            "{seated} of {} sat where asked, and no look found one elsewhere; {} had no seat, {} waited for one to the \
-             end, and {} had gone before a look.",
+            "{seated} of {} sat where asked, and no look found one elsewhere; {} had no seat, {} \
+             waited for one to the end, and {} had gone before a look.",
             counted(all, "thread"),
             of(Verdict::Unseated).count(),
             of(Verdict::Waiting).count(),

@@ -21,7 +21,8 @@ pub(super) fn takers(report: &NoiseReport) -> String {
         told
     } else {
         format!(
-            "\nWho had the CPU in gaps of 5 us and more, by the kernel's trace\n  CPU     gaps      in all  in one gap  who\n{told}"
+            "\nWho had the CPU in gaps of 5 us and more, by the kernel's trace\n  CPU     \
+             gaps      in all  in one gap  who\n{told}"
         )
     }
 }

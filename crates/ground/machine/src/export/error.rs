@@ -18,7 +18,8 @@ pub enum ExportError {
     IndexTooLarge(u32),
     /// Two levels that overlap without one holding the other, which a tree cannot show.
     #[error(
-        "the {level} of PU {first_pu} overlaps another object without lying inside it; correct the topology"
+        "the {level} of PU {first_pu} overlaps another object without lying inside it; correct the \
+         topology"
     )]
     Crossing {
         /// hwloc's name of the level.

@@ -14,8 +14,10 @@ use seatmap_document::decimal_number;
 use seatmap_statistics::words::counted;
 
 const TOOL: &str = "core-to-core-latency";
-const MATRIX_REMEDY: &str = "each row needs as many cells as there are rows: latencies in nanoseconds, empty on the diagonal";
-const CONSOLE_LOG_REMEDY: &str = "this is the tool's console log: run it with --csv and import what it prints on its standard output";
+const MATRIX_REMEDY: &str = "each row needs as many cells as there are rows: latencies in \
+    nanoseconds, empty on the diagonal";
+const CONSOLE_LOG_REMEDY: &str = "this is the tool's console log: run it with --csv and import \
+    what it prints on its standard output";
 
 /// The most characters of a bad cell that an error quotes.
 const QUOTED: usize = 24;

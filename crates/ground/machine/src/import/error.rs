@@ -13,7 +13,8 @@ pub enum ImportError {
     Empty,
     /// The file is larger than [`MAX_FILE_BYTES`].
     #[error(
-        "the file has {bytes}, and no more than {MAX_FILE_BYTES} are read; import a smaller part of it",
+        "the file has {bytes}, and no more than {MAX_FILE_BYTES} are read; import a smaller part \
+         of it",
         bytes = counted(*.bytes, "byte")
     )]
     TooLarge {
@@ -71,8 +72,8 @@ pub enum ImportError {
     Frequency(f64),
     /// A matrix and a topology of different machines, by their size.
     #[error(
-        "the matrix has {matrix} and the topology {topology}; take the topology of the machine and the cpuset that \
-         the matrix was measured on, or name the CPUs of the rows with --cpus LIST", matrix = counted(*.matrix, "PU"))]
+        "the matrix has {matrix} and the topology {topology}; take the topology of the machine and \
+         the cpuset that the matrix was measured on, or name the CPUs of the rows with --cpus LIST", matrix = counted(*.matrix, "PU"))]
     PuCount {
         /// Rows of the matrix.
         matrix: usize,
@@ -81,12 +82,14 @@ pub enum ImportError {
     },
     /// CPUs for the rows of a file that has no rows without names.
     #[error(
-        "only a core-to-core matrix has rows without CPU numbers; leave out --cpus, the file names its PUs itself"
+        "only a core-to-core matrix has rows without CPU numbers; leave out --cpus, the file names \
+         its PUs itself"
     )]
     NamedRows,
     /// CPUs for another number of rows.
     #[error(
-        "the matrix has {matrix}, and --cpus names {cpus}; name the CPU of each row, in the order of the rows",
+        "the matrix has {matrix}, and --cpus names {cpus}; name the CPU of each row, in the order \
+         of the rows",
         matrix = counted(*.matrix, "row")
     )]
     RowCount {
@@ -97,8 +100,8 @@ pub enum ImportError {
     },
     /// A matrix and a topology of different machines, by the PUs' names.
     #[error(
-        "PU {os} of the matrix is not in the topology, which has {pus}; take the topology of the same machine and \
-         cpuset", pus = counted(*.pus, "PU"))]
+        "PU {os} of the matrix is not in the topology, which has {pus}; take the topology of the \
+         same machine and cpuset", pus = counted(*.pus, "PU"))]
     PuMissing {
         /// The number of PUs of the topology.
         pus: usize,

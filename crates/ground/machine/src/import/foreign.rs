@@ -3,8 +3,8 @@
 
 use super::ImportError;
 
-const TOPOLOGY: &str = "on the machine that it describes, 'lstopo --of xml FILE.xml' (Debian package hwloc) writes its \
-                        topology as import reads it";
+const TOPOLOGY: &str = "on the machine that it describes, 'lstopo --of xml FILE.xml' (Debian \
+                        package hwloc) writes its topology as import reads it";
 const MEMORY: &str =
     "it has the times of memory, and no core distances; 'seatmap measure' takes those";
 
@@ -18,7 +18,8 @@ const OUTPUTS: [(&str, &str, &str); 9] = [
     ("Package:", "a synthetic topology of hwloc", TOPOLOGY),
     ("Intel(R) Memory Latency Checker", "the output of Intel's mlc", MEMORY),
     (
-        "--------------------------------------------------------------------------------\nCPU name:",
+        "--------------------------------------------------------------------------------\nCPU \
+         name:",
         "the output of \
      likwid-topology",
         TOPOLOGY,

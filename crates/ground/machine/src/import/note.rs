@@ -47,26 +47,28 @@ impl fmt::Display for Note {
         match self {
             Note::Quantised { step_ns } => write!(
                 out,
-                "the figures fall on multiples of {step_ns:.1} ns (round trip), a coarse clock's step: smaller \
-                 differences mean nothing; measure again with a finer clock"
+                "the figures fall on multiples of {step_ns:.1} ns (round trip), a coarse clock's \
+                 step: smaller differences mean nothing; measure again with a finer clock"
             ),
             Note::AssumedFrequency { frequency_hz } => write!(
                 out,
-                "the file counts cycles and does not say how long one is: {:.1} GHz was assumed, so only ratios can be \
-                 trusted; give the processor's nominal frequency with --frequency",
+                "the file counts cycles and does not say how long one is: {:.1} GHz was assumed, \
+                 so only ratios can be trusted; give the processor's nominal frequency with \
+                 --frequency",
                 frequency_hz / 1e9
             ),
             Note::Asymmetric { pairs, worst } => write!(
                 out,
-                "{pairs} {differ} by direction, the worst by {:.0} % of its round trip: there and back were added",
+                "{pairs} {differ} by direction, the worst by {:.0} % of its round trip: there and \
+                 back were added",
                 100.0 * worst,
                 pairs = counted(pairs, "pair"),
                 differ = agreeing(*pairs, "differs", "differ")
             ),
             Note::RowsInOrder { rows } => write!(
                 out,
-                "the rows have no CPU numbers and were taken for CPUs 0-{}; if the measurement left CPUs out, name those \
-                 of the rows with --cpus LIST",
+                "the rows have no CPU numbers and were taken for CPUs 0-{}; if the measurement \
+                 left CPUs out, name those of the rows with --cpus LIST",
                 rows.saturating_sub(1)
             ),
             Note::Unknown { pairs } => {
@@ -78,8 +80,8 @@ impl fmt::Display for Note {
             }
             Note::ForeignDistances { name } => write!(
                 out,
-                "the distances '{name}' between PUs were left out: their unit is not known; only picoseconds as \
-                 Seatmap exports them are read"
+                "the distances '{name}' between PUs were left out: their unit is not known; only \
+                 picoseconds as Seatmap exports them are read"
             ),
         }
     }

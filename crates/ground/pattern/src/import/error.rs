@@ -15,7 +15,8 @@ pub enum ImportError {
     Empty,
     /// The file is larger than [`MAX_FILE_BYTES`].
     #[error(
-        "the file has more than {MAX_FILE_BYTES} bytes, and no more are read; leave out what hardly counts"
+        "the file has more than {MAX_FILE_BYTES} bytes, and no more are read; leave out what \
+         hardly counts"
     )]
     TooLarge,
     /// Bytes that are not UTF-8, as compressed files and UTF-16 exports have them.
@@ -26,8 +27,9 @@ pub enum ImportError {
     },
     /// The file is not of a kind known here.
     #[error(
-        "unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, METIS graphs, QAPLIB \
-         .dat, CSV matrices, CSV lists of edges (with the first line from,to,bytes)"
+        "unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, \
+         METIS graphs, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line \
+         from,to,bytes)"
     )]
     Unknown,
     /// Another format of the field.
@@ -40,7 +42,8 @@ pub enum ImportError {
     },
     /// A choice between two matrices, for a file that does not hold two.
     #[error(
-        "the file holds one matrix only; leave out the choice between two, which is for QAPLIB's .dat files"
+        "the file holds one matrix only; leave out the choice between two, which is for QAPLIB's \
+         .dat files"
     )]
     OneMatrix,
     /// A known kind of file with something wrong in it.

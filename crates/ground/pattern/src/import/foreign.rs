@@ -12,13 +12,14 @@ const HEAD_BYTES: usize = 4096;
 /// The command that makes a list of edges of a format that NetworkX reads: the name of its reader
 /// goes between the two.
 const NETWORKX: [&str; 2] = [
-    "python3 -c \"import networkx as nx; print('from,to,bytes'); [print(a, b, w, sep=',') for a, b, w in nx.",
+    "python3 -c \"import networkx as nx; print('from,to,bytes'); [print(a, b, w, sep=',') for a, \
+     b, w in nx.",
     "('OLD').edges(data='weight', default=1)]\" > NEW.csv",
 ];
 
 /// The remedy for a trace.
-const TRACE: &str = "it is a record of calls, not of who sends how much to whom; 'seatmap observe --method mpi' makes a \
-                     pattern of the program itself";
+const TRACE: &str = "it is a record of calls, not of who sends how much to whom; 'seatmap observe \
+                     --method mpi' makes a pattern of the program itself";
 
 /// A format: its name, and what to do.
 type Format = (&'static str, String);
@@ -83,7 +84,8 @@ fn markup(lower: &str) -> Option<Format> {
         && !lower.contains("\"format\"")
         && lower.contains("\"nodes\"")
         && (lower.contains("\"links\"") || lower.contains("\"edges\""));
-    let load = "node_link_graph(__import__('json').load(open('OLD'))).edges(data='weight', default=1)]\" > NEW.csv";
+    let load = "node_link_graph(__import__('json').load(open('OLD'))).edges(data='weight', \
+                default=1)]\" > NEW.csv";
     is_json_graph.then(|| {
         (
             "a JSON graph of nodes and links",

@@ -15,12 +15,14 @@ use seatmap_document::Position;
 use seatmap_document::whole_number;
 use seatmap_statistics::words::counted;
 
-const HEADER: &str = "the first line is %%MatrixMarket matrix coordinate|array real|integer|pattern general|symmetric";
+const HEADER: &str = "the first line is %%MatrixMarket matrix coordinate|array \
+                      real|integer|pattern general|symmetric";
 const SIZES: &str =
     "the first line below the comments has the rows, the columns and, for coordinates, the entries";
 const ENTRIES: &str =
     "a line has the row, the column and, unless the header says pattern, an amount";
-const CELLS: &str = "an array has one amount for each cell, column by column; of a symmetric one only the lower triangle";
+const CELLS: &str = "an array has one amount for each cell, column by column; of a symmetric one \
+                     only the lower triangle";
 const LOWER: &str =
     "a symmetric file holds the lower triangle only: exchange row and column, or call it general";
 

@@ -12,7 +12,8 @@ use crate::pattern::{MAX_TASKS, tasks_problem};
 use crate::words::quoted;
 use seatmap_document::Position;
 
-const SHAPE: &str = "a matrix has as many cells in each row as rows; a list of edges begins with the line from,to,bytes";
+const SHAPE: &str = "a matrix has as many cells in each row as rows; a list of edges begins with \
+                     the line from,to,bytes";
 const CELLS: &str = "cells are amounts of bytes; an empty one is 0";
 const NAMES: &str = "name rows and columns alike, in the same order";
 const CORNER: &str = "write 0 for what a task sends to itself, or name the tasks with letters";

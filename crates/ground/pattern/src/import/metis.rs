@@ -20,16 +20,17 @@ use seatmap_document::Position;
 use seatmap_document::whole_number;
 use seatmap_statistics::words::counted;
 
-const HEADER: &str = "the first line of a METIS graph has the vertices, the edges and perhaps a format of up to three \
-                      digits 0 and 1 and the number of weights of a vertex";
+const HEADER: &str = "the first line of a METIS graph has the vertices, the edges and perhaps a \
+                      format of up to three digits 0 and 1 and the number of weights of a vertex";
 const LINES: &str =
     "below the first line each vertex has one line, which is empty where it has no neighbours";
-const FIELDS: &str = "a line has what the first line's format says: a size, weights, then the neighbours, each with its \
-                      edge's weight";
+const FIELDS: &str = "a line has what the first line's format says: a size, weights, then the \
+                      neighbours, each with its edge's weight";
 const ENDS: &str =
     "an edge stands in the lines of both its ends, with the same weight, once in each";
-const CHACO: &str = "each line begins with its vertex's own number, as Chaco writes them; take the numbers away: \
-                     awk '/^[%#]/ {next} !h {h = 1; $3 = substr($3, 2)} h++ > 1 {$1 = \"\"} 1' OLD > NEW";
+const CHACO: &str = "each line begins with its vertex's own number, as Chaco writes them; take the \
+                     numbers away: awk '/^[%#]/ {next} !h {h = 1; $3 = substr($3, 2)} h++ > 1 {$1 \
+                     = \"\"} 1' OLD > NEW";
 
 /// The most weights of a vertex that are read.
 const MAX_WEIGHTS: usize = 64;

@@ -31,19 +31,20 @@ impl fmt::Display for Note {
             Note::ToItself { entries } => {
                 write!(
                     out,
-                    "what tasks send to themselves was left out, as it costs the same anywhere: {entries}",
+                    "what tasks send to themselves was left out, as it costs the same anywhere: \
+                     {entries}",
                     entries = counted(entries, "entry")
                 )
             }
             Note::FromOne => write!(
                 out,
-                "no edge has the task 0, and tasks are counted from 0; if the file counts from 1, subtract 1 or name \
-                 the tasks with letters"
+                "no edge has the task 0, and tasks are counted from 0; if the file counts from 1, \
+                 subtract 1 or name the tasks with letters"
             ),
             Note::FirstOfTwo => write!(
                 out,
-                "the file holds two matrices and does not say which of them is the flow: the first was taken; 'seatmap \
-                 pattern convert --matrix second' takes the other"
+                "the file holds two matrices and does not say which of them is the flow: the first \
+                 was taken; 'seatmap pattern convert --matrix second' takes the other"
             ),
             Note::SizesLeftOut => {
                 write!(
@@ -54,7 +55,8 @@ impl fmt::Display for Note {
             Note::WeightsLeftOut { more } => {
                 write!(
                     out,
-                    "the first weight of each vertex is the task's load, and the other {more} were left out"
+                    "the first weight of each vertex is the task's load, and the other {more} were \
+                     left out"
                 )
             }
         }

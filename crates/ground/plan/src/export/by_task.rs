@@ -34,8 +34,8 @@ fn unknown() -> String {
     let names: Vec<&str> =
         LAUNCHERS.iter().map(|launcher| launcher.rank).chain(["SLURM_LOCALID"]).collect();
     format!(
-        "which task is this? The launcher has set no rank on this node ({}); set {OWN} to a task's number, or to \
-         '{ALL}' for the PUs of all tasks",
+        "which task is this? The launcher has set no rank on this node ({}); set {OWN} to a task's \
+         number, or to '{ALL}' for the PUs of all tasks",
         names.join(", ")
     )
 }
@@ -44,8 +44,10 @@ fn unknown() -> String {
 /// the program.
 pub fn script(plan: &Plan, bind: impl Fn(Option<usize>, &[u32]) -> String) -> String {
     let mut text = "#!/bin/sh\n".to_owned() + &comment::header(plan);
-    text += "# sh FILE COMMAND... runs COMMAND on the seat of its task. The task is SEATMAP_TASK, else the rank on this\n";
-    text += "# node as Open MPI, MPICH, Intel MPI, Cray's PMI or srun sets it; SEATMAP_TASK=all takes all tasks' PUs.\n";
+    text += "# sh FILE COMMAND... runs COMMAND on the seat of its task. The task is SEATMAP_TASK, \
+             else the rank on this\n";
+    text += "# node as Open MPI, MPICH, Intel MPI, Cray's PMI or srun sets it; SEATMAP_TASK=all \
+             takes all tasks' PUs.\n";
     text += &format!("task={}\n{SLURM}case $task in\n", task());
     // `exec`: the program takes the script's place, and gets its signals and its parent.
     for task in 0..plan.placement.len() {

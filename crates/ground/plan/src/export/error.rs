@@ -9,8 +9,9 @@ pub enum ExportError {
     /// likwid-pin silently cuts its list at the number of hardware threads, which a plan does not
     /// hold.
     #[error(
-        "likwid-pin cannot seat several tasks on one PU: it drops what is left of a list longer than the machine has \
-         hardware threads, and this plan has {tasks} on {pus}; export it as gomp, kmp or omp-places", pus = counted(*.pus, "PU"), tasks = counted(*.tasks, "task"))]
+        "likwid-pin cannot seat several tasks on one PU: it drops what is left of a list longer \
+         than the machine has hardware threads, and this plan has {tasks} on {pus}; export it as \
+         gomp, kmp or omp-places", pus = counted(*.pus, "PU"), tasks = counted(*.tasks, "task"))]
     LikwidShares {
         /// The number of tasks.
         tasks: usize,
@@ -19,7 +20,8 @@ pub enum ExportError {
     },
     /// The tool seats a thread on one PU, and a seat of this plan is several.
     #[error(
-        "{tool} knows single PUs alone, and task {task} has {pus} to choose from; export it as omp-places or kmp"
+        "{tool} knows single PUs alone, and task {task} has {pus} to choose from; export it as \
+         omp-places or kmp"
     )]
     SinglePus {
         /// The tool that cannot express the plan.
@@ -41,7 +43,8 @@ pub enum ExportError {
     },
     /// The tool knows threads by their names, and the plan has none.
     #[error(
-        "{tool} knows threads by their names, and a task of the plan has none; give each task its thread's name in names"
+        "{tool} knows threads by their names, and a task of the plan has none; give each task its \
+         thread's name in names"
     )]
     NeedsNames {
         /// The tool that cannot express the plan.

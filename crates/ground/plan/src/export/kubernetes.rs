@@ -14,9 +14,11 @@ pub fn write(plan: &Plan) -> String {
     let cpus = plan.pus_in_use().len();
     let memory = plan.memory_in_use().is_some();
     let mut text = comment::header(plan);
-    text += "# A balloon of as many CPUs; which ones the plugin decides. A pod names it in its annotations:\n";
+    text += "# A balloon of as many CPUs; which ones the plugin decides. A pod names it in its \
+             annotations:\n";
     text += "#   balloon.balloons.resource-policy.nri.io: seatmap\n";
-    text += "apiVersion: config.nri/v1alpha1\nkind: BalloonsPolicy\nmetadata:\n  name: default\n  namespace: kube-system\n";
+    text += "apiVersion: config.nri/v1alpha1\nkind: BalloonsPolicy\nmetadata:\n  name: default\n  \
+             namespace: kube-system\n";
     text += &format!(
         "spec:\n  reservedResources:\n    cpu: 1000m\n  pinCPU: true\n  pinMemory: {memory}\n"
     );

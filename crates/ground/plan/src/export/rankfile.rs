@@ -14,7 +14,8 @@ use seatmap_os::CpuList;
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let mut text = comment::header(plan);
-    text += "# mpirun --use-hwthread-cpus --mca rmaps_rank_file_physical 1 --rankfile FILE COMMAND...\n";
+    text += "# mpirun --use-hwthread-cpus --mca rmaps_rank_file_physical 1 --rankfile FILE \
+             COMMAND...\n";
     text += "# Without these two options, and in Open MPI 5, slots are not OS indices.\n";
     for task in 0..plan.placement.len() {
         let seat = CpuList(plan.seat(task).to_vec());

@@ -11,7 +11,8 @@ use crate::Plan;
 #[must_use]
 pub fn write(plan: &Plan) -> String {
     let mut text = comment::header(plan);
-    text += "# These are the plan's PUs, without who sits where: systemd has no word for that. For the seats themselves\n";
+    text += "# These are the plan's PUs, without who sits where: systemd has no word for that. For \
+             the seats themselves\n";
     text += "# begin ExecStart= with 'seatmap run --plan PLAN --'.\n";
     // The empty assignment clears what the unit's own file says; otherwise systemd adds the two up.
     text += &format!("[Service]\nCPUAffinity=\nCPUAffinity={}\n", joined(plan.pus_in_use(), " "));

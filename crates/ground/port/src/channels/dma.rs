@@ -36,7 +36,8 @@ pub enum DmaError {
     /// The size is not 1, 2, 4, 8 or a multiple of 16 bytes.
     // Plural: the MFC takes one.
     #[error(
-        "a transfer of {0} bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an alignment exception"
+        "a transfer of {0} bytes: the MFC takes 1, 2, 4, 8 or a multiple of 16 and raises an \
+         alignment exception"
     )]
     Size(u32),
     /// The transfer is too large.
@@ -48,7 +49,9 @@ pub enum DmaError {
     /// The addresses are not aligned as the size requires.
     #[error(
         // Plural: a single byte has no alignment to break.
-        "a transfer between local store {local:#x} and {offset:#x}, {size} bytes: both must be multiples of {alignment} and, below 16 bytes, agree in their last four bits; the MFC raises an alignment exception"
+        "a transfer between local store {local:#x} and {offset:#x}, {size} bytes: both must be \
+         multiples of {alignment} and, below 16 bytes, agree in their last four bits; the MFC \
+         raises an alignment exception"
     )]
     Alignment {
         /// The size of the transfer in bytes.
@@ -82,7 +85,8 @@ pub enum DmaError {
     },
     /// A task that does not exist.
     #[error(
-        "the local store of task {rank} of {tasks}: nothing answers at that address, and the MFC raises a storage exception"
+        "the local store of task {rank} of {tasks}: nothing answers at that address, and the MFC \
+         raises a storage exception"
     )]
     Rank {
         /// The task.
@@ -92,7 +96,8 @@ pub enum DmaError {
     },
     /// A module that does not exist.
     #[error(
-        "memory module {module} of {modules}: nothing answers at that address, and the MFC raises a storage exception"
+        "memory module {module} of {modules}: nothing answers at that address, and the MFC raises \
+         a storage exception"
     )]
     Module {
         /// The module.

@@ -77,7 +77,8 @@ pub enum PrimitiveError {
     /// The threads were not at work at the same time, so that the times are not those of concurrent
     /// operations.
     #[error(
-        "{name}: its threads were at work together for {:.0} % of their runs, and {:.0} % are needed: other programs had the CPUs; try again on a quieter machine",
+        "{name}: its threads were at work together for {:.0} % of their runs, and {:.0} % are \
+         needed: other programs had the CPUs; try again on a quieter machine",
         100.0 * .overlap, 100.0 * ENOUGH_OVERLAP
     )]
     Apart {

@@ -162,7 +162,8 @@ impl CellModel {
         let busy = refresh_bank_ns.value + refresh_channel_ns.value;
         (interval != 0.0 && interval < 2.0 * busy).then(|| {
             format!(
-                "figures.refresh_interval_ns is {interval}; give 0 or at least {}: lines need time, too",
+                "figures.refresh_interval_ns is {interval}; give 0 or at least {}: lines need \
+                 time, too",
                 2.0 * busy
             )
         })

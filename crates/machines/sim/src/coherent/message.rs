@@ -100,7 +100,8 @@ impl fmt::Display for Message {
         let Message { kind, cache, thread, from, at, to, line, .. } = self;
         write!(
             f,
-            "{kind:?} of line {line}, cache {cache}, thread {thread}, at node {at} from {from} to {to}"
+            "{kind:?} of line {line}, cache {cache}, thread {thread}, at node {at} from {from} to \
+             {to}"
         )
     }
 }

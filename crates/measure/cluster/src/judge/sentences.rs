@@ -58,7 +58,8 @@ impl Court<'_> {
         let is_told = ends.peek().is_some() && ends.all(|end| end.stops.is_some());
         let why = if is_told { "another program is" } else { "a quota, or another program" };
         let sentence = format!(
-            "{names}: its process waits for a CPU {:.0} % of the time, those of the others {:.0} %: {why} on its CPUs",
+            "{names}: its process waits for a CPU {:.0} % of the time, those of the others {:.0} \
+             %: {why} on its CPUs",
             100.0 * own,
             100.0 * others
         );
@@ -130,23 +131,24 @@ impl Court<'_> {
                 let (from, to) = if direction == Direction::To { (b, a) } else { (a, b) };
                 let which = if direction == Direction::Both { "and" } else { "to" };
                 format!(
-                    "{} {which} {}: this way is slow, a stream has {factor} of the rate of like pairs, and both nodes \
-                     are well with others",
+                    "{} {which} {}: this way is slow, a stream has {factor} of the rate of like \
+                     pairs, and both nodes are well with others",
                     self.name(from),
                     self.name(to)
                 )
             }
             Part::Uplink(_) => format!(
-                "{names}: the way between their switch and the others is slow, streams {} have {factor} of the rate of \
-                 other switches' (best of its pairs)",
+                "{names}: the way between their switch and the others is slow, streams {} have \
+                 {factor} of the rate of other switches' (best of its pairs)",
                 direction.words("them")
             ),
             Part::Switch(_) => format!(
-                "{names}: the switches differ, streams through all links of these nodes have {factor} of the rate of \
-                 other switches' (best of its pairs)"
+                "{names}: the switches differ, streams through all links of these nodes have \
+                 {factor} of the rate of other switches' (best of its pairs)"
             ),
             _ => format!(
-                "{names}: its link is slow, streams {} have {factor} of the rate of its like (best of its pairs)",
+                "{names}: its link is slow, streams {} have {factor} of the rate of its like (best \
+                 of its pairs)",
                 direction.words("it")
             ),
         };
@@ -160,7 +162,8 @@ impl Court<'_> {
         let (sentence, factor) = match place.part {
             Part::Pair([a, b]) => (
                 format!(
-                    "{} and {}: the times of small messages scatter {:.0} times as much as between like nodes",
+                    "{} and {}: the times of small messages scatter {:.0} times as much as between \
+                     like nodes",
                     self.name(a),
                     self.name(b),
                     jitter.factor
@@ -176,8 +179,8 @@ impl Court<'_> {
             ),
             _ => (
                 format!(
-                    "{names}: the times of small messages between their switch and the others scatter, on {bad} of \
-                     {all}",
+                    "{names}: the times of small messages between their switch and the others \
+                     scatter, on {bad} of {all}",
                     all = counted(all, "pair")
                 ),
                 None,
@@ -212,11 +215,13 @@ impl Court<'_> {
                 let (from, to) = if direction == Direction::To { (b, a) } else { (a, b) };
                 let [from, to] = [self.name(from), self.name(to)];
                 format!(
-                    "{from} to {to}: small messages come {ms:.2} ms late, by the clocks of both nodes"
+                    "{from} to {to}: small messages come {ms:.2} ms late, by the clocks of both \
+                     nodes"
                 )
             }
             (Part::Node(_), Direction::Both) => format!(
-                "{names}: its small messages take {factor:.1} times as long as those of its like, by {ms:.2} ms"
+                "{names}: its small messages take {factor:.1} times as long as those of its like, \
+                 by {ms:.2} ms"
             ),
             (Part::Node(_), _) => {
                 let way = direction.words("it");
@@ -225,8 +230,8 @@ impl Court<'_> {
                 )
             }
             _ => format!(
-                "{names}: small messages between their switch and the others take {factor:.1} times as long as those of \
-                 other switches, by {ms:.2} ms"
+                "{names}: small messages between their switch and the others take {factor:.1} \
+                 times as long as those of other switches, by {ms:.2} ms"
             ),
         };
         let scatter = format!(", and scatter by {:.2} ms", scatter_ns / 1e6);

@@ -22,7 +22,7 @@ const UNLIKELY: f64 = 4.0;
 /// this range; a very slow link makes them later than that.
 const FARTHER: std::ops::Range<f64> = 1.15..2.5;
 
-/// What the fastest messages of a node that seems to stand alone say.
+/// The place of a node that seems to stand alone, by its fastest messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Standing {
     /// They take a way over a second switch.
@@ -33,7 +33,7 @@ enum Standing {
     Unknown,
 }
 
-/// What speaks for and against networks, besides their figures.
+/// The facts that speak for and against networks, besides their figures.
 pub(super) struct Evidence {
     /// The nodes that seem to stand alone.
     lone: Vec<(usize, Standing)>,

@@ -23,8 +23,8 @@ impl Stop {
         let Stop { stopped_periods, periods, period_ms, group, cpus, .. } = self;
         let stopped_s = self.stopped_ms / 1e3;
         format!(
-            "in {stopped_periods} of {periods} of {period_ms} ms ({stopped_s:.2} s), as the quota of the control \
-             group {group} ({cpus}) was used up",
+            "in {stopped_periods} of {periods} of {period_ms} ms ({stopped_s:.2} s), as the quota \
+             of the control group {group} ({cpus}) was used up",
             periods = counted(*periods, "period"),
             cpus = counted_number(*cpus, "CPU")
         )

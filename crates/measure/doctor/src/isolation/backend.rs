@@ -72,20 +72,25 @@ impl Backend {
     pub(super) fn diagnosis(&self, cpus: &[u32]) -> Diagnosis {
         let subject = "cpuset backend";
         let found = match self {
-            Backend::V2Isolated(Evidence::Tried) => "v2-partition: one CPU was isolated and given back".to_owned(),
+            Backend::V2Isolated(Evidence::Tried) => "v2-partition: one CPU was isolated and given \
+                back"
+                .to_owned(),
             Backend::V2Isolated(Evidence::Spared) => {
-                "v2-partition: to be had, and not tried: before Linux 6.2 threads then lose their own CPU masks"
+                "v2-partition: to be had, and not tried: before Linux 6.2 threads then lose their \
+                 own CPU masks"
                     .to_owned()
             }
             Backend::V1Exclusive(Evidence::Tried | Evidence::Spared) => {
-                "v1-exclusive: one CPU was taken and given back; v2 partitions cannot be had here".to_owned()
+                "v1-exclusive: one CPU was taken and given back; v2 partitions cannot be had here"
+                    .to_owned()
             }
             Backend::V2Isolated(Evidence::Read) => return unproven("v2-partition"),
             Backend::V1Exclusive(Evidence::Read) => return unproven("v1-exclusive"),
             Backend::Affinity(reason) => {
-                let remedy = "as root, outside a container, for CPUs that no cell has (seatmap cell list); or isolcpus= \
-                              on the kernel's command line";
-                let found = format!("affinity only: others may come to CPUs {} ({reason})", shown(cpus));
+                let remedy = "as root, outside a container, for CPUs that no cell has (seatmap \
+                    cell list); or isolcpus= on the kernel's command line";
+                let found =
+                    format!("affinity only: others may come to CPUs {} ({reason})", shown(cpus));
                 return finding(subject, Severity::Fix, found, Some(Remedy::advice(remedy)));
             }
         };

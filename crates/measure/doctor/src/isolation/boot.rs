@@ -100,7 +100,8 @@ impl Boot {
                 None,
             ),
             (true, false) if present.keeps_managed_away(cpus) => {
-                let found = "keeps managed interrupts away, but for those of devices that have no other CPU";
+                let found = "keeps managed interrupts away, but for those of devices that have no \
+                    other CPU";
                 finding(subject, Severity::Info, found, None)
             }
             (true, false) => {

@@ -116,7 +116,8 @@ impl Irqs {
             self.unmovable.len(),
             named.join(", ")
         );
-        let remedy = "choose CPUs that they do not come to, or let the device have fewer queues (ethtool -L)";
+        let remedy = "choose CPUs that they do not come to, or let the device have fewer queues \
+                      (ethtool -L)";
         finding(subject, Severity::No, found, Some(Remedy::advice(remedy)))
     }
 

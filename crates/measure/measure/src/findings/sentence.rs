@@ -44,7 +44,8 @@ impl fmt::Display for Finding {
             Finding::SingleHome => {
                 write!(
                     out,
-                    "All distances are those of one cache line. Its home is unknown, and another line may give "
+                    "All distances are those of one cache line. Its home is unknown, and another \
+                     line may give "
                 )?;
                 write!(out, "others: measure with --homes 64 to see how much.")
             }
@@ -57,7 +58,8 @@ fn clock_quantised(out: &mut fmt::Formatter<'_>, step_ns: Option<f64>) -> fmt::R
     let step = step_ns.map(|ns| format!(" of {ns:.1} ns")).unwrap_or_default();
     write!(
         out,
-        "The clock is too coarse: all values fall on steps{step}, so smaller differences mean nothing. "
+        "The clock is too coarse: all values fall on steps{step}, so smaller differences mean \
+         nothing. "
     )?;
     write!(out, "Measure again with more round trips a batch.")
 }
@@ -79,7 +81,8 @@ fn multi_regime(
     }
     write!(
         out,
-        ". In a virtual machine this is the host moving vCPUs about, and one median describes neither place. "
+        ". In a virtual machine this is the host moving vCPUs about, and one median describes \
+         neither place. "
     )?;
     write!(out, "Pin the vCPUs on the host, or measure on bare metal.")
 }
@@ -103,7 +106,8 @@ fn stacked(
     )?;
     write!(
         out,
-        "lets one of them run. Threads that talk must not sit on both: ask for vCPUs that are pinned to CPUs of "
+        "lets one of them run. Threads that talk must not sit on both: ask for vCPUs that are \
+         pinned to CPUs of "
     )?;
     write!(out, "their own, or use fewer of these.")
 }
@@ -129,7 +133,8 @@ fn unsteady(
     }
     write!(
         out,
-        ". The passes disagree and show no levels: something else ran, or a hypervisor moved the vCPUs. "
+        ". The passes disagree and show no levels: something else ran, or a hypervisor moved the \
+         vCPUs. "
     )?;
     write!(out, "Look with 'seatmap doctor', and measure again with --thorough.")
 }
@@ -138,7 +143,8 @@ fn drifting(out: &mut fmt::Formatter<'_>, pairs: usize, percent: f64) -> fmt::Re
     write!(out, "{} from pass to pass. ", subject(pairs, percent, "drifts", "drift"))?;
     write!(
         out,
-        "Frequency, temperature or load changed meanwhile: fix the governor, let the machine settle, "
+        "Frequency, temperature or load changed meanwhile: fix the governor, let the machine \
+         settle, "
     )?;
     write!(out, "and measure again.")
 }
@@ -148,7 +154,8 @@ fn far_home(out: &mut fmt::Formatter<'_>, pus: &[u32], near_ns: f64, far_ns: f64
     write!(out, "PUs {} look {slower:.1} times slower among themselves ", CpuList(pus.to_vec()))?;
     write!(
         out,
-        "({far_ns:.0} ns against {near_ns:.0} ns between groups) though they are built like the others. "
+        "({far_ns:.0} ns against {near_ns:.0} ns between groups) though they are built like the \
+         others. "
     )?;
     write!(
         out,
@@ -161,15 +168,18 @@ fn pair_view_empty(out: &mut fmt::Formatter<'_>, star_r2: f64) -> fmt::Result {
     let percent = 100.0 * star_r2;
     write!(
         out,
-        "Inside the groups each distance is one number for each of its two PUs added up, which explains "
+        "Inside the groups each distance is one number for each of its two PUs added up, which \
+         explains "
     )?;
     write!(
         out,
-        "{percent:.1} % of the variance: the matrix tells how far each PU is from this line's home, "
+        "{percent:.1} % of the variance: the matrix tells how far each PU is from this line's \
+         home, "
     )?;
     write!(
         out,
-        "and nothing about pairs. Place by group, and use --homes to choose lines near their threads."
+        "and nothing about pairs. Place by group, and use --homes to choose lines near their \
+         threads."
     )
 }
 
@@ -182,11 +192,13 @@ fn implausible(
 ) -> fmt::Result {
     write!(
         out,
-        "{pairs} are {median_ns:.0} ns apart, where published machines show {low_ns:.0} to {high_ns:.0} ns. "
+        "{pairs} are {median_ns:.0} ns apart, where published machines show {low_ns:.0} to \
+         {high_ns:.0} ns. "
     )?;
     write!(
         out,
-        "Either the topology is not the real one, as virtual machines often show it, or the machine was busy "
+        "Either the topology is not the real one, as virtual machines often show it, or the \
+         machine was busy "
     )?;
     write!(out, "or throttled: compare with 'seatmap doctor', and measure again.")
 }
@@ -204,8 +216,8 @@ fn not_resolvable(out: &mut fmt::Formatter<'_>, lines: usize, pus: usize) -> fmt
         ),
         _ => write!(
             out,
-            "the lines differ by no more than noise. Either one home serves them all, or --thorough and a quieter \
-             machine would show more."
+            "the lines differ by no more than noise. Either one home serves them all, or \
+             --thorough and a quieter machine would show more."
         ),
     }
 }
@@ -228,7 +240,8 @@ fn hidden_siblings(
 ) -> fmt::Result {
     write!(
         out,
-        "The topology calls each PU a core, and the distances show {pairs} of two hardware threads each: ",
+        "The topology calls each PU a core, and the distances show {pairs} of two hardware threads \
+         each: ",
         pairs = counted(pairs, "core")
     )?;
     write!(
@@ -257,7 +270,8 @@ fn disagree(
     )?;
     write!(
         out,
-        "Either the topology is not the hardware's, as in many virtual machines, or the cores are joined by "
+        "Either the topology is not the hardware's, as in many virtual machines, or the cores are \
+         joined by "
     )?;
     write!(out, "something that it does not list. Trust the distances.")
 }

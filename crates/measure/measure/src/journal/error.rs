@@ -16,14 +16,18 @@ pub enum JournalError {
         source: io::Error,
     },
     /// Another process measures into it now.
-    #[error("{}: another measurement is under way; two at once would disturb each other", path.display())]
+    #[error(
+        "{}: another measurement is under way; two at once would disturb each other",
+        path.display()
+    )]
     Busy {
         /// The journal.
         path: PathBuf,
     },
     /// It belongs to another run.
     #[error(
-        "{}: it belongs to another run ({what}); give what it was begun with, or run without --resume to start anew",
+        "{}: it belongs to another run ({what}); give what it was begun with, or run without \
+         --resume to start anew",
         path.display()
     )]
     OtherRun {
@@ -34,7 +38,8 @@ pub enum JournalError {
     },
     /// It has a format that another version of this program wrote.
     #[error(
-        "{}: its format is '{found}', and only {known} can be gone on with; run without --resume to start anew",
+        "{}: its format is '{found}', and only {known} can be gone on with; run without --resume \
+         to start anew",
         path.display()
     )]
     Version {
@@ -46,7 +51,10 @@ pub enum JournalError {
         known: &'static str,
     },
     /// The file is not a journal, or it is damaged elsewhere than at its end.
-    #[error("{}:{line}: {problem}; delete it, or run without --resume to start anew", path.display())]
+    #[error(
+        "{}:{line}: {problem}; delete it, or run without --resume to start anew",
+        path.display()
+    )]
     Damaged {
         /// The journal.
         path: PathBuf,

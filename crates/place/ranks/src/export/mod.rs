@@ -41,8 +41,8 @@ pub const FORMATS: [(&str, RankPlanWriter); 7] = [
 pub enum ExportError {
     /// The launcher numbers ranks node by node.
     #[error(
-        "{launcher} gives consecutive ranks to a node, and {node} has ranks {ranks}; 'seatmap place --blocks' places \
-         ranks so"
+        "{launcher} gives consecutive ranks to a node, and {node} has ranks {ranks}; 'seatmap \
+         place --blocks' places ranks so"
     )]
     NotInBlocks {
         /// The launcher.
@@ -54,7 +54,13 @@ pub enum ExportError {
     },
     /// The launcher starts equally many ranks on each node.
     // Plural: "starts" is a verb here.
-    #[error("{launcher} starts equally many ranks on each node, and {} has {}, {} has {}", nodes[0], ranks[0], nodes[1], ranks[1])]
+    #[error(
+        "{launcher} starts equally many ranks on each node, and {} has {}, {} has {}",
+        nodes[0],
+        ranks[0],
+        nodes[1],
+        ranks[1]
+    )]
     Unequal {
         /// The launcher.
         launcher: &'static str,

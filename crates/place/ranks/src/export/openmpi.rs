@@ -6,7 +6,8 @@ use crate::RankPlan;
 /// The file.
 #[must_use]
 pub fn write(plan: &RankPlan) -> String {
-    let head = "# mpirun --map-by seq --bind-to none --hostfile THIS seatmap run --plan PLAN -- PROGRAM...\n";
+    let head = "# mpirun --map-by seq --bind-to none --hostfile THIS seatmap run --plan PLAN -- \
+                PROGRAM...\n";
     head.to_owned() + &super::hosts(plan)
 }
 

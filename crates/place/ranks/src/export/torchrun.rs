@@ -38,8 +38,9 @@ pub fn write(plan: &RankPlan) -> Result<String, ExportError> {
     let count = nodes.len();
     let master = &plan.nodes[first];
     Ok(format!(
-        "#!/bin/sh\n# On every node: sh THIS PROGRAM.py ARGUMENTS...\ncase $(hostname) in\n{cases}*) echo \"$0: $(hostname) is \
-         not in the plan\" >&2; exit 2 ;;\nesac\nexec torchrun --nnodes={count} --nproc-per-node={each} --node-rank=$rank \
+        "#!/bin/sh\n# On every node: sh THIS PROGRAM.py ARGUMENTS...\ncase $(hostname) \
+         in\n{cases}*) echo \"$0: $(hostname) is not in the plan\" >&2; exit 2 ;;\nesac\nexec \
+         torchrun --nnodes={count} --nproc-per-node={each} --node-rank=$rank \
          --master-addr={master} \"$@\"\n"
     ))
 }

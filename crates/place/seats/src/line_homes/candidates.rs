@@ -56,7 +56,8 @@ impl Candidates {
             })
             .collect();
         if pairs.is_empty() {
-            let few = "homes of lines are told from two cores or more, whose distances the profile knows for each home";
+            let few = "homes of lines are told from two cores or more, whose distances the profile \
+                       knows for each home";
             return Err(PlaceError::Unfit(few.to_owned()));
         }
         Ok(Candidates { pairs, homes: model.homes(), residual_ns: model.residual_ns.max(0.0) })

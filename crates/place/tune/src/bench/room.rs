@@ -20,8 +20,8 @@ use std::time::Duration;
 const LOOK: Duration = Duration::from_millis(500);
 
 /// A word for the reader of a result whose commands ran in a cell.
-const PINNED: &str = "the kernel moves no threads about in a cell, so each thread of a command has one CPU, and keeps \
-     it";
+const PINNED: &str = "the kernel moves no threads about in a cell, so each thread of a command has \
+                      one CPU, and keeps it";
 
 /// Why there are no seats.
 #[derive(Debug, thiserror::Error)]

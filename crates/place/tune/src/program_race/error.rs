@@ -38,8 +38,8 @@ pub enum RaceError {
     Observe(#[from] ObserveError),
     /// A run that was observed showed no messages.
     #[error(
-        "no thread was seen to talk to another, so that no placement is better than another by the model; leave \
-         --observe out to race orders and groups of CPUs"
+        "no thread was seen to talk to another, so that no placement is better than another by the \
+         model; leave --observe out to race orders and groups of CPUs"
     )]
     Silent,
     /// A switch of the kernel cannot be turned.

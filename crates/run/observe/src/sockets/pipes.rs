@@ -126,7 +126,8 @@ impl Pipes {
         let seconds = self.missed.as_secs_f64();
         (seconds > 0.0).then(|| {
             format!(
-                "bytes over pipes were not counted for {seconds:.1} s, before the program was seen to use some again"
+                "bytes over pipes were not counted for {seconds:.1} s, before the program was seen \
+                 to use some again"
             )
         })
     }

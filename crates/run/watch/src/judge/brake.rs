@@ -38,12 +38,13 @@ fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
     let threads = count(busy.len(), "busy thread");
     let what = match file.rsplit('/').next().unwrap_or_default() {
         "cpu.idle" if most >= WAITS_PERCENT => format!(
-            "the control group {group} is {words} and has {threads}, which ran only while nothing else wanted the CPU, \
-             and waited up to {most:.0} % of the time"
+            "the control group {group} is {words} and has {threads}, which ran only while nothing \
+             else wanted the CPU, and waited up to {most:.0} % of the time"
         ),
         "cpu.uclamp.max" if !busy.is_empty() => {
             format!(
-                "the control group {group} is {words} and has {threads}: the kernel keeps their CPUs slow"
+                "the control group {group} is {words} and has {threads}: the kernel keeps their \
+                 CPUs slow"
             )
         }
         "cpu.rt_runtime_us" | "sched_rt_runtime_us" if !busy.is_empty() => {
@@ -53,7 +54,8 @@ fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
                 format!("the control group {group}")
             };
             format!(
-                "{of} is {words}, and {threads} had that: the kernel stopped them for the rest of each period"
+                "{of} is {words}, and {threads} had that: the kernel stopped them for the rest of \
+                 each period"
             )
         }
         // Threads that are stopped are not busy.
@@ -74,7 +76,8 @@ fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
     }
     Some(if brake.is_read_only {
         finding.advised(format!(
-            "ask whoever started this container to change {file}, which cannot be written from inside"
+            "ask whoever started this container to change {file}, which cannot be written from \
+             inside"
         ))
     } else {
         finding.mended_by(match brake.real_time_percent {

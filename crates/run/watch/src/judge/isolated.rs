@@ -24,7 +24,8 @@ fn on_mask(mask: &CpuSet, sitters: &[&Sitter]) -> Option<Finding> {
     let busy: Vec<&Sitter> = sitters.iter().filter(|sitter| sitter.is_busy()).copied().collect();
     let subjects = if busy.is_empty() { sitters } else { &busy };
     let what = format!(
-        "{} may all run on {}, which are isolated: the kernel moves no thread between them ({} there)",
+        "{} may all run on {}, which are isolated: the kernel moves no thread between them ({} \
+         there)",
         listed(subjects),
         cpus(mask),
         count(busy.len(), "busy thread")

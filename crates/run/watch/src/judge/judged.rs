@@ -164,7 +164,7 @@ impl<'a> Judged<'a> {
                 let concerns = finding.pid.is_none_or(|pid| pid == process.pid);
                 finding.gravity == Gravity::Unseen && concerns
             });
-        // What is wrong with its CPUs stands below, and is not its own doing.
+        // A fault of its CPUs stands below, and is not its own doing.
         let is_beset =
             self.findings.iter().any(|finding| finding.pid.is_none() && finding.is_wrong());
         let well = match (self.has_criteria, is_beset) {

@@ -38,7 +38,8 @@ fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
     }
     let kept = if wide.len() == 1 { "keeps its old mask" } else { "keep their old masks" };
     let what = format!(
-        "the main thread was bound to {}, but {} {kept}, {}: a binding after the start moves one thread",
+        "the main thread was bound to {}, but {} {kept}, {}: a binding after the start moves one \
+         thread",
         cpus(&main.mask),
         listed(&wide),
         cpus(&first.mask)

@@ -129,7 +129,8 @@ fn kept_away(
 ) -> Finding {
     let group = process.group.as_ref().map_or("/", |group| group.path.as_str());
     let what = format!(
-        "the threads of {} may run on {}, and its control group {group} lets no memory come from there",
+        "the threads of {} may run on {}, and its control group {group} lets no memory come from \
+         there",
         super::named_process(process),
         nodes(&list(closed.iter().copied()))
     );
@@ -148,7 +149,8 @@ fn beside_memory(facts: &Facts, process: &Process, finding: Finding) -> Finding 
     let beside = beside.within(&facts.allowed(process.pid)).within(&facts.usual);
     if beside.is_empty() {
         finding.advised(format!(
-            "ask whoever made the control group {group} to let it use the memory beside its CPUs (cpuset.mems)"
+            "ask whoever made the control group {group} to let it use the memory beside its CPUs \
+             (cpuset.mems)"
         ))
     } else {
         finding.mended_by(Remedy::bind_all(&beside, process.pid))

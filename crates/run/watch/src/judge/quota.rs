@@ -88,8 +88,8 @@ fn mended(facts: &Facts, quota: &Quota, finding: Finding) -> Finding {
     if let Some(locked) = low.iter().find(|other| other.is_read_only) {
         let group = &locked.group;
         return finding.advised(format!(
-            "ask whoever started this container to raise the quota of its control group {group}, which cannot be \
-             written from inside"
+            "ask whoever started this container to raise the quota of its control group {group}, \
+             which cannot be written from inside"
         ));
     }
     let raised = low.iter().map(|other| {

@@ -15,8 +15,8 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     let threads = super::facts::count(bound.len(), "thread");
     let verb = if bound.len() == 1 { "is" } else { "are" };
     let what = format!(
-        "the scheduler '{name}' is loaded (sched_ext), and {threads} {verb} bound to one CPU: some such \
-                        schedulers let threads of one CPU wait long"
+        "the scheduler '{name}' is loaded (sched_ext), and {threads} {verb} bound to one CPU: some \
+         such schedulers let threads of one CPU wait long"
     );
     vec![Finding::remark("scheduler", what).tids(bound.iter().map(|sitter| sitter.tid()))]
 }

@@ -21,7 +21,8 @@ pub fn ask(verb: &CellVerb) -> Result<Option<(Ask, bool)>, CliError> {
     Ok(Some(match verb {
         CellVerb::Create(typed) if typed.profile.is_some() => {
             return Err(CliError::input(
-                "a controller chooses CPUs without a profile; leave --profile out, or name the CPUs",
+                "a controller chooses CPUs without a profile; leave --profile out, or name the \
+                 CPUs",
             ));
         }
         CellVerb::Create(typed) => (Ask::Create(order(typed)), typed.json),

@@ -21,13 +21,15 @@ pub fn request(typed: &Measure, machine: &Machine) -> Result<MeasurementRequest,
     }
     if !source.is_host() && typed.speed {
         return Err(CliError::input(format!(
-            "--speed times work on this host, and {} is not it; its file says how fast its CPUs are ([speed])",
+            "--speed times work on this host, and {} is not it; its file says how fast its CPUs \
+             are ([speed])",
             source.name()
         )));
     }
     if !source.is_host() && typed.wakeups.is_some() {
         return Err(CliError::input(format!(
-            "--wakeups times threads that sleep on this host, and {} is not it; leave --wakeups out",
+            "--wakeups times threads that sleep on this host, and {} is not it; leave --wakeups \
+             out",
             source.name()
         )));
     }

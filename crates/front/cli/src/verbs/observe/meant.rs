@@ -72,8 +72,8 @@ fn recorded(typed: &Observe) -> Result<ObserveRequest, CliError> {
     }
     if typed.command.is_empty() {
         return Err(CliError::input(
-            "c2c observes commands; of a program that runs, 'perf c2c record -o FILE -p PID' makes a recording for \
-             --recording FILE",
+            "c2c observes commands; of a program that runs, 'perf c2c record -o FILE -p PID' makes \
+             a recording for --recording FILE",
         ));
     }
     let command = command(typed)?;
@@ -108,8 +108,8 @@ fn job_rank(typed: &Observe) -> Result<Option<JobRank>, CliError> {
     let pattern = typed.output.clone().filter(|path| path != Path::new("-"));
     let pattern = pattern.ok_or_else(|| {
         CliError::input(format!(
-            "this is rank {rank} of {size} of a job: name a file with -o in a folder that all nodes share, in which \
-             the ranks leave their traces"
+            "this is rank {rank} of {size} of a job: name a file with -o in a folder that all \
+             nodes share, in which the ranks leave their traces"
         ))
     })?;
     Ok(Some(JobRank { rank, size, job, pattern }))

@@ -103,16 +103,16 @@ fn pages(typed: &Run) -> Result<Option<PageMove>, CliError> {
     match &typed.memory {
         None => Ok(typed.move_pages.then_some(PageMove::ToThreads)),
         Some(_) if !typed.move_pages => Err(CliError::input(
-            "a running program's threads choose their memory policy themselves; add --move-pages to move the pages that \
-             it has",
+            "a running program's threads choose their memory policy themselves; add --move-pages \
+             to move the pages that it has",
         )),
         Some(MemoryWish::Nodes(nodes)) => {
             MemoryNodes::read(&Root::new("/")).check(nodes).map_err(CliError::input)?;
             Ok(Some(PageMove::ToNodes(nodes.clone())))
         }
         Some(wish) => Err(CliError::input(format!(
-            "pages move to nodes, and '{wish}' names none; give --memory node:LIST, or leave --memory out to move them to \
-             where the threads sit"
+            "pages move to nodes, and '{wish}' names none; give --memory node:LIST, or leave \
+             --memory out to move them to where the threads sit"
         ))),
     }
 }

@@ -26,7 +26,8 @@ pub fn of_program(typed: &Tune) -> Result<RaceRequest, CliError> {
     let record = record(typed)?;
     let better = typed.metric.better(typed.direction()).ok_or_else(|| {
         CliError::input(
-            "a race needs to know which readings are better: add --higher-is-better or --lower-is-better",
+            "a race needs to know which readings are better: add --higher-is-better or \
+             --lower-is-better",
         )
     })?;
     Executable::find(&typed.command).map_err(CliError::input)?;
@@ -104,8 +105,8 @@ fn on_cluster(typed: &Tune, name: &str) -> Result<ClusterGround, CliError> {
     let cluster = cluster_in(name)?;
     if !holds(&typed.command, HOSTS) {
         return Err(CliError::input(format!(
-            "nothing in the command is {HOSTS}, the file with the order of the hosts; such as: mpirun --map-by seq \
-             --bind-to none --hostfile {HOSTS} {SEAT} PROGRAM"
+            "nothing in the command is {HOSTS}, the file with the order of the hosts; such as: \
+             mpirun --map-by seq --bind-to none --hostfile {HOSTS} {SEAT} PROGRAM"
         )));
     }
     let pattern = match &typed.pattern {
@@ -139,7 +140,8 @@ fn cluster_in(name: &str) -> Result<Cluster, CliError> {
     let path = Path::new(name);
     if !path.exists() {
         return Err(CliError::input(format!(
-            "{name} is not a file: with COMMAND, --on names the file of a cluster; on a model, leave COMMAND out"
+            "{name} is not a file: with COMMAND, --on names the file of a cluster; on a model, \
+             leave COMMAND out"
         )));
     }
     let bytes = input::bytes(path)?;
@@ -148,7 +150,8 @@ fn cluster_in(name: &str) -> Result<Cluster, CliError> {
     } else {
         Err(CliError::at(
             path,
-            "is not a cluster; 'seatmap cluster measure' writes one, and without --on a program races on this computer",
+            "is not a cluster; 'seatmap cluster measure' writes one, and without --on a program \
+             races on this computer",
         ))
     }
 }
@@ -165,7 +168,8 @@ pub enum ModelPart {
 pub fn on_model(typed: &Tune, name: &str) -> Result<ModelPart, CliError> {
     if let Some(option) = typed.for_programs() {
         return Err(CliError::input(format!(
-            "{option} is for a program that runs; without COMMAND, the messages of --pattern do, on a model"
+            "{option} is for a program that runs; without COMMAND, the messages of --pattern do, \
+             on a model"
         )));
     }
     if verbs::cluster::of_file(name)?.is_some() {
@@ -218,13 +222,15 @@ fn messages(
         }
         Runner::Coherent(_) if typed.packet.is_some() => {
             return Err(CliError::input(format!(
-                "--packet changes nothing on {machine}, whose tasks hand over one cache line at a time; leave it out"
+                "--packet changes nothing on {machine}, whose tasks hand over one cache line at a \
+                 time; leave it out"
             )));
         }
         Runner::Coherent(model) => OnModel::coherent(model, pattern, typed.rounds()),
         Runner::Host => {
             return Err(CliError::input(
-                "on this host a program runs: give its COMMAND; 'seatmap model fit host -o twin.toml' makes a model",
+                "on this host a program runs: give its COMMAND; 'seatmap model fit host -o \
+                 twin.toml' makes a model",
             ));
         }
     };

@@ -48,13 +48,16 @@ const HELP: [&str; 19] = [
     "W       who wakes whom, with arcs on the map (needs root); W again: the threads",
     "R       record to a file; R again ends it     q F10  quit",
     "",
-    "The map shows each CPU's load and its busiest thread, coloured by program; SMT siblings stand side by side.",
+    "The map shows each CPU's load and its busiest thread, coloured by program; SMT siblings stand \
+     side by side.",
     "LOAD%: time on a CPU. WAIT%: time ready to run, while another thread had the CPU.",
     "SW/s: times that it left a CPU. WAKE/s: those of itself, which is how often it was woken up.",
     "MIG/s: changes of CPU, read for the 64 busiest threads.",
-    "SEAT: the CPUs that the thread was given, by 'seatmap run' or by --expect. [name]: the CPU is of that cell.",
+    "SEAT: the CPUs that the thread was given, by 'seatmap run' or by --expect. [name]: the CPU is \
+     of that cell.",
     "!: a rule of 'seatmap check' is broken, i: a remark; the sentence stands at the bottom.",
-    "Memory, devices and interrupts are not read here: 'seatmap check --pid PID' holds a program against all rules.",
+    "Memory, devices and interrupts are not read here: 'seatmap check --pid PID' holds a program \
+     against all rules.",
 ];
 
 /// Everything that the screen shows.

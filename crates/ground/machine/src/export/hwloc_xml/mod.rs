@@ -99,7 +99,8 @@ impl Document {
         if let Some(depth) = depth {
             let bytes = node.cache_bytes(&profile.topology).unwrap_or(0);
             text += &format!(
-                " cache_size=\"{bytes}\" depth=\"{depth}\" cache_linesize=\"0\" cache_associativity=\"0\" cache_type=\"0\""
+                " cache_size=\"{bytes}\" depth=\"{depth}\" cache_linesize=\"0\" \
+                 cache_associativity=\"0\" cache_type=\"0\""
             );
         }
         text
@@ -111,8 +112,8 @@ impl Document {
         let cpuset = cpuset(&node.pus);
         let gp_index = self.gp_index;
         format!(
-            " cpuset=\"{cpuset}\" complete_cpuset=\"{cpuset}\" nodeset=\"{nodeset}\" complete_nodeset=\"{nodeset}\" \
-             gp_index=\"{gp_index}\""
+            " cpuset=\"{cpuset}\" complete_cpuset=\"{cpuset}\" nodeset=\"{nodeset}\" \
+             complete_nodeset=\"{nodeset}\" gp_index=\"{gp_index}\""
         )
     }
 
@@ -146,8 +147,8 @@ impl Document {
             return;
         }
         self.open(&format!(
-            "<distances2 type=\"PU\" nbobjs=\"{n}\" kind=\"{KIND_USER_LATENCY}\" name=\"{DISTANCES_NAME}\" \
-             indexing=\"os\">"
+            "<distances2 type=\"PU\" nbobjs=\"{n}\" kind=\"{KIND_USER_LATENCY}\" \
+             name=\"{DISTANCES_NAME}\" indexing=\"os\">"
         ));
         self.numbers("indexes", distances.pus.iter().map(|os| u64::from(*os)));
         for i in 0..n {

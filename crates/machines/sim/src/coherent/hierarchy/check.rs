@@ -158,7 +158,8 @@ impl Hierarchy {
             .find(|core| self.cores[*core].sibling_ns.is_some_and(|ns| ns > apart + ROUNDING_NS))?;
         let sibling = self.cores[core].sibling_ns?;
         Some(format!(
-            "cores[{core}]: sibling_ns is {sibling:?}, but cores {a} and {b} are {apart:?} ns apart; the threads of one core are never further apart than two cores"
+            "cores[{core}]: sibling_ns is {sibling:?}, but cores {a} and {b} are {apart:?} ns \
+             apart; the threads of one core are never further apart than two cores"
         ))
     }
 }

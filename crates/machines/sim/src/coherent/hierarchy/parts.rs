@@ -249,7 +249,8 @@ fn ties() -> Ties {
         kind: "levels".to_owned(),
         package_busy_cycles: PACKAGE_BUSY_CYCLES,
         basis: Basis::Assumption,
-        source: "a line takes 4 ns on a QPI link of 16 GB/s each way, 11 cycles at 2.7 GHz; other messages a fifth"
+        source: "a line takes 4 ns on a QPI link of 16 GB/s each way, 11 cycles at 2.7 GHz; other \
+                 messages a fifth"
             .to_owned(),
     }
 }

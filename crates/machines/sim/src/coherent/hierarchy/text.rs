@@ -36,8 +36,10 @@ impl Hierarchy {
         let ties = &self.fabric;
         let [address, data, acknowledge] = ties.package_busy_cycles;
         format!(
-            "[fabric]\nkind = \"levels\"\n# What a link to another package is busy with an address, a line, an acknowledgement.\n\
-             package_busy_cycles = [{address}, {data}, {acknowledge}]\nbasis = \"{}\"\nsource = {}\n",
+            "[fabric]\nkind = \"levels\"\n# What a link to another package is busy with an \
+             address, a line, an acknowledgement.\n\
+             package_busy_cycles = [{address}, {data}, {acknowledge}]\nbasis = \"{}\"\nsource = \
+             {}\n",
             word(ties.basis),
             quoted(&ties.source)
         )
@@ -46,7 +48,8 @@ impl Hierarchy {
     fn homes_text(&self) -> String {
         let Some(homes) = &self.homes else { return NO_HOMES.to_owned() };
         format!(
-            "# Lines are dealt to homes by a hash that stands in for the unknown one; offsets are by home.\n[homes]\n\
+            "# Lines are dealt to homes by a hash that stands in for the unknown one; offsets are \
+             by home.\n[homes]\n\
              count = {}\nhash_seed = {}\nsettled_in_groups = {}\n",
             homes.count, homes.hash_seed, homes.settled_in_groups
         )
