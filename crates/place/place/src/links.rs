@@ -34,7 +34,10 @@ impl Links {
                 .groups(&profile.topology, &pus.os)
                 .filter(|groups| Some(groups) != below.as_ref());
             if let Some(groups) = groups {
-                links.add(level.name(), &groups);
+                // By the number that the topology has, as other words about this machine.
+                let own = |pu: usize| level.of(profile.topology.pu(pus.os[pu])?);
+                let number = |group: u32| own(groups.iter().position(|of| *of == group)?);
+                links.add(level.name(), &groups, &|group| number(group).unwrap_or(group));
                 below = Some(groups);
             }
         }
@@ -44,12 +47,12 @@ impl Links {
             let groups = model.group_of(&pus.os);
             let groups: Option<Vec<u32>> =
                 groups.into_iter().map(|group| group.map(|group| group as u32)).collect();
-            groups.into_iter().for_each(|groups| links.add("group", &groups));
+            groups.into_iter().for_each(|groups| links.add("group", &groups, &|group| group));
         }
         links
     }
 
-    fn add(&mut self, level: &str, groups: &[u32]) {
+    fn add(&mut self, level: &str, groups: &[u32], number: &dyn Fn(u32) -> u32) {
         let count = groups.iter().max().map_or(0, |last| *last as usize + 1);
         // One group has no border, and a group of one PU is the PU itself.
         if count < 2 || count == groups.len() {
@@ -57,7 +60,7 @@ impl Links {
         }
         let first = self.names.len() as u32;
         self.first_of_level.push(self.names.len());
-        self.names.extend((0..count).map(|group| format!("{level} {group}")));
+        self.names.extend((0..count as u32).map(|group| format!("{level} {}", number(group))));
         self.of_pu.iter_mut().zip(groups).for_each(|(of, group)| of.push(first + group));
     }
 
@@ -115,5 +118,26 @@ impl Links {
     pub fn busiest(&self, loads: &[f64]) -> Option<(String, f64)> {
         let at = (0..loads.len()).max_by(|a, b| loads[*a].total_cmp(&loads[*b]).then(b.cmp(a)))?;
         Some((self.names[at].clone(), loads[at]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_machine::catalog;
+
+    #[test]
+    fn links_bear_the_numbers_of_the_topology() {
+        let machine = catalog::load("core-i9-12900k").unwrap();
+        let l2 = |pu: &u32| machine.topology.pu(*pu).unwrap().l2.unwrap();
+        // The last cores share caches by fours.
+        let all: Vec<u32> = machine.topology.os_indices().collect();
+        let last = &all[all.len() - 8..];
+        let pus = Pus::new(&machine, Some(last), None).unwrap();
+        let links = Links::new(&machine, &pus);
+        let mut loads = vec![0.0; links.len()];
+        loads[1] = 2.0;
+        let own = format!("l2 {}", l2(&last[7]));
+        assert_eq!(links.busiest(&loads), Some((own, 2.0)), "{:?}", links.names);
     }
 }

@@ -192,6 +192,12 @@ impl Results {
     pub fn compare_with(&mut self, then: &Results) {
         let mut differences = self.fingerprint.differences(&then.fingerprint);
         differences.extend(self.seats.load_difference(&then.seats));
+        if let (Some(now), Some(before)) = (self.better, then.better)
+            && now != before
+        {
+            let [now, before] = [now, before].map(Better::word);
+            differences.push(format!("better readings: {now}, then {before}"));
+        }
         // Another kernel or governor explains any difference; a figure beside it would be taken for
         // the command's.
         let comparison = if differences.is_empty() { self.since(then) } else { None };
@@ -437,6 +443,13 @@ pub(crate) mod tests {
             (words.map(str::to_owned).to_vec(), None)
         );
         assert!(baseline(busy(3.0), &busy(40.0)).comparison.is_some());
+        let better = |better| {
+            let mut results = made(12);
+            results.better = Some(better);
+            results
+        };
+        let found = baseline(better(Better::Lower), &better(Better::Higher));
+        assert_eq!(found.differences, ["better readings: lower, then higher"]);
     }
 
     #[test]

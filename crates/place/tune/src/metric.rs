@@ -17,6 +17,17 @@ pub enum Better {
     Higher,
 }
 
+impl Better {
+    /// Its word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Better::Lower => "lower",
+            Better::Higher => "higher",
+        }
+    }
+}
+
 /// The figure that is read from a run.
 #[derive(Clone, Debug)]
 pub enum Metric {

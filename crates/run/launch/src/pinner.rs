@@ -386,7 +386,10 @@ impl Pinner {
         };
         living.shares = Some(Waited { at: now, waited_ns });
         let waited = waited_ns.saturating_sub(before.waited_ns) as f64;
-        let is_narrow = seat.cpus != *self.seating.whole() && self.is_on(tid, &seat.cpus);
+        // A seat that a rule gave may lie outside the list, and stays what the rule says.
+        let whole = self.seating.whole();
+        let is_narrow = seat.cpus != *whole && seat.cpus.is_subset(whole);
+        let is_narrow = is_narrow && self.is_on(tid, &seat.cpus);
         if is_narrow && waited > WAITS_TOO_MUCH * passed.as_nanos() as f64 {
             let wide = Seat { cpus: self.seating.whole().clone(), ..seat };
             self.threads.sits(tid, Some(wide.clone()));
