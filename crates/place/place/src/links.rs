@@ -133,7 +133,7 @@ mod tests {
         // The last cores share caches by fours.
         let all: Vec<u32> = machine.topology.os_indices().collect();
         let last = &all[all.len() - 8..];
-        let pus = Pus::new(&machine, Some(last), None).unwrap();
+        let pus = Pus::new(&machine, Some(last), false).unwrap();
         let links = Links::new(&machine, &pus);
         let mut loads = vec![0.0; links.len()];
         loads[1] = 2.0;

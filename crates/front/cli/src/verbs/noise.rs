@@ -16,8 +16,10 @@ use seatmap_report::{html, svg};
 pub fn run(typed: &Noise) -> Result<(), CliError> {
     // Two meters on one CPU would find each other.
     super::run::check_sole(SoleWork::Noise)?;
-    let page = typed.html.as_deref().map(Destination::new).transpose()?;
-    let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
+    let page = output::page(typed.html.as_deref(), typed.json)?;
+    let takes_stdout = typed.json || page == Some(Destination::Stdout);
+    let picture = output::page(typed.svg.as_deref(), takes_stdout)?;
+    let is_stdout_taken = takes_stdout || picture == Some(Destination::Stdout);
     let cpus = cpus(typed)?;
     let report = measure(&cpus, typed)?;
     if let Some(page) = page {
@@ -28,7 +30,7 @@ pub fn run(typed: &Noise) -> Result<(), CliError> {
     }
     if typed.json {
         output::json(&OfMachine { document: &report, machine: &host_name() })?
-    } else {
+    } else if !is_stdout_taken {
         output::print(&seatmap_report::noise::summary(&report))?
     }
     // Everything is written first: what was measured until Ctrl-C is good.

@@ -15,6 +15,10 @@ const WAITS_PERCENT: f64 = 10.0;
 /// The share of the time from which a thread that runs or waits never sleeps, in percent.
 const ALL_PERCENT: f64 = 97.0;
 
+/// A thread that may run for this share of the time at most, in percent, and could run when it is
+/// looked at, most likely waits.
+const SMALL_PERCENT: f64 = 20.0;
+
 /// How near to a limit a thread runs that has reached it, in percent: a watched time need not be
 /// whole periods.
 const NEAR_PERCENT: f64 = 4.0;
@@ -29,7 +33,9 @@ fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
         .sitters
         .iter()
         .filter(|sitter| {
-            tids.contains(&sitter.tid()) && sitter.is_busy() && has_reached(brake, sitter)
+            tids.contains(&sitter.tid())
+                && (sitter.is_busy() || is_held_now(brake, sitter))
+                && has_reached(brake, sitter)
         })
         .collect();
     let most =
@@ -94,9 +100,17 @@ fn has_reached(brake: &GroupBrake, sitter: &Sitter) -> bool {
     let Some(percent) = brake.real_time_percent else { return true };
     let run_percent = sitter.thread.run_percent;
     // Where the kernel counts no waiting, the running time alone decides.
-    let wants_all =
-        sitter.thread.wait_percent.is_none_or(|waits| run_percent + waits >= ALL_PERCENT);
+    let wants_all = is_held_now(brake, sitter)
+        || sitter.thread.wait_percent.is_none_or(|waits| run_percent + waits >= ALL_PERCENT);
     wants_all && (run_percent - percent).abs() <= NEAR_PERCENT
+}
+
+/// Whether a limit on real-time threads holds a thread back at this moment, most likely: it could
+/// run, and may for a small part of the time. The kernel counts a wait when it ends, and one for
+/// the next period is longer than most watches.
+fn is_held_now(brake: &GroupBrake, sitter: &Sitter) -> bool {
+    brake.real_time_percent.is_some_and(|percent| percent <= SMALL_PERCENT)
+        && sitter.thread.state == 'R'
 }
 
 #[cfg(test)]
@@ -138,17 +152,21 @@ mod tests {
 
     #[test]
     fn a_real_time_thread_that_is_stopped_at_its_limit_is_told() {
-        let limited = |run_percent, wait_percent| {
+        let limited_to = |percent, run_percent, wait_percent| {
             let mut made = Made::new(4).busy(7, 7, "1", run_percent, wait_percent).policy("fifo");
             made.seating.brakes.push(GroupBrake {
                 file: "/proc/sys/kernel/sched_rt_runtime_us".to_owned(),
                 words: "limited".to_owned(),
-                real_time_percent: Some(95.0),
+                real_time_percent: Some(percent),
                 tids: vec![7],
                 ..GroupBrake::default()
             });
             judge(&made.facts())
         };
+        // Most of its wait has not ended, and is not counted.
+        assert_eq!(limited_to(1.0, 0.8, 0.0).len(), 1);
+        assert_eq!(limited_to(10.0, 30.0, 0.0), []);
+        let limited = |run_percent, wait_percent| limited_to(95.0, run_percent, wait_percent);
         let found = limited(95.2, 4.8);
         assert!(
             found[0].what.starts_with("this computer is limited, and 1 busy thread had that"),

@@ -90,6 +90,10 @@ impl RunListener for Voice {
         if let Some(line) = report.left_over().filter(|_| is_short) {
             output::tell(&line);
         }
+        // Without --start-at the first thread has a row, with a seat or without.
+        if report.threads.is_empty() {
+            output::tell("no thread was seated: no program that --start-at names was executed");
+        }
         match (self.files.write(report), ending) {
             (Err(error), Ending::Exited(0)) => error.ending(),
             // The program's own failure is worth more than that of its report: it stays the exit
