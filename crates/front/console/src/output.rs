@@ -207,6 +207,14 @@ pub fn page(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, Cli
     beside_json(typed, json, "--html")
 }
 
+/// Where `--svg` goes, if it was typed.
+///
+/// # Errors
+/// A file that cannot be written, or a picture and another result both on stdout.
+pub fn picture(typed: Option<&Path>, is_taken: bool) -> Result<Option<Destination>, CliError> {
+    beside_json(typed, is_taken, "--svg")
+}
+
 fn beside_json(
     typed: Option<&Path>,
     json: bool,

@@ -122,7 +122,7 @@ mod tests {
             put(header + 4 * word, name.len() as u64, word);
             bytes.extend(name);
             assert_eq!(told(&bytes), "it needs /no/such/loader, which is not there");
-            // Cut off anywhere, it is no panic.
+            // Cut off anywhere, it makes nothing panic.
             (0..bytes.len()).for_each(|length| drop(told(&bytes[..length])));
         }
     }

@@ -5,8 +5,8 @@ use crate::hierarchy::Hierarchies;
 use crate::root::Root;
 use crate::sched::{Stat, policy_name};
 
-/// What is not usual about it, in words such as `nice 10, weight 0.002 of the control group /a`;
-/// `None` where all is.
+/// The parts of it that are not usual, in words such as `nice 10, weight 0.002 of the control group
+/// /a`; `None` where all is usual.
 #[must_use]
 pub fn of_self(root: &Root) -> Option<String> {
     let stat = root.read("/proc/thread-self/stat").unwrap_or_default();
@@ -21,7 +21,7 @@ pub fn of_self(root: &Root) -> Option<String> {
     (!words.is_empty()).then(|| words.join(", "))
 }
 
-/// What is not usual about a thread's own priority.
+/// The parts of a thread's own priority that are not usual.
 fn own(stat: Stat<'_>) -> Vec<String> {
     let policy = (stat.policy != 0).then(|| format!("policy {}", policy_name(stat.policy)));
     let nice = (stat.nice != 0).then(|| format!("nice {}", stat.nice));

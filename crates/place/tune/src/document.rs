@@ -51,7 +51,8 @@ impl SeatsUsed {
     /// The load of others, where it differs so much from an earlier one that the results are not
     /// comparable.
     fn load_difference(&self, then: &SeatsUsed) -> Option<String> {
-        let (now, then) = (self.others_percent?, then.others_percent?);
+        let now = self.others_percent?;
+        let then = then.others_percent?;
         let is_other = (now - then).abs() > OTHER_LOAD_PERCENT;
         is_other.then(|| format!("others on its CPUs: {now:.0} % of the time, then {then:.0} %"))
     }
@@ -395,6 +396,7 @@ pub(crate) mod tests {
             seats: "2 CPUs on 2 cores".to_owned(),
             quiet: "nobody".to_owned(),
         };
+        full.seats.others_percent = Some(3.0);
         full.throttled = Some("a quota was used up in 2 periods".to_owned());
         full.compare_with(&full.clone());
         let nothing: Vec<String> = Vec::new();

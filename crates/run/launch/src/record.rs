@@ -60,7 +60,7 @@ pub enum Trouble {
         /// The CPUs of the mask at the last look.
         to: CpuList,
     },
-    /// The thread's control group does not allow its seat any more, and the kernel changed its mask.
+    /// Its control group does not allow its seat any more, and the kernel changed its mask.
     #[error(
         "its seat is CPU {cpus}, which its control group does not allow now: it may run on {to}"
     )]

@@ -18,7 +18,7 @@ pub fn run(typed: &Noise) -> Result<(), CliError> {
     super::run::check_sole(SoleWork::Noise)?;
     let page = output::page(typed.html.as_deref(), typed.json)?;
     let takes_stdout = typed.json || page == Some(Destination::Stdout);
-    let picture = output::page(typed.svg.as_deref(), takes_stdout)?;
+    let picture = output::picture(typed.svg.as_deref(), takes_stdout)?;
     let is_stdout_taken = takes_stdout || picture == Some(Destination::Stdout);
     let cpus = cpus(typed)?;
     let report = measure(&cpus, typed)?;

@@ -35,6 +35,7 @@ mod place;
 mod plan;
 mod quotas;
 mod run;
+mod said;
 mod shell;
 mod show;
 mod streams;

@@ -70,10 +70,10 @@ fn processes_are_chosen_by_number_with_and_without_children() {
 }
 
 #[test]
-fn a_process_that_has_ended_is_not_there() {
+fn a_process_that_has_ended_is_listed_and_not_there() {
     let made = made();
     made.thread(30, 30, &MadeThread { state: 'Z', ..worker() });
-    assert!(refused(&made, &pids(&[30])).contains("no process 30"));
+    assert!(refused(&made, &pids(&[30])).contains("process 30 has ended"));
     made.thread(30, 31, &worker());
     assert_eq!(chosen(&made, &pids(&[30])), [30], "its other threads live on");
 }

@@ -1,0 +1,160 @@
+//! Sentences that were untrue, each in the case that showed it.
+
+use crate::common::Place;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::{Command, Output, Stdio};
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn cpu() -> String {
+    super::run::programs::two_cpus()[0].to_string()
+}
+
+/// A program that has ended, and whose parent has not asked how, runs nowhere.
+#[test]
+fn a_zombie_is_seated_and_judged_nowhere() {
+    let mut ended = Command::new("true").spawn().unwrap();
+    let pid = ended.id().to_string();
+    while !std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap().contains(") Z ") {}
+    let place = Place::new();
+    for arguments in [
+        &["run", "--pid", &pid, "--cpus", &cpu()][..],
+        &["check", "--pid", &pid],
+        &["top", "--once", "--pid", &pid],
+    ] {
+        let line = place.one_line_refusal(arguments);
+        assert!(line.contains("has ended, and is listed only until its parent asks"), "{line}");
+    }
+    ended.wait().unwrap();
+}
+
+/// A reader that has seen enough does not make a wrong seating a good one.
+#[test]
+fn a_reader_that_has_gone_hides_no_verdict() {
+    let place = Place::new();
+    let mut program = Command::new("sleep").arg("60").spawn().unwrap();
+    let pid = program.id().to_string();
+    place.file(
+        "seats.json",
+        format!(r#"{{"format":"seatmap-plan/1","machine":"host","placement":[{}]}}"#, cpu()),
+    );
+    let mut check =
+        place.command(&["check", "--pid", &pid, "--expect", "seats.json", "--any-machine"]);
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let output = check.stdout(writer).stderr(Stdio::piped()).output().unwrap();
+    program.kill().unwrap();
+    program.wait().unwrap();
+    if super::run::programs::are_two(super::run::programs::two_cpus()) {
+        assert_eq!(output.status.code(), Some(1), "{}", stderr(&output));
+    }
+}
+
+/// Some editors begin every file with one.
+#[test]
+fn a_byte_order_mark_hides_no_plan() {
+    let place = Place::new();
+    let plan = format!(
+        "\u{feff}{{\"format\":\"seatmap-plan/1\",\"machine\":\"host\",\"placement\":[{}]}}",
+        cpu()
+    );
+    place.file("plan.json", plan);
+    let run = place.run(&["run", "--plan", "plan.json", "--any-machine", "--", "true"]);
+    assert!(run.status.success(), "{}", stderr(&run));
+    assert!(place.stdout(&["export", "plan.json", "--format", "taskset"]).contains("taskset"));
+}
+
+#[test]
+fn pages_of_the_manual_follow_no_link_of_another_user() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("shared")).unwrap();
+    std::fs::create_dir(place.path("mine")).unwrap();
+    std::fs::set_permissions(place.path("shared"), PermissionsExt::from_mode(0o1777)).unwrap();
+    let link = place.path("shared/manual");
+    symlink(place.path("mine"), &link).unwrap();
+    if std::os::unix::fs::lchown(&link, Some(65_534), Some(65_534)).is_err() {
+        return seatmap_needs::skipped!("only root can give a link away");
+    }
+    let output = place.run(&["man", "shared/manual"]);
+    assert!(!output.status.success() && stderr(&output).contains("symbolic link"), "{output:?}");
+    assert_eq!(std::fs::read_dir(place.path("mine")).unwrap().count(), 0);
+}
+
+/// A pipe that nobody reads keeps whoever opens it to write.
+#[test]
+fn a_planted_pipe_holds_no_log_up() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("shared")).unwrap();
+    std::fs::set_permissions(place.path("shared"), PermissionsExt::from_mode(0o1777)).unwrap();
+    let pipe = place.path("shared/log");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    if std::os::unix::fs::chown(&pipe, Some(65_534), Some(65_534)).is_err() {
+        return seatmap_needs::skipped!("only root can give a pipe away");
+    }
+    let log = ["run", "--auto", "--log", "shared/log", "--seconds", "1", "--", "true"];
+    let output = place.run(&log);
+    assert!(!output.status.success() && stderr(&output).contains("belongs to user"), "{output:?}");
+}
+
+#[test]
+fn a_wrapper_that_starts_nothing_is_told() {
+    let place = Place::new();
+    let output = place.run(&["run", "-q", "--cpus", &cpu(), "--start-at", "nothing", "--", "true"]);
+    assert!(output.status.success());
+    assert!(stderr(&output).contains("no thread was seated"), "{}", stderr(&output));
+}
+
+#[test]
+fn few_blocks_show_nothing_and_two_commands_have_two_names() {
+    let place = Place::new();
+    let text = place.stdout(&[
+        "bench",
+        "--runs",
+        "2",
+        "--warmup",
+        "0",
+        "--cpus",
+        &cpu(),
+        "--compare",
+        "true",
+        "--",
+        "true",
+    ]);
+    assert!(text.contains("So few blocks show nothing"), "{text}");
+    assert!(text.contains("true (2)"), "{text}");
+}
+
+#[test]
+fn a_metric_says_how_its_command_ended() {
+    let place = Place::new();
+    let metric = ["bench", "--runs", "1", "--metric", "command:exit 3", "--lower-is-better"];
+    let output = place.run(&[&metric[..], &["--cpus", &cpu(), "--", "true"]].concat());
+    assert!(stderr(&output).contains("ended with exit code 3"), "{}", stderr(&output));
+}
+
+/// A seat that a rule gave may lie outside `--cpus`, and stays what the rule says.
+#[test]
+fn busy_threads_keep_the_seats_of_their_rule() {
+    let [a, b] = super::run::programs::two_cpus();
+    let Some(program) = super::run::programs::c() else { return };
+    if !super::run::programs::are_two([a, b]) {
+        return;
+    }
+    let place = Place::new();
+    let rule = format!("threads-c*=cpus:{b}");
+    let output =
+        place.run(&["run", "--match", &rule, "--cpus", &a.to_string(), "--", program, "2"]);
+    assert!(!stderr(&output).contains("may run on all seats"), "{}", stderr(&output));
+}
+
+#[test]
+fn two_results_never_share_stdout() {
+    let place = Place::new();
+    for option in ["--svg", "--html"] {
+        let arguments = ["noise", "--seconds", "0.1", "--cpus", &cpu(), "--json", option, "-"];
+        let line = place.one_line_refusal(&arguments);
+        assert!(line.contains("both print on stdout"), "{line}");
+    }
+}
