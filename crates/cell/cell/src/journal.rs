@@ -8,6 +8,8 @@
 use crate::change::{Change, What};
 use crate::fault;
 use crate::name::Name;
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
 use seatmap_invariant::invariant;
 use seatmap_os::CpuSet;
 use seatmap_os::trusted;
@@ -15,7 +17,6 @@ use seatmap_os::trusted::Open;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io::{self, Read, Write};
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 /// The format's name, in the first line.
@@ -251,14 +252,8 @@ impl Journal {
         if room == 0 {
             return Ok(());
         }
-        let keeps_length = libc::FALLOC_FL_KEEP_SIZE;
-        // SAFETY: the file is open, and no memory is touched.
-        let status =
-            unsafe { libc::fallocate(file.as_raw_fd(), keeps_length, length as i64, room as i64) };
-        match io::Error::last_os_error() {
-            error if status != 0 && error.raw_os_error() == Some(libc::ENOSPC) => {
-                Err(at(&self.path)(error))
-            }
+        match rustix::fs::fallocate(&file, FallocateFlags::KEEP_SIZE, length, room) {
+            Err(Errno::NOSPC) => Err(at(&self.path)(Errno::NOSPC.into())),
             // Not every file system can keep room. Going may have to wait for some there.
             _ => Ok(()),
         }

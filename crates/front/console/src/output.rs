@@ -207,26 +207,29 @@ pub fn page(typed: Option<&Path>, json: bool) -> Result<Option<Destination>, Cli
     beside_json(typed, json, "--html")
 }
 
-/// Where `--svg` goes, if it was typed.
-///
-/// # Errors
-/// A file that cannot be written, or a picture and another result both on stdout.
-pub fn picture(typed: Option<&Path>, is_taken: bool) -> Result<Option<Destination>, CliError> {
-    beside_json(typed, is_taken, "--svg")
-}
-
 fn beside_json(
     typed: Option<&Path>,
     json: bool,
     option: &str,
 ) -> Result<Option<Destination>, CliError> {
+    beside(typed, json.then_some("--json"), option)
+}
+
+/// Where an option's result goes, if it was typed, beside the one that has stdout already.
+///
+/// # Errors
+/// A file that cannot be written, or two results on stdout.
+pub fn beside(
+    typed: Option<&Path>,
+    on_stdout: Option<&str>,
+    option: &str,
+) -> Result<Option<Destination>, CliError> {
     let destination = typed.map(Destination::new).transpose()?;
     // Two results in one stream could not be told apart.
-    if json && destination == Some(Destination::Stdout) {
-        Err(CliError::input(format!(
-            "--json and {option} - both print on stdout; give {option} a file's name"
-        )))
-    } else {
-        Ok(destination)
+    match on_stdout.filter(|_| destination == Some(Destination::Stdout)) {
+        Some(other) => Err(CliError::input(format!(
+            "{other} and {option} - both print on stdout; give {option} a file's name"
+        ))),
+        None => Ok(destination),
     }
 }

@@ -21,7 +21,8 @@ impl Outputs {
     pub fn new(is_json: bool, file: Option<&Path>, page: Option<&Path>) -> Result<Self, CliError> {
         let file = output::file(file, is_json)?;
         let takes_stdout = file == Some(Destination::Stdout);
-        let page = output::page(page, is_json || takes_stdout)?;
+        let on_stdout = if is_json { Some("--json") } else { takes_stdout.then_some("-o -") };
+        let page = output::beside(page, on_stdout, "--html")?;
         Ok(Outputs { is_json, file, page })
     }
 

@@ -1,5 +1,5 @@
 //! The file that a program needs to be started: the interpreter of a script (execve(2)), the loader
-//! of an ELF program (ld.so(8)). The kernel says of both only that there is no such file.
+//! of an ELF program (ld.so(8)). Where either is missing, the kernel answers `ENOENT` and no more.
 
 use std::ffi::OsStr;
 use std::io;

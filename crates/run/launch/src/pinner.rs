@@ -525,7 +525,7 @@ impl Pinner {
                 seat.cpus.list(),
                 mask.list(),
                 ran_on.filter(|cpu| mask.contains(*cpu)),
-                affinity::is_kept_off(tid, &seat.cpus),
+                || affinity::is_kept_off(tid, &seat.cpus),
             );
         }
         false

@@ -151,14 +151,21 @@ impl Record {
         cpus: CpuList,
         to: CpuList,
         ran_on: Option<u32>,
-        is_kept_off: bool,
+        is_kept_off: impl FnOnce() -> bool,
     ) {
         // A thread that never had its seat has not left it.
         if matches!(self.trouble, Some(Trouble::Refused { .. })) {
             return;
         }
         self.elsewhere.begin(Instant::now(), ran_on);
-        self.trouble = Some(if is_kept_off {
+        // The reason is asked for once a change: it costs files of the kernel.
+        if let Some(Trouble::Changed { to: known, .. } | Trouble::KeptOff { to: known, .. }) =
+            &self.trouble
+            && *known == to
+        {
+            return;
+        }
+        self.trouble = Some(if is_kept_off() {
             Trouble::KeptOff { cpus, to }
         } else {
             Trouble::Changed { cpus, to }
@@ -225,7 +232,7 @@ mod tests {
         let mut record = seated();
         let refused = io::Error::from_raw_os_error(libc::EPERM);
         record.trouble = Some(Trouble::refused(&CpuSet::single(1), &refused));
-        record.is_elsewhere(list(1), list(0), Some(0), false);
+        record.is_elsewhere(list(1), list(0), Some(0), || false);
         assert!(matches!(record.trouble, Some(Trouble::Refused { .. })), "{:?}", record.trouble);
     }
 
@@ -244,11 +251,11 @@ mod tests {
     #[test]
     fn a_detour_is_forgiven_and_a_long_absence_is_told() {
         let mut record = seated();
-        record.is_elsewhere(list(0), list(1), Some(1), false);
+        record.is_elsewhere(list(0), list(1), Some(1), || false);
         assert!(!record.verified() && record.all_seen_on() == [0, 1], "it is elsewhere now");
         record.is_on_seat();
         assert!(record.verified() && record.all_seen_on() == [0], "a moment is a detour");
-        record.is_elsewhere(list(0), list(1), Some(1), false);
+        record.is_elsewhere(list(0), list(1), Some(1), || false);
         record.elsewhere.backdate(Duration::from_secs(3));
         record.is_on_seat();
         assert!(!record.verified() && record.all_seen_on() == [0, 1]);

@@ -17,9 +17,10 @@ pub fn run(typed: &Noise) -> Result<(), CliError> {
     // Two meters on one CPU would find each other.
     super::run::check_sole(SoleWork::Noise)?;
     let page = output::page(typed.html.as_deref(), typed.json)?;
-    let takes_stdout = typed.json || page == Some(Destination::Stdout);
-    let picture = output::picture(typed.svg.as_deref(), takes_stdout)?;
-    let is_stdout_taken = takes_stdout || picture == Some(Destination::Stdout);
+    let has_page = page == Some(Destination::Stdout);
+    let on_stdout = if typed.json { Some("--json") } else { has_page.then_some("--html -") };
+    let picture = output::beside(typed.svg.as_deref(), on_stdout, "--svg")?;
+    let has_file = has_page || picture == Some(Destination::Stdout);
     let cpus = cpus(typed)?;
     let report = measure(&cpus, typed)?;
     if let Some(page) = page {
@@ -28,10 +29,12 @@ pub fn run(typed: &Noise) -> Result<(), CliError> {
     if let Some(picture) = picture {
         picture.write(&svg::noise(&report))?;
     }
+    // A reader that has gone does not hide that the time was shorter.
     if typed.json {
-        output::json(&OfMachine { document: &report, machine: &host_name() })?
-    } else if !is_stdout_taken {
-        output::print(&seatmap_report::noise::summary(&report))?
+        let document = OfMachine { document: &report, machine: &host_name() };
+        output::even_unread(output::json(&document))?;
+    } else if !has_file {
+        output::even_unread(output::print(&seatmap_report::noise::summary(&report)))?;
     }
     // Everything is written first: what was measured until Ctrl-C is good.
     if report.interrupted {
