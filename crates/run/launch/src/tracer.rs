@@ -380,7 +380,7 @@ mod tests {
     use crate::watch::Watch;
     use seatmap_os::task::Task;
     use seatmap_os::{CpuList, CpuSet};
-    use std::io::Write;
+    use std::io::{BufRead, BufReader, Write};
     use std::process::{Child, Command, Stdio};
     use std::time::Instant;
 
@@ -425,10 +425,14 @@ mod tests {
             let paths = ["0", "0.0", "0.1"].map(str::to_owned).to_vec();
             let seats = SeatList { paths, ..SeatList::of_cpus(&list, Beyond::Leave) };
             let mut shell = Command::new("sh")
-                .args(["-c", &format!("read line; ({commands}); true")])
+                .args(["-c", &format!("echo; read line; ({commands}); true")])
                 .stdin(Stdio::piped())
+                .stdout(Stdio::piped())
                 .spawn()
                 .unwrap();
+            // A spawned process may still be in the middle of execve(2), which would be its first
+            // stop.
+            BufReader::new(shell.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
             let creator = shell.id() as Tid;
             let mut tracer = Tracer::new(creator, None);
             if tracer.seize().is_err() {

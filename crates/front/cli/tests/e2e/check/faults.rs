@@ -10,7 +10,14 @@ struct Sleep(std::process::Child);
 
 impl Sleep {
     fn with(variables: &[(&str, &str)]) -> Self {
-        Sleep(Command::new("sleep").arg("1000").envs(variables.iter().copied()).spawn().unwrap())
+        let mut command = Command::new("sleep");
+        let sleep = Sleep(command.arg("1000").envs(variables.iter().copied()).spawn().unwrap());
+        // Its variables can be read only once execve(2) is over.
+        let variables = format!("/proc/{}/environ", sleep.pid());
+        while std::fs::read(&variables).unwrap().is_empty() {
+            std::thread::yield_now();
+        }
+        sleep
     }
 
     fn pid(&self) -> i32 {
