@@ -17,6 +17,7 @@
 //! | [`printed_number`], [`rounded_ns`] | a number as programs print it; a time as documents keep it |
 //! | [`decimal_number`], [`whole_number`] | a number of a file, in digits and nothing else |
 //! | [`content_hash`] | whether two values of one type are the same, in 16 digits |
+//! | [`packed`] | what a packed file is, and the way to unpack it |
 //! | [`Position`] | line and column in any text file |
 //! | [`shell_word`] | a word of a command that people copy |
 //! | `schema` | with the feature of that name: the JSON Schemas of documents, for tests |
@@ -28,6 +29,7 @@ mod error;
 mod hash;
 mod json;
 mod number;
+mod packed;
 mod position;
 #[cfg(feature = "schema")]
 pub mod schema;
@@ -41,6 +43,7 @@ pub use error::{DocumentError, json_problem};
 pub use hash::content_hash;
 pub use json::written;
 pub use number::{decimal_number, printed_number, rounded_ns, whole_number};
+pub use packed::packed;
 pub use position::Position;
 pub use sentence::parser_sentence;
 pub use shell::{shell_file, shell_word};

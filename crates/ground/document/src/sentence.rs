@@ -44,7 +44,7 @@ const SYNTAX: [(&str, &str); 22] = [
 ];
 
 /// The beginnings of messages about TOML's syntax; the parser's expectations follow there.
-const TOML: [(&str, &str); 10] = [
+const TOML: [(&str, &str); 11] = [
     ("string values must be quoted", "text must stand in double quotes"),
     ("key with no value", "a '=' and a value are missing after the key"),
     ("missing value for key", "a value is missing after the '='"),
@@ -54,6 +54,7 @@ const TOML: [(&str, &str); 10] = [
     ("duplicate key", "the key is there twice"),
     ("unexpected key or value", "more stands on this line than one key and its value"),
     ("integer number overflowed", "the number is too large"),
+    ("floating-point number overflowed", "the number is too large"),
     ("cannot recurse further", "the lists and tables are nested too deeply"),
 ];
 
@@ -186,7 +187,8 @@ fn is_of_a_type(expected: &str, starts: &[&str]) -> bool {
 fn finding(found: &str) -> String {
     let numbers = ["integer `", "floating point `", "boolean `"];
     if let Some(value) = numbers.iter().find_map(|start| found.strip_prefix(start)) {
-        return value.trim_end_matches('`').to_owned();
+        // Behind an integer of more than 64 bits stands the type that would hold it.
+        return value.split('`').next().unwrap_or_default().to_owned();
     }
     if let Some(text) = found.strip_prefix("string ") {
         return format!("the text {}", visible(text));
@@ -297,6 +299,10 @@ mod tests {
     #[test]
     fn our_own_words_stay_and_toml_has_one_line() {
         assert_eq!(parser_sentence("a distance is negative"), "a distance is negative");
+        assert_eq!(
+            parser_sentence("invalid type: integer `99999999999999999999` as i128, expected f64"),
+            "expected a number, and found 99999999999999999999"
+        );
         assert_eq!(
             parser_sentence("extra comma in array\nexpected `]`"),
             "extra comma in array, expected ']'"

@@ -80,6 +80,10 @@ fn a_kind_and_equal_seats_are_kept() {
         [hybrid, "--pattern", "ring:6", "--equal-kind", "--objective", "time", "--load-ns", "100"];
     let cores: std::collections::HashSet<u64> = seats(&timed).iter().map(|os| os / 2).collect();
     assert_eq!(cores.len(), 6, "a core each");
+    let unknown = ["place", "--on", "graviton3", "--pattern", "ring:6", "--equal-kind"];
+    let sentence = "nothing tells the kind or the speed of 64 CPUs";
+    assert!(place.stdout(&unknown).contains(sentence));
+    assert!(!place.stdout(&[&HYBRID[..2], &die].concat()).contains("nothing tells"));
 }
 
 #[test]

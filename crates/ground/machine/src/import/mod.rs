@@ -92,6 +92,9 @@ pub fn read_with(
     date: Option<&str>,
     options: &ImportOptions,
 ) -> Result<Imported, ImportError> {
+    if let Some(packed) = foreign::packed(bytes) {
+        return Err(packed);
+    }
     let text = text_of(bytes)?;
     let file = File { name: name.rsplit(['/', '\\']).next().unwrap_or(name), path: name, date };
     // Before the formats: by its name alone, a foreign output could pass for one of them.

@@ -14,7 +14,8 @@ const HEAD_BYTES: usize = 4096;
 const NETWORKX: [&str; 2] = [
     "python3 -c \"import networkx as nx; print('from,to,bytes'); [print(a, b, w, sep=',') for a, \
      b, w in nx.",
-    "('OLD').edges(data='weight', default=1)]\" > NEW.csv",
+    // An edge without a direction stands once in such a file, and goes both ways in a pattern.
+    "('OLD').to_directed().edges(data='weight', default=1)]\" > NEW.csv",
 ];
 
 /// The remedy for a trace.
@@ -28,10 +29,6 @@ fn networkx(reader: &str) -> String {
     format!("make a list of edges of it: {}{reader}{}", NETWORKX[0], NETWORKX[1])
 }
 
-fn unpack(command: &str) -> String {
-    format!("unpack it: {command}")
-}
-
 /// The error that names the format of a file that is not read, if it is a known one.
 pub(super) fn recognised(bytes: &[u8]) -> Option<ImportError> {
     let head = &bytes[..bytes.len().min(HEAD_BYTES)];
@@ -42,25 +39,19 @@ pub(super) fn recognised(bytes: &[u8]) -> Option<ImportError> {
 
 /// Formats that begin with bytes of their own (file(1) has the same numbers).
 fn binary(head: &[u8]) -> Option<Format> {
-    let formats: [(&[u8], &str, String); 7] = [
-        (b"\x1f\x8b", "a gzip file", unpack("gunzip -c OLD > NEW")),
-        (b"\x28\xb5\x2f\xfd", "a zstd file", unpack("zstd -dc OLD > NEW")),
-        (b"\xfd7zXZ", "an xz file", unpack("xz -dc OLD > NEW")),
-        (b"BZh", "a bzip2 file", unpack("bzip2 -dc OLD > NEW")),
-        (
-            b"PK\x03\x04",
-            "a zip file or a spreadsheet",
-            "unpack it, or save the sheet as CSV".to_owned(),
-        ),
+    let formats: [(&[u8], &str, &str); 2] = [
         (
             b"PERFILE2",
             "a recording of perf",
-            "'seatmap observe --recording OLD' makes a pattern of it".to_owned(),
+            "'seatmap observe --recording OLD' makes a pattern of it",
         ),
-        (b"OTF2", "an OTF2 trace", TRACE.to_owned()),
+        (b"OTF2", "an OTF2 trace", TRACE),
     ];
-    let found = formats.into_iter().find(|(magic, ..)| head.starts_with(magic))?;
-    Some((found.1, found.2))
+    let known = formats.iter().find(|(magic, ..)| head.starts_with(magic));
+    let (format, remedy) = known
+        .map(|(_, format, remedy)| (*format, *remedy))
+        .or_else(|| seatmap_document::packed(head))?;
+    Some((format, remedy.to_owned()))
 }
 
 fn text(head: &str) -> Option<Format> {
@@ -84,8 +75,8 @@ fn markup(lower: &str) -> Option<Format> {
         && !lower.contains("\"format\"")
         && lower.contains("\"nodes\"")
         && (lower.contains("\"links\"") || lower.contains("\"edges\""));
-    let load = "node_link_graph(__import__('json').load(open('OLD'))).edges(data='weight', \
-                default=1)]\" > NEW.csv";
+    let load = "node_link_graph(__import__('json').load(open('OLD'))).to_directed()\
+                .edges(data='weight', default=1)]\" > NEW.csv";
     is_json_graph.then(|| {
         (
             "a JSON graph of nodes and links",
@@ -99,11 +90,7 @@ fn words(lower: &str) -> Option<Format> {
     let formats: [(&[&str], &str, String); 7] = [
         (&["*vertices", "*network"], "Pajek", networkx("read_pajek")),
         (&["graph [", "graph\n[", "graph\r\n[", "creator \""], "GML", networkx("read_gml")),
-        (
-            &["digraph", "strict ", "graph {", "graph g"],
-            "Graphviz DOT",
-            networkx("nx_pydot.read_dot"),
-        ),
+        (&["digraph", "strict ", "graph "], "Graphviz DOT", networkx("nx_pydot.read_dot")),
         (&["#paraver", "extrae"], "a Paraver trace", TRACE.to_owned()),
         (&["@ mpip"], "a report of mpiP", TRACE.to_owned()),
         (&["##ipm"], "a report of IPM", TRACE.to_owned()),
@@ -113,10 +100,24 @@ fn words(lower: &str) -> Option<Format> {
             "write the first line as %%MatrixMarket ...".to_owned(),
         ),
     ];
+    let lower = behind_comments(lower);
     let found = formats
         .into_iter()
         .find(|(starts, ..)| starts.iter().any(|start| lower.starts_with(start)))?;
     Some((found.1, found.2))
+}
+
+/// A text without the comments in C's manner at its start, which Graphviz writes.
+fn behind_comments(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        let end = match rest.get(..2) {
+            Some("//") => rest.find('\n').map(|at| at + 1),
+            Some("/*") => rest.find("*/").map(|at| at + 2),
+            _ => return rest,
+        };
+        rest = rest[end.unwrap_or(rest.len())..].trim_start();
+    }
 }
 
 /// Formats whose lines are numbers, told apart by their first lines.
@@ -130,8 +131,9 @@ fn numbers(start: &str) -> Option<Format> {
         .find(|line| !(line.is_empty() || *line == "c" || line.starts_with("c ")))
         .unwrap_or_default();
     if problem.starts_with("p ") && problem.split_whitespace().count() >= 4 {
-        let edges =
-            "$1 == \"a\" || $1 == \"e\" {print $2 - 1 \",\" $3 - 1 \",\" ($4 == \"\" ? 1 : $4)}";
+        // An arc `a` has a direction, an edge `e` has none.
+        let edges = "$1 == \"a\" || $1 == \"e\" {w = $4 == \"\" ? 1 : $4; print $2 - 1 \",\" $3 - 1 \
+                     \",\" w} $1 == \"e\" {print $3 - 1 \",\" $2 - 1 \",\" w}";
         return Some(("DIMACS", awk(edges)));
     }
     // SNAP's lists: comments `#`, then two numbers a line.
@@ -140,9 +142,11 @@ fn numbers(start: &str) -> Option<Format> {
         let fields: Vec<&str> = pair.split_whitespace().collect();
         let is_pair = (2..=3).contains(&fields.len())
             && fields.iter().all(|field| field.parse::<f64>().is_ok());
-        return is_pair.then(|| {
-            ("a SNAP list of edges", awk("!/^#/ {print $1 \",\" $2 \",\" ($3 == \"\" ? 1 : $3)}"))
-        });
+        // Its comments say so where each edge goes both ways and is listed once.
+        let is_undirected = start.to_ascii_lowercase().contains("undirected");
+        let back = if is_undirected { "; print $2 \",\" $1 \",\" w" } else { "" };
+        let edges = format!("!/^#/ {{w = $3 == \"\" ? 1 : $3; print $1 \",\" $2 \",\" w{back}}}");
+        return is_pair.then(|| ("a SNAP list of edges", awk(&edges)));
     }
     // Scotch's graphs: the version 0 alone, then the numbers of vertices and arcs, then base value
     // and flags.
@@ -173,7 +177,7 @@ mod tests {
 
     #[test]
     fn formats_of_the_field_are_named_with_the_way_to_convert_them() {
-        let files: [(&[u8], &str, &str); 17] = [
+        let files: [(&[u8], &str, &str); 21] = [
             (
                 b"<?xml version=\"1.0\"?>\n<graphml xmlns=\"x\"><graph/></graphml>",
                 "GraphML",
@@ -183,10 +187,14 @@ mod tests {
             (b"*Vertices 2\n1 \"a\"\n2 \"b\"\n*Edges\n1 2 3\n", "Pajek", "read_pajek"),
             (b"Creator \"x\"\ngraph [\n node [ id 0 ]\n]\n", "GML", "read_gml"),
             (b"digraph { a -> b }", "Graphviz DOT", "read_dot"),
+            (b"graph \"of mine\" { a -- b }", "Graphviz DOT", "to_directed"),
+            (b"// mine\n/* of\n two */ graph of_mine\n{ a -- b }", "Graphviz DOT", "read_dot"),
             (b"{\"nodes\":[{\"id\":0}],\"links\":[]}", "a JSON graph", "node_link_graph"),
             (b"c a graph\np sp 2 2\na 1 2 5\na 2 1 5\n", "DIMACS", "awk"),
             (b"p edge 3 2\ne 1 2\ne 2 3\n", "DIMACS", "awk"),
             (b"# FromNodeId\tToNodeId\n0\t1\n1\t2\n", "a SNAP list", "awk"),
+            (b"# Undirected graph: a\n0\t1\n1\t2\n", "a SNAP list", "print $2 \",\" $1"),
+            (b"\x93NUMPY\x01\x00", "an array of NumPy", "savetxt"),
             (b"0\n3 4\n0 000\n1 1\n2 0 2\n1 1\n", "a Scotch graph", "gcv -is -oc"),
             (b"#Paraver (01/01/2026)", "a Paraver trace", "seatmap observe"),
             (b"@ mpiP\n@ Command : ./a\n", "mpiP", "seatmap observe"),

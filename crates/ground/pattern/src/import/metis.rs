@@ -54,8 +54,8 @@ struct End {
 }
 
 /// Whether a text that may be a matrix or a list is such a graph: comments begin with `%`, or the
-/// first line is made of two to four whole numbers of which the first counts the lines below. A
-/// square matrix has one line less below its first than that has numbers.
+/// first line is made of two to four whole numbers of which the first counts the lines below. In a
+/// square matrix all lines have as many numbers as there are lines.
 pub(super) fn is_one(text: &str) -> bool {
     let first = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim_start();
     if first.starts_with('%') {
@@ -75,13 +75,14 @@ pub(super) fn is_one(text: &str) -> bool {
     let rows: Vec<&str> = lines.collect();
     // Blank lines at the end may be vertices without neighbours, or nothing.
     let filled = rows.iter().rposition(|line| !line.trim().is_empty()).map_or(0, |last| last + 1);
-    let is_square = filled + 1 == numbers.len();
+    let is_square = filled + 1 == numbers.len()
+        && rows[..filled].iter().all(|row| row.split_whitespace().count() == numbers.len());
     filled > 0
         && !is_square
         && (filled..=rows.len()).contains(&numbers[0])
-        && rows
-            .iter()
-            .all(|line| line.bytes().all(|byte| byte.is_ascii_digit() || b" \t\r.".contains(&byte)))
+        && rows.iter().all(|line| {
+            line.bytes().all(|byte| byte.is_ascii_digit() || b" \t\r.-".contains(&byte))
+        })
 }
 
 fn is_comment(line: &str) -> bool {
@@ -99,7 +100,8 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
         .map(|(at, line)| (at + 1, line))
         .filter(|(_, line)| !is_comment(line));
     let Some((at, first)) = lines.find(|(_, line)| !line.trim().is_empty()) else {
-        return Err(ImportError::Empty);
+        let problem = "below the comments there is nothing".to_owned();
+        return Err(ImportError::new(Position::end(text), problem, HEADER));
     };
     let header = header(at, first)?;
     let mut graph = Graph { header, ends: Vec::new(), loads: Vec::new(), is_numbered: true };
@@ -361,6 +363,19 @@ mod tests {
     }
 
     #[test]
+    fn two_weights_and_a_negative_one_are_a_graph_s() {
+        let text = "3 2 10 2\n1 1 2\n1 1 1 3\n1 1 2\n";
+        assert!(is_one(text));
+        assert_eq!(read(text, "x").unwrap().notes, [Note::WeightsLeftOut { more: 1 }]);
+        let negative = "3 2 1\n2 -5\n1 -5 3 1\n2 1\n";
+        assert!(is_one(negative));
+        assert_eq!(
+            refusal(negative),
+            "line 2, column 3: '-5' is not between 0 and 1e18, as amounts are"
+        );
+    }
+
+    #[test]
     fn matrices_and_lists_are_something_else() {
         for text in [
             "2 5\n5 2\n",
@@ -377,6 +392,7 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_with_its_place() {
         let all: Vec<String> = [
+            "%\n% nothing\n",
             "%\n8\n",
             "%\n3 x\n",
             "%\n3 9\n",

@@ -53,10 +53,10 @@ impl fmt::Display for Note {
                 )
             }
             Note::WeightsLeftOut { more } => {
+                let others = if *more == 1 { "other was" } else { "others were" };
                 write!(
                     out,
-                    "the first weight of each vertex is the task's load, and the other {more} were \
-                     left out"
+                    "the first weight of each vertex is the task's load, and the {others} left out"
                 )
             }
         }
