@@ -2,8 +2,9 @@
 
 use crate::counted;
 use crate::placement::number;
+use crate::traffic::counted as amount;
 use seatmap_machine::{CoreKind, Nearness};
-use seatmap_place::{LinkObjective, PlacementRemark, Plain, Slowest};
+use seatmap_place::{LinkObjective, PlacementRemark, Plain, Slowest, Weight};
 use seatmap_plan::Agreement;
 use seatmap_statistics::words::counted_figure;
 
@@ -90,8 +91,15 @@ fn sentence(remark: &PlacementRemark) -> String {
         }
         PlacementRemark::AsGoodAs(plain) => as_good_as(plain),
         PlacementRemark::Agreement(agreement) => agreeing(agreement),
-        PlacementRemark::LoadedLink { link, load } if *load > 0.0 => {
-            format!("The most loaded link is that of {link}: {} crosses it.", number(*load))
+        PlacementRemark::EqualityUnknown { unknown, cpus } => equality_unknown(*unknown, *cpus),
+        PlacementRemark::LoadedLink { link, load, weight } if *load > 0.0 => {
+            let unit = match weight {
+                Weight::Bytes => "byte",
+                Weight::Messages => "message",
+            };
+            let cross = if *load == 1.0 { "crosses" } else { "cross" };
+            let load = amount(*load, unit);
+            format!("The most loaded link is that of {link}: {load} {cross} it.")
         }
         PlacementRemark::LoadedLink { .. } => {
             "Nothing crosses a link that groups of CPUs share.".to_owned()
@@ -100,6 +108,18 @@ fn sentence(remark: &PlacementRemark) -> String {
             busier(link, *bytes, *in_order_bytes, *remedy)
         }
     }
+}
+
+fn equality_unknown(unknown: usize, cpus: usize) -> String {
+    let of = if unknown == cpus {
+        counted(cpus, "CPU")
+    } else {
+        format!("{unknown} of {}", counted(cpus, "CPU"))
+    };
+    format!(
+        "Whether the seats are equal is not known: nothing tells the kind or the speed of {of} \
+         ('seatmap measure --speed' measures speeds)."
+    )
 }
 
 fn wakeups(round_trips_ns: &[(Nearness, f64)], have_cpu_each: bool) -> String {
@@ -243,6 +263,10 @@ fn busier(link: &str, bytes: f64, in_order_bytes: f64, remedy: LinkObjective) ->
 mod tests {
     use super::*;
 
+    fn loaded(load: f64, weight: Weight) -> PlacementRemark {
+        PlacementRemark::LoadedLink { link: "L3 0".to_owned(), load, weight }
+    }
+
     #[test]
     fn each_remark_is_a_sentence() {
         let seat = Slowest {
@@ -282,8 +306,11 @@ mod tests {
                 distance: Some(0.5),
                 congestion: None,
             }),
-            PlacementRemark::LoadedLink { link: "L3 0".to_owned(), load: 7.0 },
-            PlacementRemark::LoadedLink { link: "L3 0".to_owned(), load: 0.0 },
+            loaded(7.0, Weight::Messages),
+            loaded(1.0, Weight::Bytes),
+            loaded(0.0, Weight::Bytes),
+            PlacementRemark::EqualityUnknown { unknown: 4, cpus: 4 },
+            PlacementRemark::EqualityUnknown { unknown: 1, cpus: 4 },
             PlacementRemark::BusierLink {
                 link: "stop 0 to stop 1".to_owned(),
                 bytes: 150.0,

@@ -101,6 +101,12 @@ impl PlaceRequest<'_> {
         self.profile.topology.pu(os)?.kind
     }
 
+    /// Whether nothing says how fast a PU is beside others.
+    pub(crate) fn is_of_unknown_speed(&self, os: u32) -> bool {
+        let speed = self.profile.speed.as_ref().and_then(|speed| speed.alone_of(os));
+        speed.is_none() && self.kind_of(os).is_none()
+    }
+
     fn speed_of(&self, os: u32) -> f64 {
         self.profile.speed.as_ref().and_then(|speed| speed.alone_of(os)).unwrap_or(1.0)
     }

@@ -2,7 +2,9 @@
 
 use crate::search::SearchTime;
 use crate::smt::OTHER_WAY_PART;
-use crate::{Answer, Links, MessageWait, PlaceError, PlaceRequest, Plain, Pus, Sharing, Slowest};
+use crate::{
+    Answer, Links, MessageWait, PlaceError, PlaceRequest, Plain, Pus, Sharing, Slowest, Weight,
+};
 use seatmap_machine::{CoreKind, Nearness, PairStatus};
 use seatmap_plan::{Agreement, Objective, Plan};
 use std::collections::{BTreeMap, HashSet};
@@ -31,6 +33,13 @@ pub enum PlacementRemark {
         kind: Option<CoreKind>,
         /// Whether the speeds of the CPUs were measured.
         are_speeds_known: bool,
+    },
+    /// Seats were to be equal, and neither the kind nor the speed of some is known.
+    EqualityUnknown {
+        /// CPUs of which neither is known.
+        unknown: usize,
+        /// CPUs that could be seats.
+        cpus: usize,
     },
     /// The weight that crosses between chips or sections.
     Crossing {
@@ -91,8 +100,10 @@ pub enum PlacementRemark {
     LoadedLink {
         /// Its name.
         link: String,
-        /// The weight that crosses it.
+        /// The amount that crosses it, in bytes or messages as `weight` says.
         load: f64,
+        /// The unit of the amount.
+        weight: Weight,
     },
     /// The busiest link carries clearly more than the busiest one does without a plan, which the
     /// objective `distance` does not see.
@@ -171,7 +182,9 @@ impl PlaceRequest<'_> {
         plan: &Plan,
         time: SearchTime,
     ) -> Result<Vec<PlacementRemark>, PlaceError> {
+        let weight = self.counted_weight();
         let mut remarks = Vec::new();
+        remarks.extend(self.unknown_equality());
         remarks.extend(self.wakeups());
         if self.objective == Objective::Time {
             remarks.push(self.slowest_seat(answer)?);
@@ -195,10 +208,11 @@ impl PlaceRequest<'_> {
         remarks.extend(self.plain(answer)?.map(PlacementRemark::AsGoodAs));
         remarks.extend(answer.agreement.map(PlacementRemark::Agreement));
         remarks.extend(
-            answer
-                .busiest_link
-                .clone()
-                .map(|(link, load)| PlacementRemark::LoadedLink { link, load }),
+            answer.busiest_link.clone().map(|(link, load)| PlacementRemark::LoadedLink {
+                link,
+                load,
+                weight,
+            }),
         );
         Ok(remarks)
     }
@@ -280,6 +294,16 @@ impl PlaceRequest<'_> {
         let mut threads: Vec<usize> = threads_of.into_values().collect();
         threads.sort_unstable_by(|a, b| b.cmp(a));
         least_sharing(&threads, cores + beyond)
+    }
+
+    /// Equal seats of which some may differ, for want of their kind and speed.
+    fn unknown_equality(&self) -> Option<PlacementRemark> {
+        if !self.equal_seats {
+            return None;
+        }
+        let cpus = self.allowed()?;
+        let unknown = cpus.iter().filter(|os| self.is_of_unknown_speed(**os)).count();
+        (unknown > 0).then_some(PlacementRemark::EqualityUnknown { unknown, cpus: cpus.len() })
     }
 
     /// Seats that took turns on one CPU of a hypervisor: their distance is a time slice, and tasks

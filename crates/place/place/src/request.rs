@@ -135,14 +135,24 @@ impl<'a> PlaceRequest<'a> {
         Ok(os.into_iter().cycle().take(self.pattern.tasks).collect())
     }
 
+    /// The weight that counts in the end.
+    pub(crate) fn counted_weight(&self) -> Weight {
+        // A time adds up round trips, one for each message.
+        if self.objective == Objective::Time || self.counts_wakeups() {
+            return Weight::Messages;
+        }
+        self.weight.unwrap_or(Weight::Bytes)
+    }
+
     /// The weighted directed edges.
     pub(crate) fn edges(&self) -> impl Iterator<Item = (usize, usize, f64)> + '_ {
-        // A time adds up round trips, one for each message.
-        let counts_messages = self.objective == Objective::Time
-            || self.weight == Some(Weight::Messages)
-            || self.counts_wakeups();
+        let weight = self.counted_weight();
         self.pattern.edges.iter().map(move |edge| {
-            (edge.from, edge.to, if counts_messages { edge.messages } else { edge.bytes })
+            let amount = match weight {
+                Weight::Messages => edge.messages,
+                Weight::Bytes => edge.bytes,
+            };
+            (edge.from, edge.to, amount)
         })
     }
 
