@@ -39,6 +39,7 @@ pub mod cluster;
 mod digits;
 pub mod doctor;
 pub mod duration;
+mod effect;
 pub mod floor;
 mod glossary;
 mod grid;

@@ -1,6 +1,8 @@
 //! Plans: where each task sits, and how good that is.
 
 use crate::counted;
+use crate::duration::duration;
+use crate::effect;
 use crate::floor::{self, Comparison};
 use crate::page::draw::text_table;
 use crate::page::{Page, Section, Table, TableCell};
@@ -35,10 +37,19 @@ pub(crate) fn page(
     let edges = counted(pattern.edges.len(), "edge");
     let method = plan.method.as_deref().unwrap_or("placed by hand");
     let grid = Grid::of(profile, Order::Group, None);
+    let mut lead = vec![format!("{tasks}, {edges}, {method}")];
+    let headline = match &plan.effect {
+        // A share of the program's time comes before a ratio of costs.
+        Some(effect) => {
+            lead.push(sentence::of_plan(plan));
+            effect::sentences(effect).join(" ")
+        }
+        None => sentence::of_plan(plan),
+    };
     Page {
-        lead: vec![format!("{tasks}, {edges}, {method}")],
+        lead,
         sections: vec![
-            Section::new("Gains").with(gains(plan)),
+            Section::new("Costs of the model").with(gains(plan)),
             Section::new("Threads, lines and traffic").with(floor::section(comparison)),
             Section::new("Seats").with(seat_boxes(grid.as_ref(), plan)),
             Section::new("Traffic, tasks in the order of their seats").with(traffic(
@@ -50,7 +61,7 @@ pub(crate) fn page(
         ],
         footer: "Cost: weight x round trip of one cache line between the seats, summed over all \
                  edges.",
-        ..Page::new(title, sentence::of_plan(plan))
+        ..Page::new(title, headline)
     }
 }
 
@@ -177,28 +188,45 @@ fn traffic(grid: Option<&Grid>, pattern: &Pattern, plan: &Plan) -> Markup {
     svg::traffic::labelled(&order.renumbered(pattern), &labels)
 }
 
-/// A plan beside the usual placements and the bound, and the seats.
+/// A plan beside the usual placements and the bound, and the seats. Where the program was observed,
+/// the most that the plan can change of its time comes first.
 #[must_use]
 pub fn table(plan: &Plan) -> String {
-    let pattern = plan.pattern.as_deref().unwrap_or("A placement");
-    // Costs of different objectives are different quantities, and only some are times.
-    let unit = match plan.objective {
-        Some(Objective::Congestion) => "",
-        Some(Objective::Simulated | Objective::Measured) => " (ns)",
-        Some(Objective::Time) => " (ns of the slowest seat)",
-        _ if plan.waits => " (messages x ns of two wakeups)",
-        _ => " (weight x ns)",
+    let pattern = visible(plan.pattern.as_deref().unwrap_or("A placement"));
+    let tasks = counted(plan.placement.len(), "task");
+    let machine = visible(&plan.machine);
+    let unit = unit(plan);
+    let mut text = match &plan.effect {
+        Some(effect) => {
+            let sentences = effect::sentences(effect).join("\n");
+            let model = format!("Costs by the model, not the program's time ({unit}):");
+            format!("{pattern}: {tasks} on {machine}\n{sentences}\n{model}\n")
+        }
+        None => format!("{pattern}: {tasks} on {machine} (model: {unit})\n"),
     };
-    let mut text = visible(&format!(
-        "{pattern}: {} on {}{unit}",
-        counted(plan.placement.len(), "task"),
-        plan.machine
-    )) + "\n";
     let table = Table::default().words([""]).figures([""]).words([""]).least([0, COST_WIDTH]);
-    let rows = rows(plan).into_iter().map(|row| [row.what, number(row.cost), row.more]);
+    let cost = if is_time(plan) { duration } else { number };
+    let rows = rows(plan).into_iter().map(|row| [row.what, cost(row.cost), row.more]);
     text += &text_table(&table.rows(rows));
     text += &verdict(plan);
     text + &seats(plan)
+}
+
+/// Costs of different objectives are different quantities, and only some are times.
+fn unit(plan: &Plan) -> &'static str {
+    match plan.objective {
+        Some(Objective::Congestion) => "weight on the busiest link",
+        Some(Objective::Simulated) => "time of the messages",
+        Some(Objective::Measured) => "time of the program",
+        Some(Objective::Time) => "time of the slowest seat",
+        _ if plan.waits => "messages x ns of two wakeups",
+        _ => "weight x ns",
+    }
+}
+
+fn is_time(plan: &Plan) -> bool {
+    use Objective::{Measured, Simulated, Time};
+    matches!(plan.objective, Some(Time | Simulated | Measured))
 }
 
 /// A line of the table of costs.
@@ -361,7 +389,7 @@ mod tests {
         );
         let sleeping = table(&Plan { waits: true, ..shared });
         assert!(
-            sleeping.contains("(messages x ns of two wakeups)")
+            sleeping.contains("(model: messages x ns of two wakeups)")
                 && sleeping.contains("is cheaper: proven.")
         );
     }

@@ -1,6 +1,7 @@
 //! Remarks on a placement, in words.
 
 use crate::counted;
+use crate::duration::duration;
 use crate::placement::number;
 use crate::traffic::counted as amount;
 use seatmap_machine::{CoreKind, Nearness};
@@ -144,8 +145,8 @@ fn slowest(seat: &Slowest, kind: Option<CoreKind>, are_speeds_known: bool) -> St
     let tasks: Vec<String> = seat.tasks.iter().take(MOST_NAMED).map(usize::to_string).collect();
     let more = if seat.tasks.len() > MOST_NAMED { ", ..." } else { "" };
     let word = if seat.tasks.len() == 1 { "task" } else { "tasks" };
-    let work = number(to_tenths(seat.work_ns));
-    let messages = number(to_tenths(seat.messages_ns));
+    let work = duration(seat.work_ns);
+    let messages = duration(seat.messages_ns);
     let speeds = if are_speeds_known {
         ""
     } else {
@@ -154,15 +155,11 @@ fn slowest(seat: &Slowest, kind: Option<CoreKind>, are_speeds_known: bool) -> St
     };
     format!(
         "The slowest seat is CPU {}{kind} (speed {:.3}): {word} {}{more}, \
-         {work} ns of work and {messages} ns of messages.{speeds}",
+         {work} of work and {messages} of messages.{speeds}",
         seat.os,
         seat.speed,
         tasks.join(", ")
     )
-}
-
-fn to_tenths(ns: f64) -> f64 {
-    (10.0 * ns).round() / 10.0
 }
 
 fn crosses(crossing: f64, all: f64) -> String {

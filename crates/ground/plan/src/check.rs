@@ -120,8 +120,20 @@ fn figures(plan: &Plan) -> Result<(), DocumentError> {
             ("baselines.random.best", them.random.best),
         ]
     });
+    let effect = plan.effect.iter().flat_map(|effect| {
+        [
+            ("effect.observed_s", effect.observed_s),
+            ("effect.messages", effect.messages),
+            ("effect.nearest_ns", effect.nearest_ns),
+            ("effect.farthest_ns", effect.farthest_ns),
+            ("effect.planned_s", effect.planned_s),
+            ("effect.farthest_s", effect.farthest_s),
+            ("effect.busiest_percent", effect.busiest_percent.unwrap_or(0.0)),
+            ("effect.saves_at_most_percent", effect.saves_at_most_percent),
+        ]
+    });
     let known = named.into_iter().filter_map(|(name, figure)| Some((name, figure?)));
-    match known.chain(baselines).find(|(_, figure)| !figure.is_finite()) {
+    match known.chain(baselines).chain(effect).find(|(_, figure)| !figure.is_finite()) {
         Some((name, figure)) => wrong(format!("{name} is not a number: {figure}")),
         None => Ok(()),
     }

@@ -9,6 +9,7 @@
 //! | [`plan`] | a placement with its provenance: `seatmap-plan/1` |
 //! | [`objective`], [`baselines`], [`channel`] | what it is judged by, what others cost, which lines to use |
 //! | [`agreement`] | whether a cheaper objective would have done |
+//! | [`effect`] | how much it could change the program |
 //! | [`local_rank`] | which of several starts of one command this is: the rank on this node |
 //! | [`export`] | the same placement as `taskset`, OpenMP runtimes, Open MPI and others take it |
 #![deny(missing_docs)]
@@ -17,6 +18,7 @@ pub mod agreement;
 pub mod baselines;
 pub mod channel;
 mod check;
+pub mod effect;
 pub mod export;
 pub mod local_rank;
 pub mod objective;
@@ -26,6 +28,7 @@ pub mod plan;
 pub use agreement::Agreement;
 pub use baselines::{Baselines, Random};
 pub use channel::Channel;
+pub use effect::Effect;
 pub use objective::Objective;
 pub use other_machine::OtherMachine;
 pub use plan::Plan;

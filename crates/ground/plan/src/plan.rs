@@ -1,6 +1,6 @@
 //! `seatmap-plan/1`: a placement with its provenance.
 
-use crate::{Agreement, Baselines, Channel, Objective, OtherMachine, check};
+use crate::{Agreement, Baselines, Channel, Effect, Objective, OtherMachine, check};
 use seatmap_document::DocumentError;
 use seatmap_machine::{Pu, Topology};
 use serde::{Deserialize, Serialize};
@@ -74,6 +74,9 @@ pub struct Plan {
     /// The costs of the usual placements; null where they were not computed.
     #[serde(default)]
     pub baselines: Option<Baselines>,
+    /// How much the plan could change the program; absent where the pattern was not observed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
     /// The line that each pair of communicating tasks should use, on machines whose homes are
     /// known.
     #[serde(default)]
@@ -129,6 +132,7 @@ impl Plan {
             lower_bound: None,
             optimal: false,
             baselines: None,
+            effect: None,
             channels: Vec::new(),
             agreement: None,
             method: None,

@@ -71,6 +71,13 @@ pub enum AdviceError {
     /// The pattern's messages cannot be run.
     #[error(transparent)]
     Rehearsal(#[from] RehearsalError),
+    /// A program whose tasks were seen to do nothing that a seat changes.
+    #[error(
+        "nothing to place: no work and no message that a seat would change was seen in {0}, so \
+         that all placements cost the same, 0; 'seatmap observe --method pages' may see more of \
+         its talk"
+    )]
+    NothingToPlace(String),
     /// A placement that is drawn could not be run.
     #[error(transparent)]
     Count(SimError),
@@ -78,7 +85,7 @@ pub enum AdviceError {
 
 impl Blame for AdviceError {
     fn is_input(&self) -> bool {
-        !matches!(self, AdviceError::Count(_))
+        !matches!(self, AdviceError::Count(_) | AdviceError::NothingToPlace(_))
     }
 }
 
@@ -105,7 +112,10 @@ impl AdviceRequest<'_> {
             Some(rehearsal) => rehearsal.judged(|judge| request.place_by(judge))?,
             None => request.place()?,
         };
-        let mut plan = self.plan(&request, &answer);
+        if request.pattern.observation.is_some() && costs_nothing_anywhere(&answer) {
+            return Err(AdviceError::NothingToPlace(request.pattern.name.clone()));
+        }
+        let mut plan = self.plan(&request, &answer)?;
         plan.seconds = Some(began.elapsed().as_secs_f64());
         let remarks =
             if self.with_remarks { self.remarks(&request, &answer, &plan)? } else { Vec::new() };
@@ -116,8 +126,9 @@ impl AdviceRequest<'_> {
         Ok(Advice { plan, remarks, before_and_after })
     }
 
-    fn plan(&self, request: &PlaceRequest, answer: &Answer) -> Plan {
+    fn plan(&self, request: &PlaceRequest, answer: &Answer) -> Result<Plan, PlaceError> {
         let mut plan = request.plan(answer);
+        plan.effect = request.effect(&answer.placement)?;
         plan.date = Some(self.date.clone());
         plan.tool = Some(self.tool.clone());
         let topology = &request.profile.topology;
@@ -127,7 +138,7 @@ impl AdviceRequest<'_> {
         if self.near_memory {
             plan.near_memory(topology);
         }
-        plan
+        Ok(plan)
     }
 
     fn remarks(
@@ -164,6 +175,13 @@ impl AdviceRequest<'_> {
             _ => Ok(None),
         }
     }
+}
+
+/// Whether the usual placements cost as little as the best one: nothing.
+fn costs_nothing_anywhere(answer: &Answer) -> bool {
+    let usual = answer.baselines;
+    let costs = [answer.cost, usual.os, usual.compact, usual.scatter, usual.random.mean];
+    costs.iter().all(|cost| *cost == 0.0)
 }
 
 /// The tasks on CPUs in the OS's order.

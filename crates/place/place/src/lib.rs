@@ -29,6 +29,7 @@
 //! | [`candidates`] | placements that are worth a run of the program |
 //! | [`typical`] | a random placement to stand beside |
 //! | [`remark`], `smt` | things about an answer that its cost does not show; whether tasks share cores |
+//! | `effect` | how much seats could change the program itself |
 //! | `plain`, `sharing` | settings that would do without a plan ([`Plain`]); the caches and cores that tasks share ([`Sharing`]) |
 //! | [`trial`] | a search whose objective is a run of the program |
 //! | [`bound`], [`link_bound`], [`assignment`] | lower bounds on the cost of any placement |
@@ -46,6 +47,7 @@ pub mod candidates;
 mod channels;
 pub mod congestion;
 mod cycles;
+mod effect;
 pub mod error;
 pub mod exact;
 mod get_core;

@@ -348,4 +348,4 @@ fn rows_of(problem: &Problem, solution: &Solution) -> Vec<usize> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -135,6 +135,19 @@ impl<'a> PlaceRequest<'a> {
         Ok(os.into_iter().cycle().take(self.pattern.tasks).collect())
     }
 
+    /// The objective where nobody names one: the time of the slowest seat where it is known how
+    /// long the tasks work, since distances alone give idle tasks as many seats as busy ones; else
+    /// distance.
+    #[must_use]
+    pub fn usual_objective(&self) -> Objective {
+        // A recording has the time and not the tasks' parts of it.
+        let are_loads_known = !self.pattern.loads.is_empty() || self.pattern.observation.is_none();
+        let knows_work = self.pattern.load_ns.is_some() && are_loads_known;
+        let is_timeable =
+            self.method == PlaceMethod::Auto && self.weight != Some(Weight::Bytes) && !self.homes;
+        if knows_work && is_timeable { Objective::Time } else { Objective::Distance }
+    }
+
     /// The weight that counts in the end.
     pub(crate) fn counted_weight(&self) -> Weight {
         // A time adds up round trips, one for each message.

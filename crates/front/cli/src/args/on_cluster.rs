@@ -1,6 +1,6 @@
 //! `seatmap place --on CLUSTER`, as typed.
 
-use super::{BeforeChoice, MethodChoice, ObjectiveChoice, Place};
+use super::{BeforeChoice, MethodChoice, Place};
 use clap::Args;
 use seatmap_ranks::RankWishes;
 
@@ -81,7 +81,7 @@ impl Place {
     pub fn of_one_machine(&self) -> Option<&'static str> {
         let given = [
             // Options with a default count as typed where their value is another one.
-            ("--objective", self.objective != ObjectiveChoice::Distance),
+            ("--objective", self.objective.is_some()),
             ("--method", self.method != MethodChoice::Auto),
             ("--packet", self.packet.is_some()),
             ("--rounds", self.rounds.is_some()),

@@ -60,9 +60,10 @@ pub struct Place {
     /// Solve a QAPLIB instance instead.
     #[arg(long, value_name = "FILE", conflicts_with_all = OF_PATTERNS)]
     pub qaplib: Option<PathBuf>,
-    /// The objective that placements are judged by.
-    #[arg(long, default_value = "distance")]
-    pub objective: ObjectiveChoice,
+    /// The objective that placements are judged by [default: time where it is known how long the
+    /// tasks work, as for observed programs; else distance].
+    #[arg(long)]
+    pub objective: Option<ObjectiveChoice>,
     /// Bytes of the heaviest edge's message, for --objective simulated; k stands for 1024 [default:
     /// 64k].
     #[arg(long, value_name = "SIZE", value_parser = seatmap_console::values::size)]
@@ -234,7 +235,8 @@ impl Place {
 
     /// An option for machines, given with two matrices.
     fn alien(&self) -> Option<String> {
-        let objective = Some("--objective").filter(|_| self.objective != ObjectiveChoice::Distance);
+        let is_other = self.objective.is_some_and(|one| one != ObjectiveChoice::Distance);
+        let objective = Some("--objective").filter(|_| is_other);
         let option = objective.or(Some("--method").filter(|_| self.method != MethodChoice::Auto))?;
         self.qaplib.as_ref()?;
         Some(format!(
@@ -250,7 +252,7 @@ impl Place {
             let getcore = "--method getcore, which seats each task once and does not search";
             return Some(format!("--threads changes nothing with {getcore}; leave --threads out"));
         }
-        let is_timed = self.objective == ObjectiveChoice::Time;
+        let is_timed = self.objective == Some(ObjectiveChoice::Time);
         if is_timed && self.weight == Some(WeightChoice::Bytes) {
             return Some(
                 "--objective time counts messages, each with its round trip; leave --weight bytes \
@@ -264,16 +266,16 @@ impl Place {
                     .to_owned(),
             );
         }
-        let is_simulated = self.objective == ObjectiveChoice::Simulated;
-        let is_sum = matches!(self.objective, ObjectiveChoice::Distance | ObjectiveChoice::Time);
+        let is_simulated = self.objective == Some(ObjectiveChoice::Simulated);
+        let is_sum = self.objective.is_none_or(|objective| {
+            matches!(objective, ObjectiveChoice::Distance | ObjectiveChoice::Time)
+        });
+        // Without an objective the pattern may have the time that a load takes.
+        let is_untimed = self.objective.is_some() && !is_timed;
         let is_pizza = self.method == MethodChoice::Pizza;
         let given = [
-            ("--load-ns", self.load_ns.is_some() && !is_timed, "--objective time"),
-            (
-                "--load",
-                self.load.is_some() && !is_timed && self.prefer.is_none(),
-                "--objective time or --prefer big-cache",
-            ),
+            ("--load-ns", self.load_ns.is_some() && is_untimed, OF_LOAD_TIME),
+            ("--load", self.load.is_some() && is_untimed && self.prefer.is_none(), OF_LOADS),
             ("--waiting", self.waiting && !is_sum, "--objective distance or time"),
             ("--prefer", self.prefer.is_some() && is_simulated, "another objective"),
             ("--packet", self.packet.is_some() && !is_simulated, "--objective simulated"),
@@ -281,8 +283,30 @@ impl Place {
             ("--sections", self.sections.is_some() && !is_pizza, "--method pizza"),
         ];
         let (option, _, needed) = given.into_iter().find(|(_, is_unused, _)| *is_unused)?;
-        Some(format!("{option} changes nothing without {needed}; add that, or leave {option} out"))
+        Some(changes_nothing(option, needed))
     }
+
+    /// Loads, where the objective that the pattern has chosen does not look at them.
+    pub fn unused_loads(&self, objective: Objective) -> Option<String> {
+        if objective == Objective::Time {
+            return None;
+        }
+        if self.load_ns.is_some() {
+            return Some(changes_nothing("--load-ns", OF_LOAD_TIME));
+        }
+        let is_unused = self.load.is_some() && self.prefer.is_none();
+        is_unused.then(|| changes_nothing("--load", OF_LOADS))
+    }
+}
+
+/// The objective that looks at the time of a load.
+const OF_LOAD_TIME: &str = "--objective time";
+
+/// The options that look at loads.
+const OF_LOADS: &str = "--objective time or --prefer big-cache";
+
+fn changes_nothing(option: &str, needed: &str) -> String {
+    format!("{option} changes nothing without {needed}; add that, or leave {option} out")
 }
 
 /// The objective that placements are judged by.

@@ -48,9 +48,10 @@ pub struct Tune {
     /// The wishes for ranks on a cluster.
     #[command(flatten)]
     pub on_cluster: OnCluster,
-    /// The objective by which the model ranks placements.
-    #[arg(long, value_name = "OBJECTIVE", default_value = "distance")]
-    pub objective: ObjectiveChoice,
+    /// The objective by which the model ranks placements [default: time where it is known how long
+    /// the tasks work; else distance].
+    #[arg(long, value_name = "OBJECTIVE")]
+    pub objective: Option<ObjectiveChoice>,
     /// The most candidates, the default included.
     #[arg(
         long,

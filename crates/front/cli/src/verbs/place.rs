@@ -42,6 +42,9 @@ fn on_machine(typed: &Place) -> Result<(), CliError> {
     let outputs = Outputs::new(typed)?;
     let inputs = Inputs::read(typed)?;
     let request = request(typed, &inputs, &outputs);
+    if let Some(unused) = typed.unused_loads(request.place.objective) {
+        return Err(CliError::input(unused));
+    }
     let waiting = Waiting::new("searching", request.time.seconds());
     let advice = request.advise()?;
     drop(waiting);
@@ -75,8 +78,7 @@ impl Inputs {
 /// The request that the command line means.
 fn request<'a>(typed: &Place, inputs: &'a Inputs, outputs: &Outputs) -> AdviceRequest<'a> {
     let method = typed.method();
-    let place = PlaceRequest {
-        objective: typed.objective.into(),
+    let mut place = PlaceRequest {
         weight: typed.weight.map(Into::into),
         waiting: typed.waiting(),
         cpus: inputs.cpus.clone(),
@@ -92,6 +94,8 @@ fn request<'a>(typed: &Place, inputs: &'a Inputs, outputs: &Outputs) -> AdviceRe
         seed: typed.seed,
         ..PlaceRequest::new(&inputs.profile, &inputs.pattern)
     };
+    place.objective =
+        typed.objective.map_or_else(|| place.usual_objective(), seatmap_plan::Objective::from);
     AdviceRequest {
         machine: &inputs.machine,
         place,

@@ -1,7 +1,7 @@
 //! Seats that differ in speed, kind and cache.
 
 use crate::common::{Place, two_cpus};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const HYBRID: [&str; 7] =
     ["place", "--on", "core-i9-12900k", "--pattern", "stencil2d:3x4", "--kicks", "900"];
@@ -25,7 +25,8 @@ fn heavy_tasks_sit_on_performance_cores() {
     }
     let table = place.stdout(&[&HYBRID[..], &TIMED, &["-o", "plan.json"]].concat());
     assert!(
-        table.contains("(ns of the slowest seat)") && table.contains("The slowest seat is CPU "),
+        table.contains("(model: time of the slowest seat)")
+            && table.contains("The slowest seat is CPU "),
         "{table}"
     );
     assert!(table.contains(", performance core (speed 1.000): task "), "{table}");
@@ -90,7 +91,7 @@ fn a_kind_and_equal_seats_are_kept() {
 fn refusals_name_the_remedy() {
     let place = Place::new();
     let refusal = |more: &[&str]| place.one_line_refusal(&[&HYBRID[..], more].concat());
-    let problems: [(&[&str], &str); 8] = [
+    let problems: [(&[&str], &str); 9] = [
         (&["--objective", "time"], "--load-ns 5000"),
         (
             &["--objective", "time", "--load-ns", "1", "--load", "1,2"],
@@ -102,7 +103,14 @@ fn refusals_name_the_remedy() {
             "leave --weight bytes out",
         ),
         (&["--objective", "time", "--load-ns", "1", "--method", "partition"], "--method auto"),
-        (&["--load-ns", "1"], "--load-ns changes nothing without --objective time"),
+        (
+            &["--load-ns", "1", "--method", "partition"],
+            "--load-ns changes nothing without --objective time",
+        ),
+        (
+            &["--load-ns", "1", "--objective", "distance"],
+            "--load-ns changes nothing without --objective time",
+        ),
         (
             &["--load", LOADS],
             "--load changes nothing without --objective time or --prefer big-cache",
@@ -156,4 +164,50 @@ fn speeds_are_measured_remembered_and_shown() {
     let missing = seatmap_document::schema::never_written(&schema, std::slice::from_ref(&json));
     assert!(missing.iter().all(|path| !path.starts_with("/speed")), "{missing:?}");
     assert!(json["speed"]["spread"].as_f64().unwrap() < 1.0);
+}
+
+/// Two tasks that work and six that do not, all of which send.
+fn observed(messages: f64) -> String {
+    let edges: Vec<Value> = (0..7)
+        .map(|from| json!({"from": from, "to": from + 1, "bytes": 64.0, "messages": messages}))
+        .collect();
+    let pattern = json!({
+        "format": "seatmap-pattern/1", "name": "seen", "tasks": 8, "edges": edges,
+        "loads": [0.9, 0, 0, 0, 0, 0, 0, 0.9], "load_ns": 1e9,
+        "observation": {"methods": ["sockets"], "seconds": 1.0}
+    });
+    pattern.to_string()
+}
+
+#[test]
+fn an_observed_program_is_judged_by_its_own_time_first() {
+    let place = Place::new();
+    place.file("seen.json", observed(1000.0));
+    let on = ["place", "--on", "core-i9-12900k", "--pattern", "seen.json", "--kicks", "300"];
+    let table = place.stdout(&on);
+    let lines: Vec<&str> = table.lines().collect();
+    assert!(lines[1].starts_with("7000 messages a second were seen, for 1.0 s; one takes "));
+    assert!(lines[2].starts_with("The plan saves at most 0."), "{table}");
+    assert!(lines[2].ends_with(" Seats hardly matter to it."), "{table}");
+    assert!(lines[3].starts_with("Costs by the model, not the program's time (time of the sl"));
+    let plan = place.json(&[&on[..], &["--json"]].concat());
+    assert_eq!(plan["objective"], "time");
+    let seats = placement(&plan);
+    assert!(seats[0] != seats[7] && seats[0] < 16 && seats[7] < 16, "busy ones on fast cores");
+    let percent = plan["effect"]["saves_at_most_percent"].as_f64().unwrap();
+    // 7,000 messages of a second, each at most the farthest distance.
+    let most_percent = 7000.0 * plan["effect"]["farthest_ns"].as_f64().unwrap() / 1e9 * 100.0;
+    assert!(percent > 0.0 && percent < most_percent, "{percent}");
+}
+
+#[test]
+fn a_program_that_does_nothing_gets_no_plan() {
+    let place = Place::new();
+    place.file("seen.json", observed(0.0).replace("0.9", "0"));
+    let on = ["place", "--on", "graviton3", "--pattern", "seen.json", "-o", "plan.json"];
+    let output = place.run(&on);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.starts_with("seatmap: nothing to place: "), "{said}");
+    assert!(!place.path("plan.json").exists());
 }

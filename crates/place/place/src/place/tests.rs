@@ -327,7 +327,7 @@ fn nothing_usual_is_better_than_what_is_found() {
 }
 
 /// Two CPUs on which a wakeup costs 5 us on the same CPU and 39 us across, as on a virtual machine.
-fn two_cpus() -> Profile {
+pub(crate) fn two_cpus() -> Profile {
     let origin = seatmap_machine::Origin {
         kind: seatmap_machine::OriginKind::Measured,
         source: "test".into(),
@@ -350,7 +350,7 @@ fn edge(from: usize, to: usize) -> seatmap_pattern::Edge {
 }
 
 /// Readers 0 to 3 and writers 4 to 7, each pair with 1000 messages either way.
-fn sleeping_pairs() -> seatmap_pattern::Pattern {
+pub(crate) fn sleeping_pairs() -> seatmap_pattern::Pattern {
     let edges = (0..4).flat_map(|pair| [edge(pair, pair + 4), edge(pair + 4, pair)]);
     let mut pattern = seatmap_pattern::Pattern::gathered("pairs", 8, edges);
     let methods = vec!["wakeups".to_owned()];

@@ -236,12 +236,12 @@ fn placed(
             &observed
         }
     };
-    let place = PlaceRequest {
-        objective: traffic.objective,
+    let mut place = PlaceRequest {
         seed: request.seed,
         cpus: Some(cpus.iter().collect()),
         ..PlaceRequest::new(&traffic.profile, pattern)
     };
+    place.objective = traffic.objective.unwrap_or_else(|| place.usual_objective());
     Ok(placements(place, request.candidates.saturating_sub(1))?)
 }
 

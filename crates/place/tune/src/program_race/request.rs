@@ -71,8 +71,8 @@ pub struct Traffic {
     pub pattern: Option<Pattern>,
     /// The distances of this computer.
     pub profile: Profile,
-    /// The objective by which the model ranks placements.
-    pub objective: Objective,
+    /// The objective by which the model ranks placements; `None` for the usual one of the pattern.
+    pub objective: Option<Objective>,
 }
 
 /// The nodes of a cluster as places for the ranks of a pattern, whose messages decide which

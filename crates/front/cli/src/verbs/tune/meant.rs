@@ -90,7 +90,7 @@ fn on_host(typed: &Tune, is_resumed: bool) -> Result<HostGround, CliError> {
     let has_traffic = !is_resumed && (pattern.is_some() || typed.observe);
     let traffic = if has_traffic {
         let profile = input::profile("host")?;
-        Some(Box::new(Traffic { pattern, profile, objective: typed.objective.into() }))
+        Some(Box::new(Traffic { pattern, profile, objective: typed.objective.map(Into::into) }))
     } else {
         None
     };
