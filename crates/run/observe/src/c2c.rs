@@ -165,6 +165,7 @@ impl Seen {
             shares: Share::of_edges(&window.edges, Kind::Line),
             windows: vec![window],
             overhead: None,
+            outsiders: Vec::new(),
             from_start: false,
             unseen: self.unseen(),
         };

@@ -1,10 +1,14 @@
 //! The observation as a pattern, with a note on how it was made.
 
-use crate::{Method, Observation};
+use crate::{Method, Observation, Outsider};
 use seatmap_document::shell_file;
 use seatmap_pattern::Pattern;
 use serde::Serialize;
 use std::path::Path;
+
+/// Messages inside the program, as a share of the wakeups from outside, below which they are no
+/// pattern to place it by.
+const LEAST_INSIDE: f64 = 0.01;
 
 /// A pattern, and how it was observed. Readers of patterns know two keys of `observation`.
 #[derive(Clone, Debug, Serialize)]
@@ -39,6 +43,9 @@ pub struct Note {
     pub kinds: Vec<KindOfPair>,
     /// When the pattern changed.
     pub phases: Vec<PhaseNote>,
+    /// Processes outside the program that woke it, who woke it most first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub outsiders: Vec<Outsider>,
     /// Talk that was not counted or cannot be seen.
     pub unseen: Vec<String>,
 }
@@ -72,7 +79,11 @@ impl Document {
     /// written to, or else with a name for one.
     #[must_use]
     pub fn next_step(&self, file: Option<&Path>) -> String {
+        let inside: f64 = self.pattern.edges.iter().map(|edge| edge.messages).sum();
+        let outside: f64 = self.observation.outsiders.iter().map(|one| one.wakeups).sum();
         match file {
+            // The little that was seen inside says nothing of a program that others drive.
+            _ if inside < outside * LEAST_INSIDE => String::new(),
             _ if self.pattern.edges.is_empty() => String::new(),
             Some(path) => {
                 let file = shell_file(&path.display().to_string());
@@ -120,6 +131,7 @@ impl Observation {
                     messages: phase.messages(),
                 })
                 .collect(),
+            outsiders: self.outsiders.clone(),
             unseen: self.unseen.iter().cloned().chain(cannot).collect(),
         }
     }

@@ -8,7 +8,7 @@
 //! | [`subject`], [`command`] | the program that is observed: a command, processes, a control group |
 //! | [`method`], [`kind`] | the ways to find out, and what each cannot see; the ways in which threads wait |
 //! | `source`, `talk` | something that sees talk, and how it reports it |
-//! | `wakeups` | the kernel's events of waking |
+//! | `wakeups`, `outsiders` | the kernel's events of waking; processes outside the program that wake it |
 //! | [`wakes`] | who wakes whom in a program that is looked at again and again |
 //! | `sockets` | bytes over pipes and sockets |
 //! | `pages` | pages that threads share, as `libseatmap_trace` samples them |
@@ -36,6 +36,7 @@ mod names;
 mod native;
 pub mod observation;
 pub mod observed;
+mod outsiders;
 mod pages;
 pub mod phases;
 pub mod report;
@@ -58,7 +59,7 @@ pub use document::Document;
 pub use error::ObserveError;
 pub use kind::Kind;
 pub use method::Method;
-pub use observation::{Observation, Share, Task, Window};
+pub use observation::{Observation, Outsider, Share, Task, Window};
 pub use observed::{Observed, Sighting};
 pub use phases::Phase;
 pub use report::{ReportMethod, ReportRequest};

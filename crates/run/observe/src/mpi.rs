@@ -143,6 +143,7 @@ fn joined(ranks: &BTreeMap<usize, Rank>, size: usize) -> Messages {
         tasks: (0..size).map(|rank| task(rank, ranks.get(&rank))).collect(),
         windows: vec![Window { from_s: 0.0, to_s, edges }],
         overhead: None,
+        outsiders: Vec::new(),
         from_start: false,
         unseen: unseen(ranks, size),
     };

@@ -4,6 +4,7 @@ use crate::phases::{Phase, phases};
 use crate::{Kind, Method};
 use seatmap_pattern::{Edge, Observed, Pattern};
 use seatmap_statistics::words::{counted, counted_figure};
+use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// The share of the busiest task's CPU time from which another one works beside it.
@@ -72,6 +73,20 @@ impl Share {
     }
 }
 
+/// A process outside the program that wakes threads of it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outsider {
+    /// The process's number.
+    pub pid: i32,
+    /// Its name; empty where it had ended before that could be read.
+    pub name: String,
+    /// The wakeups.
+    pub wakeups: f64,
+    /// Whether it is the kernel's own.
+    #[serde(skip)]
+    pub is_kernel: bool,
+}
+
 /// A program as one method saw it, or several together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observation {
@@ -91,6 +106,8 @@ pub struct Observation {
     pub overhead: Option<f64>,
     /// Whether a command was observed from its first instruction.
     pub from_start: bool,
+    /// Processes outside the program that woke it, who woke it most first.
+    pub outsiders: Vec<Outsider>,
     /// Talk that could not be seen this time, each as a sentence.
     pub unseen: Vec<String>,
 }

@@ -201,6 +201,10 @@ impl Source for Pages {
         Some(self.threads.kernel_time()? + of_samples + of_words)
     }
 
+    fn outsiders(&self) -> Vec<crate::Outsider> {
+        self.threads.outsiders()
+    }
+
     fn unseen(&self) -> Vec<String> {
         let others = if self.combines { self.threads.unseen() } else { Vec::new() };
         let senders = &self.listener.senders;

@@ -304,6 +304,9 @@ impl Session {
             windows.push(Window { from_s, to_s: stretch.to.as_secs_f64(), edges });
             from_s = stretch.to.as_secs_f64();
         }
+        // A process of the program that has just ended is followed no longer when it wakes its parent.
+        let mut outsiders = self.source.outsiders();
+        outsiders.retain(|outsider| tasks.iter().all(|task| task.pid != outsider.pid));
         let program_s: f64 = tasks.iter().map(|task| task.cpu_s).sum();
         Observation {
             methods: self.source.methods(),
@@ -311,6 +314,7 @@ impl Session {
             shares: self.shares(&task_of),
             overhead: self.overhead(program_s),
             from_start: self.child.is_some(),
+            outsiders,
             unseen: self.source.unseen(),
             tasks,
             windows,

@@ -1,8 +1,8 @@
 //! Something that sees talk: programs in the kernel, or records of it.
 
-use crate::Method;
 use crate::talk::Look;
 use crate::talk::Talk;
+use crate::{Method, Outsider};
 use seatmap_os::Tid;
 use seatmap_statistics::words::counted;
 use std::ffi::OsString;
@@ -66,6 +66,11 @@ pub(crate) trait Source {
 
     /// The CPU time that the kernel spent on the observation so far, where it is known.
     fn kernel_time(&mut self) -> Option<Duration>;
+
+    /// Processes outside the program that woke it, who woke it most first.
+    fn outsiders(&self) -> Vec<Outsider> {
+        Vec::new()
+    }
 
     /// Talk that could not be seen, each as a sentence.
     fn unseen(&self) -> Vec<String>;

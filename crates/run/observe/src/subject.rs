@@ -5,7 +5,7 @@ use crate::command::SubjectCommand;
 use crate::source::Source;
 use seatmap_os::hierarchy::{Hierarchies, members_below};
 use seatmap_os::{Root, Tid, interpreter, task, visibility};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::process::Child;
@@ -17,6 +17,9 @@ pub enum Subject {
     Command(SubjectCommand),
     /// Processes that run, with everything that they start meanwhile.
     Processes(Vec<Tid>),
+    /// Programs that run, each by the number of one of its processes: with the processes that it
+    /// has started before, as a server that forks has, and everything that they start meanwhile.
+    Programs(Vec<Tid>),
     /// Those of these processes that live when the observation begins, with everything that they
     /// start meanwhile.
     Survivors(Vec<Tid>),
@@ -33,6 +36,11 @@ impl Subject {
             Subject::Processes(pids) => {
                 pids.iter().try_for_each(|pid| check(*pid))?;
                 follow_all(pids.iter().copied().map(process_of), source)
+            }
+            Subject::Programs(pids) => {
+                pids.iter().try_for_each(|pid| check(*pid))?;
+                let first: BTreeSet<Tid> = pids.iter().copied().map(process_of).collect();
+                follow_all(with_descendants(first)?, source)
             }
             Subject::Survivors(pids) => {
                 let living: BTreeSet<Tid> =
@@ -76,6 +84,26 @@ fn process_of(tid: Tid) -> Tid {
     seatmap_os::sched::Status::parse(&status).pid.unwrap_or(tid)
 }
 
+/// These processes and all that descend from them, but for this process: it may have been started
+/// by a shell that is observed.
+fn with_descendants(first: BTreeSet<Tid>) -> io::Result<BTreeSet<Tid>> {
+    let root = Root::new("/");
+    let own = std::process::id() as Tid;
+    let mut children = BTreeMap::<Tid, Vec<Tid>>::new();
+    for pid in task::processes(&root).map_err(|error| error.source)? {
+        if let Some(parent) = task::parent(&root, pid).filter(|_| pid != own) {
+            children.entry(parent).or_default().push(pid);
+        }
+    }
+    let mut all = first.clone();
+    let mut heirs: Vec<Tid> = first.into_iter().collect();
+    while let Some(pid) = heirs.pop() {
+        let new = children.remove(&pid).unwrap_or_default();
+        heirs.extend(new.iter().copied().filter(|child| all.insert(*child)));
+    }
+    Ok(all)
+}
+
 fn of_group(path: &str) -> io::Result<BTreeSet<Tid>> {
     let root = Root::new("/");
     let folders = Hierarchies::read(&root).folders(&root, path);
@@ -110,7 +138,30 @@ fn start(command: &SubjectCommand, source: &mut dyn Source) -> Result<Child, Obs
 mod tests {
     use super::*;
     use crate::{Means, Method, Session};
-    use std::process::Command;
+    use std::io::{BufRead, BufReader};
+    use std::os::unix::process::CommandExt;
+    use std::process::{Command, Stdio};
+
+    /// A shell with a child that has a child of its own, as a server that forks has.
+    #[test]
+    fn a_program_has_the_processes_that_it_started_before() {
+        let mut shell = Command::new("sh")
+            .args(["-c", "(sleep 60 & echo; wait) & wait"])
+            .stdout(Stdio::piped())
+            .process_group(0)
+            .spawn()
+            .unwrap();
+        let mut out = BufReader::new(shell.stdout.take().unwrap());
+        out.read_line(&mut String::new()).unwrap();
+        let pid = Tid::try_from(shell.id()).unwrap();
+        let program = with_descendants([pid].into()).unwrap();
+        // SAFETY: the group is this test's own shell, which nobody has waited for.
+        unsafe { libc::kill(-pid, libc::SIGKILL) };
+        shell.wait().unwrap();
+        assert!(program.contains(&pid) && program.len() == 3, "{program:?}");
+        let own = Tid::try_from(std::process::id()).unwrap();
+        assert!(!with_descendants([1].into()).unwrap().contains(&own));
+    }
 
     #[test]
     fn processes_that_have_ended_are_left_out_of_survivors() {

@@ -3,12 +3,20 @@
 use crate::session::LEAST_S;
 use crate::{Method, Observation, Task};
 use seatmap_document::visible;
-use seatmap_statistics::words::counted;
+use seatmap_statistics::words::{counted, counted_figure};
+use std::collections::BTreeSet;
 
 /// The most tasks and pairs shown; the document has all.
 const MOST_TASKS: usize = 16;
 const MOST_PAIRS: usize = 12;
 const MOST_PHASES: usize = 8;
+const MOST_OUTSIDERS: usize = 3;
+
+/// The share of a CPU below which a task that talks to nobody did nothing.
+const IDLE: f64 = 0.001;
+
+/// The share of all messages from which a process outside seems to belong to the program.
+const MUCH: f64 = 0.05;
 
 impl Observation {
     /// The busiest tasks, the heaviest pairs, the phases, and what the observation took and could
@@ -36,7 +44,9 @@ impl Observation {
     fn task_table(&self) -> String {
         let sent = self.sent();
         let knows_loads = self.tasks.iter().any(|task| task.cpu_s > 0.0);
-        let mut order: Vec<usize> = (0..self.tasks.len()).collect();
+        let idle = self.idle_tasks();
+        let mut order: Vec<usize> =
+            (0..self.tasks.len()).filter(|task| !idle.contains(task)).collect();
         order.sort_by(|a, b| self.tasks[*b].cpu_s.total_cmp(&self.tasks[*a].cpu_s));
         order.truncate(MOST_TASKS);
         // The busiest are chosen, and shown in the order of their numbers.
@@ -51,7 +61,25 @@ impl Observation {
             })
             .collect();
         let title = ["task", "name", "path", "of a CPU", "sends/s"];
-        aligned(title, rows) + &more(self.tasks.len(), MOST_TASKS, "more task")
+        let others = match idle.len() {
+            0 => String::new(),
+            count => format!("... and {} that did nothing\n", counted(count, "task")),
+        };
+        let shown = self.tasks.len() - idle.len();
+        aligned(title, rows) + &more(shown, MOST_TASKS, "more task") + &others
+    }
+
+    /// Tasks that hardly worked and talked to nobody: helpers that wait, and shells that started
+    /// the program. Where CPU times are not known, none.
+    fn idle_tasks(&self) -> BTreeSet<usize> {
+        if self.tasks.iter().all(|task| task.cpu_s == 0.0) {
+            return BTreeSet::new();
+        }
+        let talks =
+            |task: usize| self.shares.iter().any(|share| [share.from, share.to].contains(&task));
+        (0..self.tasks.len())
+            .filter(|task| self.tasks[*task].cpu_s < IDLE * self.seconds() && !talks(*task))
+            .collect()
     }
 
     fn pair_table(&self) -> String {
@@ -112,12 +140,54 @@ impl Observation {
         };
         let unseen: String =
             self.unseen.iter().map(|line| format!("not counted: {}\n", visible(line))).collect();
+        let outside = self.outside().map(|line| format!("{line}\n")).unwrap_or_default();
         let advice = self.advice().map(|text| format!("hint: {text}\n")).unwrap_or_default();
         format!(
-            "\noverhead: {cost}\n{unseen}cannot be seen by {}: {}\n{advice}",
+            "\noverhead: {cost}\n{outside}{unseen}cannot be seen by {}: {}\n{advice}",
             self.method_words(),
             self.misses()
         )
+    }
+
+    /// Who woke the program from outside, and how to observe them with it.
+    fn outside(&self) -> Option<String> {
+        let all: f64 = self.outsiders.iter().map(|one| one.wakeups).sum();
+        let groups = self.outsider_groups();
+        let named: Vec<String> = groups.iter().take(MOST_OUTSIDERS).map(Outside::name).collect();
+        let more = if groups.len() > MOST_OUTSIDERS { " and others" } else { "" };
+        let counted = counted_figure(all, 0, "wakeup");
+        let mut line =
+            format!("not counted: {counted} from outside the program: {}{more}", named.join(", "));
+        let first = groups.first()?;
+        // The kernel's own threads are no part of any program, and a command has none outside.
+        let is_worth_it = first.wakeups >= MUCH * (all + self.messages());
+        if is_worth_it && !first.is_kernel && !first.name.is_empty() && !self.from_start {
+            let pids: Vec<String> =
+                first.pids.iter().take(MOST_OUTSIDERS).map(|pid| format!("-p {pid}")).collect();
+            line += &format!("; {} observes {} with it", pids.join(" "), visible(first.name));
+        }
+        Some(line)
+    }
+
+    /// Processes outside by their names, who woke the program most first.
+    fn outsider_groups(&self) -> Vec<Outside<'_>> {
+        let mut groups: Vec<Outside> = Vec::new();
+        for one in &self.outsiders {
+            match groups.iter_mut().find(|group| group.name == one.name) {
+                Some(group) => {
+                    group.wakeups += one.wakeups;
+                    group.pids.push(one.pid);
+                }
+                None => groups.push(Outside {
+                    name: &one.name,
+                    pids: vec![one.pid],
+                    wakeups: one.wakeups,
+                    is_kernel: one.is_kernel,
+                }),
+            }
+        }
+        groups.sort_by(|a, b| b.wakeups.total_cmp(&a.wakeups));
+        groups
     }
 
     /// Why the overhead was not measured.
@@ -141,6 +211,26 @@ impl Observation {
 
     fn rate(&self, messages: f64) -> String {
         amount(messages / self.seconds().max(1e-9))
+    }
+}
+
+/// Processes outside the program that have one name.
+struct Outside<'a> {
+    /// Empty for those that had ended before their names could be read.
+    name: &'a str,
+    pids: Vec<i32>,
+    wakeups: f64,
+    is_kernel: bool,
+}
+
+impl Outside<'_> {
+    fn name(&self) -> String {
+        match (self.name, &self.pids[..]) {
+            ("", [pid]) => format!("process {pid}, which has ended"),
+            ("", pids) => format!("{} processes that have ended", pids.len()),
+            (name, [pid]) => format!("{} ({pid})", visible(name)),
+            (name, pids) => format!("{} processes of {}", pids.len(), visible(name)),
+        }
     }
 }
 
@@ -189,7 +279,7 @@ fn aligned<const N: usize>(title: [&str; N], rows: Vec<[String; N]>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Kind, Method, Share, Window};
+    use crate::{Kind, Method, Outsider, Share, Window};
     use seatmap_pattern::Edge;
 
     #[test]
@@ -210,6 +300,7 @@ mod tests {
             shares: vec![Share { from: 0, to: 1, kind: Kind::Futex, messages: 4000.0 }],
             overhead: Some(0.0123),
             from_start: false,
+            outsiders: Vec::new(),
             unseen: vec!["7 wakeups came from interrupts".to_owned()],
         };
         let table = observation.table();
@@ -224,6 +315,26 @@ mod tests {
             ),
             "{table}"
         );
+        let outsider = |pid: i32, name: &str, wakeups: f64| Outsider {
+            pid,
+            name: name.to_owned(),
+            wakeups,
+            is_kernel: false,
+        };
+        let outsiders =
+            vec![outsider(7, "curl", 600.0), outsider(8, "", 3.0), outsider(9, "curl", 500.0)];
+        let mut driven = Observation { outsiders, ..observation.clone() };
+        assert!(driven.table().contains(
+            "not counted: 1103 wakeups from outside the program: 2 processes of curl, process 8, \
+             which has ended; -p 7 -p 9 observes curl with it\n"
+        ));
+        assert!(driven.document("app").next_step(None).starts_with("next: "));
+        driven.outsiders[0].wakeups = 1e6;
+        assert_eq!(driven.document("app").next_step(None), "", "noise is no pattern");
+        driven.tasks.push(Task { cpu_s: 0.0, ..task("helper", "0.1") });
+        let folded = driven.table();
+        assert!(folded.starts_with("3 tasks, 1 pair") && !folded.contains("helper"));
+        assert!(folded.contains("\n... and 1 task that did nothing\n"), "{folded}");
         assert!(table.contains("overhead: 1.23 % of the program's CPU time"), "{table}");
         assert!(!table.contains("hint: "), "{table}");
         let no_cost = |methods: &[Method], cpu_s: f64| {

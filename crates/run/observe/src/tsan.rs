@@ -172,6 +172,7 @@ fn joined(processes: &[Process]) -> Sharing {
         tasks: tasks(processes, &paths),
         windows: vec![window],
         overhead: None,
+        outsiders: Vec::new(),
         from_start: false,
         unseen: processes.iter().flat_map(Process::unseen).collect(),
     };

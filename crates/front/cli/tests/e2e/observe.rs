@@ -7,6 +7,7 @@ use crate::run::programs::installed;
 use crate::trace;
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -244,6 +245,69 @@ fn a_living_program_is_observed_and_goes_on() {
     assert_eq!((pattern["name"].as_str(), names(&pattern).len()), (Some("mine"), 9));
     assert!(share_of_neighbours(&pattern) > 0.99, "{:?}", messages(&pattern));
     assert!(living.0.try_wait().unwrap().is_none());
+}
+
+/// A shell whose two children send to each other over a pipe, in a group of its own.
+struct Pipeline(Child);
+
+impl Pipeline {
+    fn start() -> Self {
+        let script = "(while :; do echo x; sleep 0.01; done) | (while read -r line; do :; done)";
+        let mut shell = Command::new("sh");
+        Pipeline(shell.args(["-c", script]).process_group(0).spawn().unwrap())
+    }
+
+    /// The two that talk.
+    fn children(&self) -> [String; 2] {
+        let pid = self.0.id();
+        let until = Instant::now() + PATIENCE;
+        loop {
+            let text = std::fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
+            let pids: Vec<String> = text.split_whitespace().map(str::to_owned).collect();
+            if let Ok(two) = <[String; 2]>::try_from(pids) {
+                return two;
+            }
+            assert!(Instant::now() < until, "{text}");
+        }
+    }
+}
+
+impl Drop for Pipeline {
+    fn drop(&mut self) {
+        // SAFETY: the group is this test's own shell, which nobody has waited for.
+        unsafe { libc::kill(-(self.0.id() as i32), libc::SIGKILL) };
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn children_that_were_there_belong_to_the_program_and_outsiders_are_named() {
+    let place = Place::new();
+    if !can_observe() {
+        return;
+    }
+    let pipeline = Pipeline::start();
+    let children = pipeline.children();
+    let pid = pipeline.0.id().to_string();
+    let whole = place.json(&["observe", "-p", &pid, "--seconds", "0.5", "--json"]);
+    let first = names(&whole).into_iter().take(3).collect::<Vec<_>>();
+    assert_eq!(first, ["sh#0", "sh#1", "sh#2"]);
+    let talk = |of: [u64; 2]| {
+        let edges = whole["edges"].as_array().unwrap();
+        edges.iter().any(|edge| [&edge["from"], &edge["to"]] == of.map(Value::from).each_ref())
+    };
+    assert!(talk([1, 2]) || talk([2, 1]));
+    // A child that ends wakes its parent, and was part of the program.
+    let outsiders = whole["observation"]["outsiders"].as_array().cloned().unwrap_or_default();
+    assert!(outsiders.iter().all(|one| one["name"] != ""), "{outsiders:?}");
+    // The reader, whichever it is, is woken by the other one.
+    let [a, b] = &children;
+    let is_advised = |[alone, other]: [&String; 2]| {
+        let table = place.stdout(&["observe", "-p", alone, "--seconds", "0.5"]);
+        table.contains(&format!("sh ({other}); -p {other} observes sh with it"))
+            && !table.contains("next:")
+    };
+    assert!(is_advised([a, b]) || is_advised([b, a]));
 }
 
 #[test]

@@ -2,12 +2,13 @@
 
 use super::key::Key;
 use super::layout::Layout;
-use super::programs::{self, INTERRUPTS, LOST_PAIRS, LOST_THREADS, STRANGERS, Tables};
+use super::programs::{self, INTERRUPTS, LOST_PAIRS, LOST_THREADS, Tables};
 use crate::native::{small, word};
+use crate::outsiders::Outsiders;
 use crate::sockets::{Sockets, SocketsError};
 use crate::source::{Source, count_of};
 use crate::talk::{Born, LINE_BYTES, Look};
-use crate::{Kind, Method};
+use crate::{Kind, Method, Outsider};
 use seatmap_os::Tid;
 use seatmap_os::bpf::{Attached, Btf, BtfError, LoadError, Program, Statistics};
 use std::collections::HashMap;
@@ -55,6 +56,7 @@ pub(crate) struct Ebpf {
     sockets: Option<Sockets>,
     parts: Parts,
     before: HashMap<Vec<u8>, u64>,
+    outsiders: Outsiders,
     known: HashMap<Tid, (u64, bool)>,
     timed: Timed,
 }
@@ -118,6 +120,7 @@ impl Ebpf {
         let has_sockets = matches!(parts, Parts::Sockets | Parts::Both);
         let sockets = has_sockets.then(|| Sockets::begin(&btf, &layout, &tables)).transpose()?;
         let before = HashMap::new();
+        let outsiders = Outsiders::default();
         let known = HashMap::new();
         Ok(Ebpf {
             tables,
@@ -125,6 +128,7 @@ impl Ebpf {
             sockets,
             parts,
             before,
+            outsiders,
             known,
             timed: Timed::default(),
         })
@@ -132,6 +136,7 @@ impl Ebpf {
 
     fn talk(&mut self, look: &mut Look) -> io::Result<()> {
         let before = &mut self.before;
+        let outsiders = &mut self.outsiders;
         self.tables.pairs.entries(|key, value| {
             let Some((parsed, count)) = Key::parse(key, value) else { return };
             let earlier = match before.get_mut(key) {
@@ -139,7 +144,13 @@ impl Ebpf {
                 None => before.insert(key.to_vec(), count).unwrap_or(0),
             };
             let new = count.saturating_sub(earlier);
-            look.talk.extend((new > 0).then(|| parsed.talk(new)).flatten());
+            // What wakes in an interrupt beside a thread is not that thread.
+            let Some(talk) = (new > 0).then(|| parsed.talk(new)).flatten() else { return };
+            if parsed.waker < 0 {
+                outsiders.count(-parsed.waker, talk.messages);
+            } else {
+                look.talk.push(talk);
+            }
         })?;
         let Some(sockets) = &mut self.sockets else { return Ok(()) };
         let is_pipe_seen = look.talk.iter().any(|talk| talk.kind == Kind::Pipe);
@@ -258,11 +269,14 @@ impl Source for Ebpf {
         Some((of_programs + of_bytes).mul_f64(factor))
     }
 
+    fn outsiders(&self) -> Vec<Outsider> {
+        self.outsiders.all()
+    }
+
     fn unseen(&self) -> Vec<String> {
         let Ok(counts) = self.tables.counters.counts() else { return Vec::new() };
         let sentences = [
             (INTERRUPTS, "wakeup", ["came from interrupts, such as timers and devices"; 2]),
-            (STRANGERS, "wakeup", ["came from threads outside the program"; 2]),
             (
                 LOST_PAIRS,
                 "wakeup",

@@ -49,6 +49,7 @@ const OF_SOCKETS: [libc::c_long; 8] = [
 /// A waker and the thread that it woke, by a system call on a descriptor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Key {
+    /// The waker's number, or the negative one of its process where that is outside the program.
     pub waker: i32,
     pub wakee: i32,
     /// The waker's system call; [`NO_CALL`] where it was in none.

@@ -1,13 +1,15 @@
 //! Counts wakeups from the kernel's records of each: dearer than eBPF, and allowed where that is
 //! not.
 
+use crate::outsiders::Outsiders;
 use crate::source::{Source, count_of};
 use crate::talk::{Born, Look, Talk};
-use crate::{Kind, Method};
+use crate::{Kind, Method, Outsider};
 use seatmap_invariant::invariant;
 use seatmap_os::Tid;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::records::{Record, Records};
+use seatmap_os::task::Task;
 use seatmap_os::tracefs::{Tracefs, Tracepoint};
 use std::collections::{HashMap, HashSet};
 use std::io;
@@ -44,7 +46,7 @@ pub(crate) struct Perf {
     names: HashMap<Tid, String>,
     records: u64,
     interrupts: u64,
-    strangers: u64,
+    strangers: Outsiders,
     lost: u64,
 }
 
@@ -107,7 +109,11 @@ impl Perf {
         match () {
             // Thread 0 is a CPU's idle thread, which wakes nobody itself.
             () if in_hardirq || waker == 0 => self.interrupts += 1,
-            () if !self.threads.contains_key(&waker) => self.strangers += 1,
+            () if !self.threads.contains_key(&waker) => {
+                // One that has ended since is told by its own number.
+                let pid = Task::of(waker).map_or(waker, |task| task.pid);
+                self.strangers.count(pid, 1.0);
+            }
             () if waker != wakee => *counts.entry((waker, wakee)).or_default() += 1,
             () => {}
         }
@@ -218,6 +224,10 @@ impl Source for Perf {
         Some(RECORD.mul_f64(self.records as f64))
     }
 
+    fn outsiders(&self) -> Vec<Outsider> {
+        self.strangers.all()
+    }
+
     fn unseen(&self) -> Vec<String> {
         let kinds = "how threads wait: perf's records do not tell futexes, pipes and sockets apart"
             .to_owned();
@@ -227,7 +237,6 @@ impl Source for Perf {
                 "wakeup",
                 ["came from interrupts, such as timers and devices"; 2],
             ),
-            count_of(self.strangers, "wakeup", ["came from threads outside the program"; 2]),
             count_of(
                 self.lost,
                 "record",

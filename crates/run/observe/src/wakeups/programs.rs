@@ -31,10 +31,9 @@ pub(super) const THREAD_BYTES: usize = 48;
 
 /// Counters, by number.
 pub(super) const INTERRUPTS: u32 = 0;
-pub(super) const STRANGERS: u32 = 1;
-pub(crate) const LOST_PAIRS: u32 = 2;
-pub(super) const LOST_THREADS: u32 = 3;
-const COUNTERS: u32 = 4;
+pub(crate) const LOST_PAIRS: u32 = 1;
+pub(super) const LOST_THREADS: u32 = 2;
+const COUNTERS: u32 = 3;
 
 /// The tables that the programs and this process share.
 #[derive(Debug)]
@@ -103,10 +102,9 @@ pub(super) fn waking(layout: &Layout, tables: &Tables) -> Assembler {
     code.store(Width::Word, STACK, -16, R1).store(Width::Word, STACK, -12, R2);
     // The wakee's process is followed, so that a waker of the same process needs no look-up.
     code.load(Width::Word, R1, R8, layout.tgid).jump_if_both(Compare::Equal, R1, R9, "followed");
-    look_up_process(&mut code, tables, R1)
-        .jump_if(Compare::Equal, R0, 0, "stranger")
-        .label("followed");
-    load_call(&mut code, layout);
+    look_up_process(&mut code, tables, R1).jump_if(Compare::Different, R0, 0, "followed");
+    outside(&mut code);
+    load_call(code.label("followed"), layout);
     // Only the first wakeup of a key looks up the file.
     code.map(R1, &tables.pairs).stack(R2, -16).call(Helper::Lookup).jump_if(
         Compare::Different,
@@ -121,9 +119,7 @@ pub(super) fn waking(layout: &Layout, tables: &Tables) -> Assembler {
         .count(R0, 0, R1)
         .label("end")
         .end();
-    for (label, counter) in
-        [("interrupt", INTERRUPTS), ("stranger", STRANGERS), ("lost", LOST_PAIRS)]
-    {
+    for (label, counter) in [("interrupt", INTERRUPTS), ("lost", LOST_PAIRS)] {
         count(code.label(label), tables, counter).end();
     }
     code
@@ -139,6 +135,18 @@ fn look_up_process<'a>(
         .map(R1, &tables.processes)
         .stack(R2, -40)
         .call(Helper::Lookup)
+}
+
+/// A waker outside the program, into the key: its process as a negative number, and no wakee, so
+/// that clients of a server with many threads leave room for the program's own pairs.
+fn outside(code: &mut Assembler) {
+    // `look_up_process` has left the process there.
+    code.stack(R1, -40)
+        .load(Width::Word, R1, R1, 0)
+        .calculate_number(Operation::Move, R2, 0)
+        .calculate(Operation::Subtract, R2, R1)
+        .store(Width::Word, STACK, -16, R2)
+        .store_number(Width::Word, STACK, -12, 0);
 }
 
 /// The waker's system call and descriptor, into the key. A thread's registers lie at the upper end

@@ -84,7 +84,7 @@ fn recorded(typed: &Observe) -> Result<ObserveRequest, CliError> {
 
 fn subject(typed: &Observe) -> Result<Subject, CliError> {
     if !typed.pid.is_empty() {
-        return Ok(Subject::Processes(typed.pid.clone()));
+        return Ok(Subject::Programs(typed.pid.clone()));
     }
     match &typed.cgroup {
         Some(path) => Ok(Subject::Group(path.clone())),

@@ -1,0 +1,35 @@
+//! Processes outside the program that wake it: a server's clients, for example. Who talks most to a
+//! program may be one of them.
+
+use crate::observation::Outsider;
+use seatmap_os::task;
+use seatmap_os::{Root, Tid};
+use std::collections::HashMap;
+
+/// The processes that woke threads of the program so far.
+#[derive(Debug, Default)]
+pub(crate) struct Outsiders {
+    by_pid: HashMap<Tid, Outsider>,
+}
+
+impl Outsiders {
+    /// Counts wakeups by a process. Its name is read at the first of them, while it lives.
+    pub(crate) fn count(&mut self, pid: Tid, wakeups: f64) {
+        let outsider = self.by_pid.entry(pid).or_insert_with(|| Outsider {
+            pid,
+            name: task::name(&Root::new("/"), pid).unwrap_or_default(),
+            wakeups: 0.0,
+            is_kernel: task::is_of_kernel(pid),
+        });
+        outsider.wakeups += wakeups;
+    }
+
+    /// All of them, who wakes most first. This process itself wakes what it ends.
+    pub(crate) fn all(&self) -> Vec<Outsider> {
+        let own = std::process::id() as Tid;
+        let others = self.by_pid.values().filter(|outsider| outsider.pid != own);
+        let mut all: Vec<Outsider> = others.cloned().collect();
+        all.sort_by(|a, b| b.wakeups.total_cmp(&a.wakeups).then(a.pid.cmp(&b.pid)));
+        all
+    }
+}
