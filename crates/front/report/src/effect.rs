@@ -28,6 +28,7 @@ fn seen(effect: &Effect) -> String {
     } else {
         format!("one takes {near} between the nearest seats and {far} between the farthest")
     };
+    // Plural: an amount such as 16.8 M, or a rounded rate.
     format!("{rate} messages a second were seen, for {time}; {one}.")
 }
 

@@ -6,8 +6,8 @@ use seatmap_pattern::Pattern;
 use serde::Serialize;
 use std::path::Path;
 
-/// Messages inside the program, as a share of the wakeups from outside, below which they are no
-/// pattern to place it by.
+/// Messages inside the program, as a share of the wakeups from outside, below which they say
+/// nothing of its seats.
 const LEAST_INSIDE: f64 = 0.01;
 
 /// A pattern, and how it was observed. Readers of patterns know two keys of `observation`.

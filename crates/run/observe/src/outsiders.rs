@@ -1,5 +1,4 @@
-//! Processes outside the program that wake it: a server's clients, for example. Who talks most to a
-//! program may be one of them.
+//! Processes outside the program that wake it: a server's clients, for example.
 
 use crate::observation::Outsider;
 use seatmap_os::task;

@@ -22,8 +22,9 @@ struct Member {
     run_ns: u64,
     /// When it started, where it was there before the observation.
     started_ticks: u64,
-    /// Whether the observation itself has put it into the program.
-    is_own: bool,
+    /// Whether it is left out of the tasks: the observation itself has put it into the program, or
+    /// nothing of it was seen.
+    is_left_out: bool,
 }
 
 /// Every thread seen so far. A thread keeps its place.
@@ -45,6 +46,10 @@ impl Roster {
             // A number that was given again has another time of birth: this is a new thread.
             let known = known.filter(|place| self.members[*place].born.born_ns == born.born_ns);
             let place = known.unwrap_or_else(|| self.arrive(&born));
+            // It was there before, and had ended when it was to be looked at: nothing of it was
+            // seen.
+            let was_missed = known.is_none() && born.born_ns == 0 && born.end.is_none();
+            self.members[place].is_left_out |= was_missed && self.members[place].started_ticks == 0;
             // A number that is given again has another time of birth, and with it another place.
             let member = &self.members[place].born;
             invariant!(
@@ -104,7 +109,7 @@ impl Roster {
     /// no such thread.
     pub(crate) fn leave_out(&mut self, tid: Tid) {
         if let Some(place) = self.places.get(&tid) {
-            self.members[*place].is_own = true;
+            self.members[*place].is_left_out = true;
         }
     }
 
@@ -116,7 +121,7 @@ impl Roster {
     /// The process and the number of each thread that lives, in the order of places.
     pub(crate) fn living(&self) -> Vec<(Tid, Tid)> {
         let living =
-            self.members.iter().filter(|member| member.born.end.is_none() && !member.is_own);
+            self.members.iter().filter(|member| member.born.end.is_none() && !member.is_left_out);
         living.map(|member| (member.born.pid, member.born.tid)).collect()
     }
 
@@ -146,7 +151,7 @@ impl Roster {
 
     /// The places of the program's own threads.
     fn program(&self) -> impl Iterator<Item = usize> {
-        (0..self.members.len()).filter(|place| !self.members[*place].is_own)
+        (0..self.members.len()).filter(|place| !self.members[*place].is_left_out)
     }
 
     fn task(&self, place: usize, path: &TaskPath, name: &str) -> Task {
@@ -167,9 +172,11 @@ impl Roster {
 }
 
 impl Member {
-    /// Sorts by creation.
+    /// Sorts by creation. One that was there before, and ended before it was looked at, comes after
+    /// those that live: nobody knows when it started.
     fn age(&self) -> (u64, u64, Tid) {
-        (self.born.born_ns, self.started_ticks, self.born.tid)
+        let ticks = if self.started_ticks == 0 { u64::MAX } else { self.started_ticks };
+        (self.born.born_ns, ticks, self.born.tid)
     }
 
     fn look(&mut self) {

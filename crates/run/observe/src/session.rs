@@ -304,7 +304,7 @@ impl Session {
             windows.push(Window { from_s, to_s: stretch.to.as_secs_f64(), edges });
             from_s = stretch.to.as_secs_f64();
         }
-        // A process of the program that has just ended is followed no longer when it wakes its parent.
+        // A process of the program that ends is followed no longer when it wakes its parent.
         let mut outsiders = self.source.outsiders();
         outsiders.retain(|outsider| tasks.iter().all(|task| task.pid != outsider.pid));
         let program_s: f64 = tasks.iter().map(|task| task.cpu_s).sum();

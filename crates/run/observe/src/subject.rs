@@ -39,8 +39,8 @@ impl Subject {
             }
             Subject::Programs(pids) => {
                 pids.iter().try_for_each(|pid| check(*pid))?;
-                let first: BTreeSet<Tid> = pids.iter().copied().map(process_of).collect();
-                follow_all(with_descendants(first)?, source)
+                let first = pids.iter().copied().map(process_of).collect();
+                follow_with_descendants(first, source)
             }
             Subject::Survivors(pids) => {
                 let living: BTreeSet<Tid> =
@@ -82,6 +82,31 @@ fn follow_all(
 fn process_of(tid: Tid) -> Tid {
     let status = std::fs::read(format!("/proc/{tid}/status")).unwrap_or_default();
     seatmap_os::sched::Status::parse(&status).pid.unwrap_or(tid)
+}
+
+/// Follows these processes and all that descend from them. One that was started between the look
+/// and the following is found by the look after it.
+fn follow_with_descendants(
+    first: BTreeSet<Tid>,
+    source: &mut dyn Source,
+) -> Result<Option<Child>, ObserveError> {
+    let mut followed = BTreeSet::new();
+    let mut program = first;
+    loop {
+        let new: BTreeSet<Tid> = program.difference(&followed).copied().collect();
+        if new.is_empty() {
+            return Ok(None);
+        }
+        for pid in new {
+            match source.follow(pid) {
+                // It has ended since.
+                Err(_) if !task::lives(pid) => {}
+                done => done?,
+            }
+            followed.insert(pid);
+        }
+        program = with_descendants(followed.clone())?;
+    }
 }
 
 /// These processes and all that descend from them, but for this process: it may have been started

@@ -149,7 +149,7 @@ impl Observation {
         )
     }
 
-    /// Who woke the program from outside, and how to observe them with it.
+    /// The processes that woke the program from outside, and how to observe them with it.
     fn outside(&self) -> Option<String> {
         let all: f64 = self.outsiders.iter().map(|one| one.wakeups).sum();
         let groups = self.outsider_groups();
@@ -159,7 +159,7 @@ impl Observation {
         let mut line =
             format!("not counted: {counted} from outside the program: {}{more}", named.join(", "));
         let first = groups.first()?;
-        // The kernel's own threads are no part of any program, and a command has none outside.
+        // The kernel's own threads belong to nobody, and a command cannot take others in.
         let is_worth_it = first.wakeups >= MUCH * (all + self.messages());
         if is_worth_it && !first.is_kernel && !first.name.is_empty() && !self.from_start {
             let pids: Vec<String> =
@@ -169,7 +169,7 @@ impl Observation {
         Some(line)
     }
 
-    /// Processes outside by their names, who woke the program most first.
+    /// Processes outside by their names, the most wakeups first.
     fn outsider_groups(&self) -> Vec<Outside<'_>> {
         let mut groups: Vec<Outside> = Vec::new();
         for one in &self.outsiders {
@@ -227,9 +227,9 @@ impl Outside<'_> {
     fn name(&self) -> String {
         match (self.name, &self.pids[..]) {
             ("", [pid]) => format!("process {pid}, which has ended"),
-            ("", pids) => format!("{} processes that have ended", pids.len()),
+            ("", pids) => format!("{} that have ended", counted(pids.len(), "process")),
             (name, [pid]) => format!("{} ({pid})", visible(name)),
-            (name, pids) => format!("{} processes of {}", pids.len(), visible(name)),
+            (name, pids) => format!("{} of {}", counted(pids.len(), "process"), visible(name)),
         }
     }
 }
@@ -330,7 +330,7 @@ mod tests {
         ));
         assert!(driven.document("app").next_step(None).starts_with("next: "));
         driven.outsiders[0].wakeups = 1e6;
-        assert_eq!(driven.document("app").next_step(None), "", "noise is no pattern");
+        assert_eq!(driven.document("app").next_step(None), "", "noise has no next step");
         driven.tasks.push(Task { cpu_s: 0.0, ..task("helper", "0.1") });
         let folded = driven.table();
         assert!(folded.starts_with("3 tasks, 1 pair") && !folded.contains("helper"));
@@ -351,7 +351,8 @@ mod tests {
         assert!(no_cost(&[Method::Wakeups], 0.01).ends_with("used too little CPU time"));
         assert!(no_cost(&[Method::Wakeups], 1.0).ends_with("how long its part took"));
         let silent = Observation { shares: Vec::new(), ..observation };
-        let hint = "hint: 2 threads of one process used 2.0 s of CPU time and were seen to exchange 0 messages";
+        let hint = "hint: 2 threads of one process used 2.0 s of CPU time and were seen to \
+                    exchange 0 messages";
         assert!(silent.table().contains(hint), "{}", silent.table());
         assert_eq!(Observation { methods: vec![Method::Pages], ..silent }.advice(), None);
     }

@@ -132,8 +132,8 @@ fn numbers(start: &str) -> Option<Format> {
         .unwrap_or_default();
     if problem.starts_with("p ") && problem.split_whitespace().count() >= 4 {
         // An arc `a` has a direction, an edge `e` has none.
-        let edges = "$1 == \"a\" || $1 == \"e\" {w = $4 == \"\" ? 1 : $4; print $2 - 1 \",\" $3 - 1 \
-                     \",\" w} $1 == \"e\" {print $3 - 1 \",\" $2 - 1 \",\" w}";
+        let edges = "$1 == \"a\" || $1 == \"e\" {w = $4 == \"\" ? 1 : $4; print $2 - 1 \",\" \
+                     $3 - 1 \",\" w} $1 == \"e\" {print $3 - 1 \",\" $2 - 1 \",\" w}";
         return Some(("DIMACS", awk(edges)));
     }
     // SNAP's lists: comments `#`, then two numbers a line.
@@ -193,7 +193,7 @@ mod tests {
             (b"c a graph\np sp 2 2\na 1 2 5\na 2 1 5\n", "DIMACS", "awk"),
             (b"p edge 3 2\ne 1 2\ne 2 3\n", "DIMACS", "awk"),
             (b"# FromNodeId\tToNodeId\n0\t1\n1\t2\n", "a SNAP list", "awk"),
-            (b"# Undirected graph: a\n0\t1\n1\t2\n", "a SNAP list", "print $2 \",\" $1"),
+            (b"# Undirected graph\n0\t1\n1\t2\n", "a SNAP list", "print $2 \",\" $1"),
             (b"\x93NUMPY\x01\x00", "an array of NumPy", "savetxt"),
             (b"0\n3 4\n0 000\n1 1\n2 0 2\n1 1\n", "a Scotch graph", "gcv -is -oc"),
             (b"#Paraver (01/01/2026)", "a Paraver trace", "seatmap observe"),

@@ -144,7 +144,7 @@ impl Ebpf {
                 None => before.insert(key.to_vec(), count).unwrap_or(0),
             };
             let new = count.saturating_sub(earlier);
-            // What wakes in an interrupt beside a thread is not that thread.
+            // An interrupt that wakes somebody is not the doing of the thread that it interrupts.
             let Some(talk) = (new > 0).then(|| parsed.talk(new)).flatten() else { return };
             if parsed.waker < 0 {
                 outsiders.count(-parsed.waker, talk.messages);
