@@ -8,6 +8,7 @@ use crate::pinner::Pinner;
 use crate::report::Report;
 use seatmap_os::task::{self, Task};
 use seatmap_os::{CpuSet, Root, Tid, affinity, proc_mount, visibility};
+use std::collections::BTreeMap;
 
 /// The most looks for threads that were created meanwhile; a process that creates threads without
 /// end is not waited for.
@@ -40,6 +41,9 @@ pub enum PageMove {
 pub struct Attached {
     /// The seating, where there are seats.
     pub report: Option<Report>,
+    /// The command that gives the threads the masks back that they had before; `None` where no mask
+    /// was changed.
+    pub undo: Option<String>,
     /// The processes whose pages moved, each with its nodes.
     pub moved: Vec<(Moved, CpuSet)>,
     /// Why the pages of the next process could not be moved.
@@ -55,14 +59,16 @@ impl AttachRequest {
         if !self.force {
             check(&self.pids)?;
         }
+        let mut before = FormerMasks::default();
         let report = match self.seats {
-            Some(seats) => Some(seat_running(&self.pids, seats)?),
+            Some(seats) => Some(seat_running(&self.pids, seats, &mut before)?),
             None => {
                 let gone = self.pids.iter().find(|pid| !task::lives(**pid));
                 gone.map_or(Ok(None), |pid| Err(none_lives(*pid)))?
             }
         };
-        let mut attached = Attached { report, moved: Vec::new(), failure: None };
+        let undo = before.undo();
+        let mut attached = Attached { report, undo, moved: Vec::new(), failure: None };
         let Some(pages) = self.pages else { return Ok(attached) };
         // The user is told of each process whose pages moved, also where those of the next cannot.
         for pid in self.pids {
@@ -110,7 +116,11 @@ pub fn check(pids: &[Tid]) -> Result<(), LaunchError> {
 /// # Errors
 /// A process does not exist; no thread was seated then. A thread that could not be seated is named
 /// in the report.
-pub fn seat_running(pids: &[Tid], seating: SeatAllocator) -> Result<Report, LaunchError> {
+fn seat_running(
+    pids: &[Tid],
+    seating: SeatAllocator,
+    before: &mut FormerMasks,
+) -> Result<Report, LaunchError> {
     proc_mount::check(&Root::new("/"))?;
     for pid in pids {
         if living_threads(*pid)?.is_empty() {
@@ -127,10 +137,50 @@ pub fn seat_running(pids: &[Tid], seating: SeatAllocator) -> Result<Report, Laun
             if new.is_empty() {
                 break;
             }
-            new.into_iter().for_each(|tid| pinner.meet(tid, *pid));
+            for tid in new {
+                before.note(*pid, tid);
+                pinner.meet(tid, *pid);
+            }
         }
     }
     Ok(Report::of(&pinner, pids.first().copied(), Hampered::default()))
+}
+
+/// The masks of threads before they were seated.
+#[derive(Debug, Default)]
+struct FormerMasks {
+    /// Of each process, its threads with their masks.
+    processes: BTreeMap<Tid, Vec<(Tid, CpuSet)>>,
+}
+
+impl FormerMasks {
+    /// Notes the mask that a thread has now.
+    fn note(&mut self, pid: Tid, tid: Tid) {
+        // One that has ended meanwhile needs none.
+        if let Ok(mask) = affinity::whole(tid) {
+            self.processes.entry(pid).or_default().push((tid, mask));
+        }
+    }
+
+    /// The command that gives the masks back, of processes in which one has changed.
+    fn undo(&self) -> Option<String> {
+        let has_changed =
+            |(tid, mask): &(Tid, CpuSet)| affinity::whole(*tid).is_ok_and(|now| now != *mask);
+        let changed = self.processes.iter().filter(|(_, threads)| threads.iter().any(has_changed));
+        let commands: Vec<String> =
+            changed.flat_map(|(pid, threads)| give_back(*pid, threads)).collect();
+        (!commands.is_empty()).then(|| commands.join("; "))
+    }
+}
+
+/// One command for a process whose threads had one mask, else one for each thread.
+fn give_back(pid: Tid, threads: &[(Tid, CpuSet)]) -> Vec<String> {
+    match threads {
+        [(_, mask), rest @ ..] if rest.iter().all(|(_, other)| other == mask) => {
+            vec![format!("taskset -acp {mask} {pid}")]
+        }
+        _ => threads.iter().map(|(tid, mask)| format!("taskset -cp {mask} {tid}")).collect(),
+    }
 }
 
 /// The threads of a process that have not ended. One that has, and of which its parent has not
@@ -183,5 +233,16 @@ mod tests {
         ended.wait().unwrap();
         let own = request(std::process::id() as Tid).run().unwrap();
         assert!(own.report.is_none() && own.moved.is_empty() && own.failure.is_none());
+        assert_eq!(own.undo, None);
+    }
+
+    #[test]
+    fn one_mask_for_all_threads_is_one_command() {
+        let mask = |cpus: &str| CpuSet::of_list(cpus).unwrap();
+        assert_eq!(give_back(7, &[(7, mask("0-3")), (8, mask("0-3"))]), ["taskset -acp 0-3 7"]);
+        assert_eq!(
+            give_back(7, &[(7, mask("0")), (8, mask("1,3"))]),
+            ["taskset -cp 0 7", "taskset -cp 1,3 8"]
+        );
     }
 }

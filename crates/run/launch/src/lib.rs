@@ -76,7 +76,7 @@ mod tracer;
 mod watch;
 
 pub use allocator::SeatAllocator;
-pub use attach::{AttachRequest, Attached, PageMove, seat_running};
+pub use attach::{AttachRequest, Attached, PageMove};
 pub use ending::Ending;
 pub use error::LaunchError;
 pub use executable::{Executable, ProgramError};

@@ -9,7 +9,9 @@ use seatmap_launch::threads::MOST_RECORDS;
 use seatmap_launch::verifier::{
     MOST_PROCESSES, MemoryReport, PagesOnNode, PagesUnderPolicy, ProcessMemory,
 };
-use seatmap_launch::{Behind, Beyond, Hampered, Report, SeatAllocator, SeatList, SeatedThread};
+use seatmap_launch::{
+    AttachRequest, Behind, Beyond, Hampered, Report, SeatAllocator, SeatList, SeatedThread,
+};
 use seatmap_os::CpuList;
 use serde_json::Value;
 
@@ -117,7 +119,11 @@ fn a_report_of_a_real_process_is_valid() {
             .unwrap(),
     ];
     let pid = i32::try_from(std::process::id()).unwrap();
-    let report = seatmap_launch::seat_running(&[pid], SeatAllocator::new(seats, rules, 0)).unwrap();
+    let seats = Some(SeatAllocator::new(seats, rules, 0));
+    let request = AttachRequest { pids: vec![pid], force: false, seats, pages: None };
+    let attached = request.run().unwrap();
+    assert_eq!(attached.undo, None, "no mask was changed");
+    let report = attached.report.unwrap();
     assert!(report.created > 0 && report.created == report.unseated);
     assert_valid(&serde_json::to_value(report).unwrap());
 }

@@ -122,6 +122,9 @@ pub fn attached(outcome: Attached, allow_unseated: bool, files: &Files) -> Resul
             output::tell(&moved.sentence(nodes));
         }
     }
+    if let Some(undo) = outcome.undo.filter(|_| !files.quiet) {
+        output::tell(&format!("to undo this: {undo}"));
+    }
     if let Some(error) = outcome.failure {
         return Err(error.into());
     }

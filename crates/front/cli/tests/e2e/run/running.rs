@@ -1,6 +1,6 @@
 //! Programs under way: those that tests talk to, and those that are seated while they run.
 
-use super::programs::{self, are_two, list, mask_of, two_cpus};
+use super::programs::{self, are_two, installed, list, mask_of, two_cpus};
 use crate::common::Place;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
@@ -100,12 +100,21 @@ fn threads_that_run_are_seated_in_order() {
     let Some(mut running) = stayer() else { return };
     let place = Place::new();
     let pid = running.pid().to_string();
-    place.stdout(&["run", "--cpus", &list(&[b, a]), "--pid", &pid, "--report", "seating.json"]);
+    let before = masks(&running);
+    let seat = ["run", "--cpus", &list(&[b, a]), "--pid", &pid, "--report", "seating.json"];
+    let seated = place.run(&seat);
+    assert!(seated.status.success(), "{seated:?}");
     assert_eq!(
         masks(&running),
         [b.to_string(), a.to_string(), b.to_string()],
         "the list starts again"
     );
+    if installed("taskset") {
+        let said = String::from_utf8(seated.stderr).unwrap();
+        let undo = said.lines().find_map(|line| line.strip_prefix("seatmap: to undo this: "));
+        let undone = Command::new("sh").args(["-c", undo.unwrap()]).output().unwrap();
+        assert!(undone.status.success() && masks(&running) == before, "{undone:?}");
+    }
     let report: Value = serde_json::from_str(&place.read("seating.json")).unwrap();
     let names: Vec<_> =
         report["threads"].as_array().unwrap().iter().map(|thread| &thread["name"]).collect();
