@@ -49,6 +49,9 @@ pub struct Groups {
     time: Option<Located>,
     /// The group of version 2 that says how much memory.
     memory: Option<Located>,
+    /// The groups that can freeze it: of version 1's freezer, and of version 2, which both may hold
+    /// where both are mounted.
+    freezers: Vec<Located>,
     /// Why not every limit on the CPU time can be seen.
     unseen: Option<String>,
 }
@@ -61,18 +64,23 @@ impl Groups {
         self.unseen.as_deref()
     }
 
-    /// The threads that are in the group of CPUs and in that of CPU time, without those of the
-    /// groups below; `None` where the kernel lists neither. Version 1 has a hierarchy for each, and
-    /// a thread may have a group of its own in either.
+    /// The threads that are in all of these groups, without those of the groups below; `None` where
+    /// the kernel lists none of them. Version 1 has a hierarchy for each, and a thread may have a
+    /// group of its own in any.
     #[must_use]
     pub fn threads(&self, root: &Root) -> Option<Vec<Tid>> {
-        match (listed(root, &self.time), listed(root, &self.cpuset)) {
-            (Some(of_time), Some(of_cpus)) => {
-                let of_cpus: HashSet<Tid> = of_cpus.into_iter().collect();
-                Some(of_time.into_iter().filter(|tid| of_cpus.contains(tid)).collect())
-            }
-            (of_time, of_cpus) => of_time.or(of_cpus),
-        }
+        let groups = self.time.iter().chain(&self.cpuset).chain(&self.freezers);
+        let mut folders: Vec<String> = groups.map(Located::folder).collect();
+        folders.sort_unstable();
+        // Of version 2 all of them are one.
+        folders.dedup();
+        let mut lists = folders.iter().filter_map(|folder| located::threads(root, folder));
+        let first = lists.next()?;
+        Some(lists.fold(first, |mut common, list| {
+            let list: HashSet<Tid> = list.into_iter().collect();
+            common.retain(|tid| list.contains(tid));
+            common
+        }))
     }
 
     /// Whether nothing is known of them.
@@ -80,10 +88,6 @@ impl Groups {
     pub fn is_empty(&self) -> bool {
         self.cpuset.is_none() && self.time.is_none()
     }
-}
-
-fn listed(root: &Root, group: &Option<Located>) -> Option<Vec<Tid>> {
-    located::threads(root, &group.as_ref()?.folder())
 }
 
 /// The limits of a group, with those of the groups above it.
@@ -165,12 +169,19 @@ impl Hierarchies {
             .located(root, tid, membership, "memory")
             .unwrap_or_default()
             .filter(Located::is_v2);
+        let freezers = [line_of(membership, "freezer"), line_of_v2(membership)];
+        let freezers = freezers.into_iter().flatten().filter_map(|(is_v2, path)| {
+            self.mounted_group(root, tid, is_v2, path, "freezer").unwrap_or_default()
+        });
+        let mut freezers: Vec<Located> = freezers.collect();
+        // Without a line for the freezer, both are the line of version 2.
+        freezers.dedup();
         match self.located(root, tid, membership, "cpu") {
             Ok(time) => {
                 let unseen = time.as_ref().and_then(Located::unseen);
-                Groups { cpuset, time, memory, unseen }
+                Groups { cpuset, time, memory, freezers, unseen }
             }
-            Err(unseen) => Groups { cpuset, time: None, memory, unseen: Some(unseen) },
+            Err(unseen) => Groups { cpuset, time: None, memory, freezers, unseen: Some(unseen) },
         }
     }
 
@@ -185,6 +196,19 @@ impl Hierarchies {
         controller: &str,
     ) -> Result<Option<Located>, String> {
         let Some((is_v2, path)) = line_of(membership, controller) else { return Ok(None) };
+        self.mounted_group(root, tid, is_v2, path, controller)
+    }
+
+    /// The group with this path in the hierarchy of version 2, or in that of a controller of
+    /// version 1.
+    fn mounted_group(
+        &self,
+        root: &Root,
+        tid: Tid,
+        is_v2: bool,
+        path: &str,
+        controller: &str,
+    ) -> Result<Option<Located>, String> {
         let mut mounted: Vec<&Hierarchy> = self
             .mounted
             .iter()
@@ -310,7 +334,10 @@ fn brakes(root: &Root, groups: &Groups) -> Vec<Brake> {
     let memory = groups.memory.iter().flat_map(|found| {
         found.brakes(|folder| Brake::on_memory(root, folder).into_iter().collect())
     });
-    time.chain(memory).collect()
+    let frozen = groups.freezers.iter().flat_map(|found| {
+        found.brakes(|folder| Brake::on_running(root, folder).into_iter().collect())
+    });
+    time.chain(memory).chain(frozen).collect()
 }
 
 /// The tightest limit on real-time threads. Groups count only while the kernel limits the whole
@@ -337,11 +364,14 @@ fn is_below(path: &str, folder: &str) -> bool {
 fn line_of<'a>(membership: &'a str, controller: &str) -> Option<(bool, &'a str)> {
     let of_v1 = groups_of(membership)
         .find(|(controllers, _)| controllers.split(',').any(|one| one == controller));
-    of_v1.map(|(_, path)| (false, path)).or_else(|| {
-        groups_of(membership)
-            .find(|(controllers, _)| controllers.is_empty())
-            .map(|(_, path)| (true, path))
-    })
+    of_v1.map(|(_, path)| (false, path)).or_else(|| line_of_v2(membership))
+}
+
+/// The path in the hierarchy of version 2, beside `true`.
+fn line_of_v2(membership: &str) -> Option<(bool, &str)> {
+    groups_of(membership)
+        .find(|(controllers, _)| controllers.is_empty())
+        .map(|(_, path)| (true, path))
 }
 
 fn groups_of(membership: &str) -> impl Iterator<Item = (&str, &str)> {

@@ -33,6 +33,7 @@ use crate::finding::{Finding, Gravity};
 use crate::rule::Rule;
 use crate::seating::{Process, Seating, Unseen};
 pub(crate) use facts::Facts;
+pub(crate) use real_time::is_real_time;
 use seatmap_machine::Topology;
 use seatmap_os::root::FileError;
 use seatmap_os::{Root, Tid};

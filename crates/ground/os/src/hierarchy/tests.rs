@@ -255,3 +255,31 @@ fn the_tightest_limit_on_real_time_threads_is_found_until_all_are_lifted() {
     assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
     assert_eq!((limit("in"), limit("none")), (None, None));
 }
+
+/// Both versions can freeze a thread where both are mounted, at any level.
+#[test]
+fn a_frozen_group_is_found_at_each_level() {
+    let mounts =
+        "2 1 0:3 / /fz rw - cgroup cgroup rw,freezer\n3 1 0:4 / /cg rw - cgroup2 cgroup2 rw\n";
+    let (_folder, root) = computer(
+        mounts,
+        &[
+            ("/fz/a/freezer.self_freezing", "1\n"),
+            ("/fz/a/b/freezer.self_freezing", "0\n"),
+            ("/fz/a/b/freezer.state", "FROZEN\n"),
+            ("/fz/a/b/tasks", "7\n8\n"),
+            ("/cg/c/cgroup.freeze", "1\n"),
+            ("/cg/c/cgroup.threads", "8\n9\n"),
+        ],
+    );
+    let groups = Hierarchies::read(&root).groups(&root, 7, "3:freezer:/a/b\n0::/c\n");
+    let frozen: Vec<(String, String)> = Hierarchies::limits(&root, &groups)
+        .brakes
+        .into_iter()
+        .map(|brake| (brake.group.clone(), brake.release()))
+        .collect();
+    let each =
+        [("/a", "echo THAWED > /fz/a/freezer.state"), ("/c", "echo 0 > /cg/c/cgroup.freeze")];
+    assert_eq!(frozen, each.map(|(group, release)| (group.to_owned(), release.to_owned())));
+    assert_eq!(groups.threads(&root), Some(vec![8]));
+}
