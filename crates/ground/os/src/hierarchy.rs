@@ -14,6 +14,7 @@ use crate::mounts::{self, Mount};
 use crate::root::{FileError, Root};
 use located::Located;
 use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 /// The inode of the first cgroup namespace (`PROC_CGROUP_INIT_INO` of `include/linux/proc_ns.h`).
 const FIRST_NAMESPACE: &str = "cgroup:[4026531835]";
@@ -209,6 +210,13 @@ impl Hierarchies {
         path: &str,
         controller: &str,
     ) -> Result<Option<Located>, String> {
+        // Paths that are not text are read with this in place of what is none.
+        if path.contains(char::REPLACEMENT_CHARACTER) {
+            return Err(format!(
+                "the control group {path} has a name that is not UTF-8, so its limits cannot be \
+                 read"
+            ));
+        }
         let mut mounted: Vec<&Hierarchy> = self
             .mounted
             .iter()
@@ -249,7 +257,7 @@ impl Hierarchies {
                 .unwrap_or_default()
                 .to_owned(),
             cpusets: groups.cpuset.as_ref().map(|found| found.cpusets(root)).unwrap_or_default(),
-            is_read_only: groups.cpuset.as_ref().is_some_and(Located::is_read_only),
+            is_read_only: groups.cpuset.as_ref().is_some_and(|found| found.is_read_only(root)),
             cpus: inherited(
                 root,
                 groups,
@@ -301,22 +309,21 @@ impl Hierarchies {
         found
     }
 
-    /// Every group of every hierarchy, by its folder.
+    /// Every group of every hierarchy, by its folder. Names that are not text are among them.
     ///
     /// # Errors
     /// [`FileError`]: a group cannot be read.
-    pub fn all(&self, root: &Root) -> Result<Vec<String>, FileError> {
-        let mut found: Vec<String> =
-            self.mounted.iter().map(|hierarchy| hierarchy.folder.clone()).collect();
+    pub fn all(&self, root: &Root) -> Result<Vec<PathBuf>, FileError> {
+        let mut found: Vec<PathBuf> =
+            self.mounted.iter().map(|hierarchy| PathBuf::from(&hierarchy.folder)).collect();
         found.sort_unstable();
         found.dedup();
         let mut at = 0;
         while at < found.len() {
-            let inner =
-                root.folders(&found[at])?.into_iter().map(|name| format!("{}/{name}", found[at]));
-            let inner: Vec<String> =
-                inner.filter(|folder| root.has(&format!("{folder}/cgroup.procs"))).collect();
-            found.extend(inner);
+            let inner = root.all_folders(&found[at])?;
+            found.extend(
+                inner.into_iter().filter(|folder| root.of(&folder.join("cgroup.procs")).exists()),
+            );
             at += 1;
         }
         Ok(found)
@@ -329,13 +336,15 @@ fn inherited(root: &Root, groups: &Groups, names: &[&str]) -> Option<String> {
 
 /// The settings that hold the members of these groups back, beside quotas.
 fn brakes(root: &Root, groups: &Groups) -> Vec<Brake> {
-    let time =
-        groups.time.iter().flat_map(|found| found.brakes(|folder| Brake::on_time(root, folder)));
+    let time = groups
+        .time
+        .iter()
+        .flat_map(|found| found.brakes(root, |folder| Brake::on_time(root, folder)));
     let memory = groups.memory.iter().flat_map(|found| {
-        found.brakes(|folder| Brake::on_memory(root, folder).into_iter().collect())
+        found.brakes(root, |folder| Brake::on_memory(root, folder).into_iter().collect())
     });
     let frozen = groups.freezers.iter().flat_map(|found| {
-        found.brakes(|folder| Brake::on_running(root, folder).into_iter().collect())
+        found.brakes(root, |folder| Brake::on_running(root, folder).into_iter().collect())
     });
     time.chain(memory).chain(frozen).collect()
 }
@@ -345,7 +354,7 @@ fn brakes(root: &Root, groups: &Groups) -> Vec<Brake> {
 fn real_time(root: &Root, groups: &Groups) -> Option<Brake> {
     let of_all = Brake::on_real_time_of_all(root)?;
     let of_groups = groups.time.iter().flat_map(|found| {
-        found.brakes(|folder| Brake::on_real_time(root, folder).into_iter().collect())
+        found.brakes(root, |folder| Brake::on_real_time(root, folder).into_iter().collect())
     });
     // Of two that are as tight, that of the computer is named.
     std::iter::once(of_all).chain(of_groups).min_by(|a, b| share(a).total_cmp(&share(b)))
@@ -405,19 +414,18 @@ impl Hierarchy {
 /// a group of version 2 holds threads. None where the group is not there.
 ///
 /// # Errors
-/// [`FileError`]: a group below cannot be listed, or has a name that is not UTF-8.
-pub fn members_below(root: &Root, folder: &str) -> Result<Vec<Tid>, FileError> {
+/// [`FileError`]: a group below cannot be listed.
+pub fn members_below(root: &Root, folder: &Path) -> Result<Vec<Tid>, FileError> {
     let mut folders = vec![folder.to_owned()];
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
         let list = ["cgroup.procs", "cgroup.threads"]
             .iter()
-            .find_map(|name| root.read(&format!("{folder}/{name}")).ok());
+            .find_map(|name| std::fs::read_to_string(root.of(&folder.join(name))).ok());
         found.extend(
             list.unwrap_or_default().lines().filter_map(|line| line.trim().parse::<Tid>().ok()),
         );
-        folders
-            .extend(root.all_folders(&folder)?.into_iter().map(|name| format!("{folder}/{name}")));
+        folders.extend(root.all_folders(&folder)?);
     }
     found.sort_unstable();
     found.dedup();

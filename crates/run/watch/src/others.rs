@@ -46,7 +46,11 @@ impl Others {
         let pids = files.processes().unwrap_or_default();
         for pid in pids.into_iter().filter(|pid| !chosen.contains(pid) && *pid != own) {
             // Not through `Files::threads`: a process that is hidden is not one of the chosen.
-            for tid in files.proc.numbers(format_args!("{pid}/task")).unwrap_or_default() {
+            let tids = files.proc.numbers(format_args!("{pid}/task"));
+            if let Err(error) = &tids {
+                files.note_shortage("strangers", pid, error);
+            }
+            for tid in tids.unwrap_or_default() {
                 let times = files.times(pid, tid);
                 others.run_ns.extend(times.map(|times| ((pid, tid), times.run_ns)));
             }

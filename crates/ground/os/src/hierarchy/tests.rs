@@ -99,24 +99,35 @@ fn groups_are_found_by_path_and_walked() {
         (hierarchies.folders(&root, "/"), hierarchies.folders(&root, "none").len()),
         (vec!["/cg".into()], 0)
     );
-    assert_eq!(hierarchies.all(&root).unwrap(), ["/cg", "/cg/a", "/cg/a/b.service"]);
     assert_eq!(
-        (members_below(&root, "/cg/a").unwrap(), members_below(&root, "/none").unwrap().len()),
+        hierarchies.all(&root).unwrap(),
+        ["/cg", "/cg/a", "/cg/a/b.service"].map(PathBuf::from)
+    );
+    assert_eq!(
+        (
+            members_below(&root, Path::new("/cg/a")).unwrap(),
+            members_below(&root, Path::new("/none")).unwrap().len()
+        ),
         (vec![7, 8, 9], 0)
     );
 }
 
-/// Its members would be taken for none.
+/// Its members would be taken for none, and its limits for nothing.
 #[test]
 fn a_group_whose_name_is_not_text_is_not_passed_over() {
     use std::os::unix::ffi::OsStringExt;
     let (_folder, root) = computer(V2, &[("/cg/a/cgroup.procs", "7\n")]);
-    let odd = root.path("/cg/a").join(std::ffi::OsString::from_vec(vec![0xff]));
+    let name = std::ffi::OsString::from_vec(vec![0xff]);
+    let odd = root.path("/cg/a").join(&name);
     std::fs::create_dir(&odd).unwrap();
     std::fs::write(odd.join("cgroup.procs"), "8\n").unwrap();
-    let error = members_below(&root, "/cg/a").unwrap_err();
-    assert_eq!(error.path, "/cg/a");
-    assert_eq!(error.source.kind(), std::io::ErrorKind::InvalidData);
+    assert_eq!(members_below(&root, Path::new("/cg/a")).unwrap(), [7, 8]);
+    let hierarchies = Hierarchies::read(&root);
+    assert!(hierarchies.all(&root).unwrap().contains(&Path::new("/cg/a").join(name)));
+    // A thread's own line is read as text, with something else in place of what is none.
+    let line = String::from_utf8_lossy(b"0::/a/\xff\n").into_owned();
+    let groups = hierarchies.groups(&root, 8, &line);
+    assert!(groups.unseen().is_some_and(|why| why.contains("is not UTF-8")), "{groups:?}");
 }
 
 #[test]

@@ -72,7 +72,8 @@ pub(super) fn none(facts: &Facts) -> Vec<Finding> {
                 cpu.strangers.iter().filter(|one| one.run_percent >= SOME_PERCENT).count() - 1;
             let others = if more == 0 { String::new() } else { format!(", and {more} more") };
             let what = format!(
-                "thread {} '{}' of another program ran {:.0} % of the time on CPU {number}{}{others}",
+                "thread {} '{}' of another program ran {:.0} % of the time on CPU \
+                 {number}{}{others}",
                 stranger.tid,
                 stranger.name,
                 stranger.run_percent,
