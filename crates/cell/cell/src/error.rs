@@ -5,9 +5,9 @@ use crate::claim::Claim;
 use crate::name::Name;
 use crate::site::SiteError;
 use seatmap_document::Blame;
+use seatmap_document::shell_escaped;
 use seatmap_os::CpuSet;
 use seatmap_os::root::FileError;
-use seatmap_os::trusted::shell_escaped;
 use seatmap_statistics::words::agreeing;
 use std::io;
 

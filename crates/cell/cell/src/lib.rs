@@ -17,6 +17,7 @@
 //! | [`mod@create`], [`mod@destroy`], [`mod@renew`], [`mod@verify`] | the verbs |
 //! | [`guardian`], `posted` | the process that puts everything back where a creator dies, and keeps leases |
 //! | [`choose`], [`census`], [`memory`] | which CPUs, who else is there, huge pages |
+//! | [`aside`] | Seatmap's own threads, off a cell's CPUs |
 //! | [`document`] | cells for programs that read them |
 //! | [`error`] | why a cell could not be made or undone |
 //!
@@ -24,6 +25,7 @@
 //! it to be.
 #![deny(missing_docs)]
 
+pub mod aside;
 pub mod backend;
 pub mod census;
 pub mod change;

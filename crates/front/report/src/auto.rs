@@ -154,7 +154,9 @@ fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
     let mut sentences = vec![match (&outcome.kept, outcome.messages_per_s) {
         (Some(kept), _) => on_seats(kept, outcome),
         (None, None) => {
-            "The program ended before it was observed to the end; nothing was changed.".to_owned()
+            "The program, or its time (--seconds), ended before it was observed to the end; \
+             nothing was changed."
+                .to_owned()
         }
         // Seats were given, but the program or the user ended it before they could be compared.
         (None, Some(_)) if outcome.attempts.is_empty() && !outcome.sweeps.is_empty() => {

@@ -29,7 +29,8 @@ pub fn text(cell: &Record) -> String {
         text += &format!(", {threads}{}", owners(&cell.processes_left));
     }
     if !cell.irqs_left.is_empty() {
-        text += &format!(", interrupts {}", visible(&cell.irqs_left.join(" ")));
+        let noun = agreeing(cell.irqs_left.len(), "interrupt", "interrupts");
+        text += &format!(", {noun} {}", visible(&cell.irqs_left.join(" ")));
     }
     text.push('\n');
     if let Some(memory) = &cell.memory {
@@ -165,7 +166,7 @@ mod tests {
         insta::assert_snapshot!(text(&cell()), @r"
         quiet: CPUs 2,3, affinity, stolen time 9.00 % before and 1.50 % just after it was made
           not better: v2-partition: no\u{7} controller
-          left on its CPUs when it was made: 2 bound kernel threads, 1 other thread of process 1 init, interrupts 36
+          left on its CPUs when it was made: 2 bound kernel threads, 1 other thread of process 1 init, interrupt 36
           its lease ends in 0 s
         ");
         let several = ["1 a", "2 b"].map(str::to_owned);

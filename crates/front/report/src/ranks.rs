@@ -77,7 +77,8 @@ fn nodes(plan: &RankPlan, ranks: &[Vec<usize>]) -> String {
             .map(|rank| CpuList(plan.cpus_of_rank[*rank].clone()).to_string())
             .collect();
         let many = if ranks.len() == 1 { "rank" } else { "ranks" };
-        format!("  {:<width$}  {many} {list} on CPUs {}\n", plan.nodes[node], cpus.join(" "))
+        let noun = if cpus.len() == 1 && ranks.len() == 1 { "CPU" } else { "CPUs" };
+        format!("  {:<width$}  {many} {list} on {noun} {}\n", plan.nodes[node], cpus.join(" "))
     };
     let all = used.clone().count();
     let mut text: String = used.take(MOST_NODES).map(line).collect();

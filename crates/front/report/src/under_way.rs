@@ -2,6 +2,7 @@
 
 use crate::about::counted;
 use seatmap_document::{visible, with_causes};
+use seatmap_os::cpu_list;
 use seatmap_tune::{BenchEvent, RaceEvent};
 
 /// The sentence for something that a race tells; `None` for a run that was made.
@@ -24,7 +25,9 @@ pub fn of_race(event: &RaceEvent<'_>) -> Option<String> {
             taken_s - limit_s
         ),
         RaceEvent::CpusTaken { cpus } => {
-            format!("CPUs {cpus} were taken from a run, which is void; it is made again")
+            let were = if cpus.parse::<u32>().is_ok() { "was" } else { "were" };
+            let cpus = cpu_list::named(cpus);
+            format!("{cpus} {were} taken from a run, which is void; it is made again")
         }
         RaceEvent::CpusetShrunk => {
             "some of the race's CPUs were taken from this process for a moment; the run is \

@@ -19,7 +19,7 @@
 //! | [`content_hash`] | whether two values of one type are the same, in 16 digits |
 //! | [`packed`] | what a packed file is, and the way to unpack it |
 //! | [`Position`] | line and column in any text file |
-//! | [`shell_word`] | a word of a command that people copy |
+//! | [`shell_word`], [`shell_escaped`] | a word of a command that people copy |
 //! | `schema` | with the feature of that name: the JSON Schemas of documents, for tests |
 #![deny(missing_docs)]
 
@@ -46,7 +46,7 @@ pub use number::{decimal_number, printed_number, rounded_ns, whole_number};
 pub use packed::packed;
 pub use position::Position;
 pub use sentence::parser_sentence;
-pub use shell::{shell_file, shell_word};
+pub use shell::{shell_escaped, shell_file, shell_word};
 pub use visible::{is_hidden, visible, visible_lines};
 
 use serde::Deserialize;

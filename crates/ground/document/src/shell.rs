@@ -13,15 +13,36 @@ use crate::is_hidden;
 /// ```
 #[must_use]
 pub fn shell_word(word: &str) -> String {
-    if !word.is_empty()
-        && word.chars().all(|c| c.is_ascii_alphanumeric() || "/._-+,:=@%".contains(c))
-    {
+    if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
     if word.contains(is_hidden) {
         return with_escapes(word);
     }
     format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// A word of a command that itself stands in quotation marks: without marks of its own, where it
+/// has no hidden character. A shell drops a line break behind a backslash.
+///
+/// ```
+/// use seatmap_document::shell_escaped;
+/// assert_eq!(shell_escaped("Zoë's file"), r"Zoë\'s\ file");
+/// assert_eq!(shell_escaped("a\nb"), r"$'a\012b'");
+/// ```
+#[must_use]
+pub fn shell_escaped(word: &str) -> String {
+    if word.is_empty() || word.contains(is_hidden) {
+        return shell_word(word);
+    }
+    word.chars()
+        .flat_map(|c| (!is_plain(c) && !c.is_alphanumeric()).then_some('\\').into_iter().chain([c]))
+        .collect()
+}
+
+/// Whether a shell takes a character as it is.
+fn is_plain(c: char) -> bool {
+    c.is_ascii_alphanumeric() || "/._-+,:=@%".contains(c)
 }
 
 fn with_escapes(word: &str) -> String {
@@ -56,11 +77,13 @@ mod tests {
     fn a_shell_reads_the_same_word() {
         for word in ["a", "", "two words", "it's", "$HOME `x` \"y\" \\", "a\nb\u{1b}'\u{202e}", "*"]
         {
-            let script = format!("printf %s {}", shell_word(word));
-            let shell = std::process::Command::new("bash").args(["-c", &script]).output();
-            let Ok(shell) = shell else { return };
-            assert_eq!(String::from_utf8_lossy(&shell.stdout), word, "{script}");
-            assert!(!shell_word(word).contains(is_hidden));
+            for quoted in [shell_word(word), shell_escaped(word)] {
+                let script = format!("printf %s {quoted}");
+                let shell = std::process::Command::new("bash").args(["-c", &script]).output();
+                let Ok(shell) = shell else { return };
+                assert_eq!(String::from_utf8_lossy(&shell.stdout), word, "{script}");
+                assert!(!quoted.contains(is_hidden));
+            }
         }
         assert_eq!(shell_file("-x y"), "./'-x y'");
     }

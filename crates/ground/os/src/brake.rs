@@ -6,7 +6,7 @@
 use crate::group_quota;
 use crate::mounts;
 use crate::root::Root;
-use crate::trusted::shell_escaped;
+use seatmap_document::shell_escaped;
 
 /// The ways in which a group holds its members back.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,6 +31,8 @@ pub enum BrakeKind {
         /// The share.
         percent: f64,
     },
+    /// `freezer.state`, `cgroup.freeze`: no member runs, and none notices.
+    Frozen,
 }
 
 /// The limit on the real-time threads of the whole computer; -1 means none, also for groups
@@ -59,8 +61,8 @@ pub struct Brake {
 impl Brake {
     /// The brakes on the CPU time of the group in this folder.
     pub(crate) fn on_time(root: &Root, folder: &str) -> Vec<Self> {
-        let is_idle = root.read(&format!("{folder}/cpu.idle")).is_ok_and(|text| text.trim() == "1");
-        let idle = is_idle.then(|| Brake::new(root, folder, "cpu.idle", BrakeKind::Idle));
+        let idle = is_set(root, folder, "cpu.idle")
+            .then(|| Brake::new(root, folder, "cpu.idle", BrakeKind::Idle));
         // Without a limit the file says "max".
         let clamp = root.read(&format!("{folder}/cpu.uclamp.max")).ok();
         let percent: Option<f64> = clamp.and_then(|text| text.trim().parse().ok());
@@ -107,6 +109,20 @@ impl Brake {
         })
     }
 
+    /// That by which the group in this folder is frozen itself: the members of a group below cannot
+    /// run either, but its own file does not thaw them.
+    pub(crate) fn on_running(root: &Root, folder: &str) -> Option<Self> {
+        // Documentation/admin-guide/cgroup-v1/freezer-subsystem.rst.
+        let name = if is_set(root, folder, "freezer.self_freezing") {
+            "freezer.state"
+        } else if is_set(root, folder, "cgroup.freeze") {
+            "cgroup.freeze"
+        } else {
+            return None;
+        };
+        Some(Brake::new(root, folder, name, BrakeKind::Frozen))
+    }
+
     fn new(root: &Root, folder: &str, name: &str, kind: BrakeKind) -> Self {
         Brake {
             group: String::new(),
@@ -128,6 +144,10 @@ impl Brake {
             }
             BrakeKind::Memory { high_bytes } => {
                 format!("slowed down above {} MiB of memory (memory.high)", high_bytes >> 20)
+            }
+            BrakeKind::Frozen => {
+                let name = self.file.rsplit('/').next().unwrap_or_default();
+                format!("frozen ({name})")
             }
             BrakeKind::RealTime { percent } => {
                 let name = self.file.rsplit('/').next().unwrap_or_default();
@@ -153,6 +173,10 @@ fn share(root: &Root, runtime: &str, period: &str) -> Option<f64> {
     (0 < runtime_us && runtime_us < period_us).then(|| 100.0 * runtime_us as f64 / period_us as f64)
 }
 
+fn is_set(root: &Root, folder: &str, name: &str) -> bool {
+    root.read(&format!("{folder}/{name}")).is_ok_and(|text| text.trim() == "1")
+}
+
 fn number(root: &Root, file: &str) -> Option<i64> {
     root.read(file).ok()?.trim().parse::<i64>().ok()
 }
@@ -170,7 +194,9 @@ pub fn release(file: &str, unit: Option<&str>) -> String {
         ("memory.high", Some(unit)) => {
             format!("systemctl set-property --runtime {unit} MemoryHigh=infinity")
         }
-        ("cpu.idle", None) => format!("echo 0 > {file}"),
+        // `systemctl thaw` refuses where systemd has not frozen the unit itself.
+        ("cpu.idle", None) | ("cgroup.freeze", _) => format!("echo 0 > {file}"),
+        ("freezer.state", _) => format!("echo THAWED > {file}"),
         // A group gets no more than the group above it has, so that the limit is taken from all.
         ("cpu.rt_runtime_us" | "sched_rt_runtime_us", _) => format!("echo -1 > {REAL_TIME}"),
         _ => format!("echo max > {file}"),
@@ -191,19 +217,22 @@ mod tests {
         let write = |name: &str, text: &str| std::fs::write(group.join(name), text).unwrap();
         let read = || {
             let memory = Brake::on_memory(&root, &path);
-            Brake::on_time(&root, &path).into_iter().chain(memory).collect::<Vec<Brake>>()
+            let frozen = Brake::on_running(&root, &path);
+            Brake::on_time(&root, &path).into_iter().chain(memory).chain(frozen).collect::<Vec<_>>()
         };
         assert_eq!(read(), []);
         write("cpu.idle", "1\n");
         write("cpu.uclamp.max", "20.00\n");
         write("memory.high", "67108864\n");
         write("memory.events", "low 0\nhigh 9\nmax 0\n");
+        write("cgroup.freeze", "1\n");
         let found = read();
         let words: Vec<String> = found.iter().map(Brake::words).collect();
         let expected = [
             "idle (cpu.idle)",
             "clamped to 20 % of the speed (cpu.uclamp.max)",
             "slowed down above 64 MiB of memory (memory.high)",
+            "frozen (cgroup.freeze)",
         ];
         assert_eq!(words, expected);
         assert_eq!(found[2].stops, Some(9));

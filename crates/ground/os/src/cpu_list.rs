@@ -134,6 +134,12 @@ impl CpuList {
     }
 }
 
+/// A list of CPUs, as text, in a sentence: `CPU 3`, `CPUs 0-2,8`.
+#[must_use]
+pub fn named(list: &str) -> String {
+    list.parse::<CpuList>().map_or_else(|_| format!("CPUs {list}"), |cpus| cpus.named())
+}
+
 impl fmt::Display for CpuList {
     /// Runs of three and more are written as ranges, in list order.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

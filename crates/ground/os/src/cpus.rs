@@ -3,14 +3,15 @@
 use crate::kernel::Scheduler;
 use crate::root::Root;
 use crate::{CpuList, CpuSet};
-use crate::{affinity, small};
+use crate::{affinity, cpu_list, rights, small};
 
 /// Why a CPU cannot be measured on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CpuError {
     /// There is no such CPU.
     #[error(
-        "CPU {cpu} does not exist: this machine has CPUs {present}; 'seatmap show host' lists them"
+        "CPU {cpu} does not exist: this machine has {}; 'seatmap show host' lists them",
+        cpu_list::named(.present)
     )]
     Absent {
         /// The CPU asked for.
@@ -21,7 +22,8 @@ pub enum CpuError {
     /// The CPU is present, but offline.
     #[error(
         "CPU {cpu} is offline; 'echo 1 > /sys/devices/system/cpu/cpu{cpu}/online' brings it back, \
-         as root"
+         {}",
+        rights::as_root()
     )]
     Offline {
         /// The CPU asked for.

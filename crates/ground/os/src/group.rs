@@ -101,7 +101,7 @@ mod tests {
     fn a_group_whose_members_cannot_be_read_is_not_empty() {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
-        assert_eq!(members(&root, "/gone").unwrap(), []);
+        assert!(members(&root, "/gone").unwrap().is_empty());
         std::fs::create_dir_all(folder.path().join("group/cgroup.procs")).unwrap();
         let error = members(&root, "/group").unwrap_err();
         assert_eq!(error.source.raw_os_error(), Some(libc::EISDIR));

@@ -14,6 +14,7 @@ use crate::mounts::{self, Mount};
 use crate::root::{FileError, Root};
 use located::Located;
 use std::collections::HashSet;
+use std::path::{Path, PathBuf};
 
 /// The inode of the first cgroup namespace (`PROC_CGROUP_INIT_INO` of `include/linux/proc_ns.h`).
 const FIRST_NAMESPACE: &str = "cgroup:[4026531835]";
@@ -49,6 +50,9 @@ pub struct Groups {
     time: Option<Located>,
     /// The group of version 2 that says how much memory.
     memory: Option<Located>,
+    /// The groups that can freeze it: of version 1's freezer, and of version 2, which both may hold
+    /// where both are mounted.
+    freezers: Vec<Located>,
     /// Why not every limit on the CPU time can be seen.
     unseen: Option<String>,
 }
@@ -61,18 +65,23 @@ impl Groups {
         self.unseen.as_deref()
     }
 
-    /// The threads that are in the group of CPUs and in that of CPU time, without those of the
-    /// groups below; `None` where the kernel lists neither. Version 1 has a hierarchy for each, and
-    /// a thread may have a group of its own in either.
+    /// The threads that are in all of these groups, without those of the groups below; `None` where
+    /// the kernel lists none of them. Version 1 has a hierarchy for each, and a thread may have a
+    /// group of its own in any.
     #[must_use]
     pub fn threads(&self, root: &Root) -> Option<Vec<Tid>> {
-        match (listed(root, &self.time), listed(root, &self.cpuset)) {
-            (Some(of_time), Some(of_cpus)) => {
-                let of_cpus: HashSet<Tid> = of_cpus.into_iter().collect();
-                Some(of_time.into_iter().filter(|tid| of_cpus.contains(tid)).collect())
-            }
-            (of_time, of_cpus) => of_time.or(of_cpus),
-        }
+        let groups = self.time.iter().chain(&self.cpuset).chain(&self.freezers);
+        let mut folders: Vec<String> = groups.map(Located::folder).collect();
+        folders.sort_unstable();
+        // Of version 2 all of them are one.
+        folders.dedup();
+        let mut lists = folders.iter().filter_map(|folder| located::threads(root, folder));
+        let first = lists.next()?;
+        Some(lists.fold(first, |mut common, list| {
+            let list: HashSet<Tid> = list.into_iter().collect();
+            common.retain(|tid| list.contains(tid));
+            common
+        }))
     }
 
     /// Whether nothing is known of them.
@@ -80,10 +89,6 @@ impl Groups {
     pub fn is_empty(&self) -> bool {
         self.cpuset.is_none() && self.time.is_none()
     }
-}
-
-fn listed(root: &Root, group: &Option<Located>) -> Option<Vec<Tid>> {
-    located::threads(root, &group.as_ref()?.folder())
 }
 
 /// The limits of a group, with those of the groups above it.
@@ -165,12 +170,19 @@ impl Hierarchies {
             .located(root, tid, membership, "memory")
             .unwrap_or_default()
             .filter(Located::is_v2);
+        let freezers = [line_of(membership, "freezer"), line_of_v2(membership)];
+        let freezers = freezers.into_iter().flatten().filter_map(|(is_v2, path)| {
+            self.mounted_group(root, tid, is_v2, path, "freezer").unwrap_or_default()
+        });
+        let mut freezers: Vec<Located> = freezers.collect();
+        // Without a line for the freezer, both are the line of version 2.
+        freezers.dedup();
         match self.located(root, tid, membership, "cpu") {
             Ok(time) => {
                 let unseen = time.as_ref().and_then(Located::unseen);
-                Groups { cpuset, time, memory, unseen }
+                Groups { cpuset, time, memory, freezers, unseen }
             }
-            Err(unseen) => Groups { cpuset, time: None, memory, unseen: Some(unseen) },
+            Err(unseen) => Groups { cpuset, time: None, memory, freezers, unseen: Some(unseen) },
         }
     }
 
@@ -185,6 +197,26 @@ impl Hierarchies {
         controller: &str,
     ) -> Result<Option<Located>, String> {
         let Some((is_v2, path)) = line_of(membership, controller) else { return Ok(None) };
+        self.mounted_group(root, tid, is_v2, path, controller)
+    }
+
+    /// The group with this path in the hierarchy of version 2, or in that of a controller of
+    /// version 1.
+    fn mounted_group(
+        &self,
+        root: &Root,
+        tid: Tid,
+        is_v2: bool,
+        path: &str,
+        controller: &str,
+    ) -> Result<Option<Located>, String> {
+        // Paths that are not text are read with this in place of what is none.
+        if path.contains(char::REPLACEMENT_CHARACTER) {
+            return Err(format!(
+                "the control group {path} has a name that is not UTF-8, so its limits cannot be \
+                 read"
+            ));
+        }
         let mut mounted: Vec<&Hierarchy> = self
             .mounted
             .iter()
@@ -225,7 +257,7 @@ impl Hierarchies {
                 .unwrap_or_default()
                 .to_owned(),
             cpusets: groups.cpuset.as_ref().map(|found| found.cpusets(root)).unwrap_or_default(),
-            is_read_only: groups.cpuset.as_ref().is_some_and(Located::is_read_only),
+            is_read_only: groups.cpuset.as_ref().is_some_and(|found| found.is_read_only(root)),
             cpus: inherited(
                 root,
                 groups,
@@ -277,22 +309,21 @@ impl Hierarchies {
         found
     }
 
-    /// Every group of every hierarchy, by its folder.
+    /// Every group of every hierarchy, by its folder. Names that are not text are among them.
     ///
     /// # Errors
     /// [`FileError`]: a group cannot be read.
-    pub fn all(&self, root: &Root) -> Result<Vec<String>, FileError> {
-        let mut found: Vec<String> =
-            self.mounted.iter().map(|hierarchy| hierarchy.folder.clone()).collect();
+    pub fn all(&self, root: &Root) -> Result<Vec<PathBuf>, FileError> {
+        let mut found: Vec<PathBuf> =
+            self.mounted.iter().map(|hierarchy| PathBuf::from(&hierarchy.folder)).collect();
         found.sort_unstable();
         found.dedup();
         let mut at = 0;
         while at < found.len() {
-            let inner =
-                root.folders(&found[at])?.into_iter().map(|name| format!("{}/{name}", found[at]));
-            let inner: Vec<String> =
-                inner.filter(|folder| root.has(&format!("{folder}/cgroup.procs"))).collect();
-            found.extend(inner);
+            let inner = root.all_folders(&found[at])?;
+            found.extend(
+                inner.into_iter().filter(|folder| root.of(&folder.join("cgroup.procs")).exists()),
+            );
             at += 1;
         }
         Ok(found)
@@ -305,12 +336,17 @@ fn inherited(root: &Root, groups: &Groups, names: &[&str]) -> Option<String> {
 
 /// The settings that hold the members of these groups back, beside quotas.
 fn brakes(root: &Root, groups: &Groups) -> Vec<Brake> {
-    let time =
-        groups.time.iter().flat_map(|found| found.brakes(|folder| Brake::on_time(root, folder)));
+    let time = groups
+        .time
+        .iter()
+        .flat_map(|found| found.brakes(root, |folder| Brake::on_time(root, folder)));
     let memory = groups.memory.iter().flat_map(|found| {
-        found.brakes(|folder| Brake::on_memory(root, folder).into_iter().collect())
+        found.brakes(root, |folder| Brake::on_memory(root, folder).into_iter().collect())
     });
-    time.chain(memory).collect()
+    let frozen = groups.freezers.iter().flat_map(|found| {
+        found.brakes(root, |folder| Brake::on_running(root, folder).into_iter().collect())
+    });
+    time.chain(memory).chain(frozen).collect()
 }
 
 /// The tightest limit on real-time threads. Groups count only while the kernel limits the whole
@@ -318,7 +354,7 @@ fn brakes(root: &Root, groups: &Groups) -> Vec<Brake> {
 fn real_time(root: &Root, groups: &Groups) -> Option<Brake> {
     let of_all = Brake::on_real_time_of_all(root)?;
     let of_groups = groups.time.iter().flat_map(|found| {
-        found.brakes(|folder| Brake::on_real_time(root, folder).into_iter().collect())
+        found.brakes(root, |folder| Brake::on_real_time(root, folder).into_iter().collect())
     });
     // Of two that are as tight, that of the computer is named.
     std::iter::once(of_all).chain(of_groups).min_by(|a, b| share(a).total_cmp(&share(b)))
@@ -337,11 +373,14 @@ fn is_below(path: &str, folder: &str) -> bool {
 fn line_of<'a>(membership: &'a str, controller: &str) -> Option<(bool, &'a str)> {
     let of_v1 = groups_of(membership)
         .find(|(controllers, _)| controllers.split(',').any(|one| one == controller));
-    of_v1.map(|(_, path)| (false, path)).or_else(|| {
-        groups_of(membership)
-            .find(|(controllers, _)| controllers.is_empty())
-            .map(|(_, path)| (true, path))
-    })
+    of_v1.map(|(_, path)| (false, path)).or_else(|| line_of_v2(membership))
+}
+
+/// The path in the hierarchy of version 2, beside `true`.
+fn line_of_v2(membership: &str) -> Option<(bool, &str)> {
+    groups_of(membership)
+        .find(|(controllers, _)| controllers.is_empty())
+        .map(|(_, path)| (true, path))
 }
 
 fn groups_of(membership: &str) -> impl Iterator<Item = (&str, &str)> {
@@ -375,19 +414,18 @@ impl Hierarchy {
 /// a group of version 2 holds threads. None where the group is not there.
 ///
 /// # Errors
-/// [`FileError`]: a group below cannot be listed, or has a name that is not UTF-8.
-pub fn members_below(root: &Root, folder: &str) -> Result<Vec<Tid>, FileError> {
+/// [`FileError`]: a group below cannot be listed.
+pub fn members_below(root: &Root, folder: &Path) -> Result<Vec<Tid>, FileError> {
     let mut folders = vec![folder.to_owned()];
     let mut found = Vec::new();
     while let Some(folder) = folders.pop() {
         let list = ["cgroup.procs", "cgroup.threads"]
             .iter()
-            .find_map(|name| root.read(&format!("{folder}/{name}")).ok());
+            .find_map(|name| std::fs::read_to_string(root.of(&folder.join(name))).ok());
         found.extend(
             list.unwrap_or_default().lines().filter_map(|line| line.trim().parse::<Tid>().ok()),
         );
-        folders
-            .extend(root.all_folders(&folder)?.into_iter().map(|name| format!("{folder}/{name}")));
+        folders.extend(root.all_folders(&folder)?);
     }
     found.sort_unstable();
     found.dedup();

@@ -26,7 +26,7 @@
 //! | [`devices`] | accelerators and network cards, and the NUMA node of each |
 //! | [`watchpoints`] | which thread writes to an address |
 //! | [`userfault`] | whether this user may see the page faults of a process |
-//! | [`mounts`], [`visibility`] | what is mounted; which processes this user is shown |
+//! | [`mounts`], [`visibility`], [`rights`] | what is mounted; which processes this user is shown; what root may not |
 //! | [`attribute`], [`memory`] | notes on files that the kernel keeps for us; how much memory is free |
 //! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes on which a process's pages are |
 //! | [`root`] | the files of `/proc` and `/sys` below a root that tests can set |
@@ -45,8 +45,8 @@
 //! | [`state`] | the folder where Seatmap remembers things between runs |
 //! | [`boot`], [`steal`], [`claim`] | this boot; stolen CPU time; one measurement of this computer at a time |
 //!
-//! It is the lowest crate, small and pure Rust, so that libraries which only pin a thread can
-//! afford it.
+//! It is small and pure Rust, so that libraries which only pin a thread can afford it, and stands
+//! on `seatmap-document` alone, which quotes the words of commands.
 #![deny(missing_docs)]
 
 pub mod affinity;
@@ -89,6 +89,7 @@ pub mod published;
 pub mod quota;
 pub mod records;
 pub mod registers;
+pub mod rights;
 mod ring;
 pub mod root;
 pub mod sample;

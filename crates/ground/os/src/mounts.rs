@@ -1,6 +1,7 @@
 //! The mounts of this process, from `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
 
 use crate::bytes::{lines, unescaped, words};
+use crate::rights;
 use crate::root::Root;
 
 /// One mount.
@@ -50,7 +51,8 @@ pub fn all(root: &Root) -> Vec<Mount> {
     lines(text.as_bytes()).filter_map(Mount::parse).collect()
 }
 
-/// Whether the mount that a file is on takes no writes.
+/// Whether a file takes no writes from here: the mount that it is on takes none, or the kernel
+/// refuses root.
 #[must_use]
 pub fn is_read_only(root: &Root, path: &str) -> bool {
     let mounts = all(root);
@@ -59,7 +61,7 @@ pub fn is_read_only(root: &Root, path: &str) -> bool {
         .iter()
         .filter(|mount| holds(path, &mount.folder))
         .max_by_key(|mount| mount.folder.len());
-    innermost.is_some_and(|mount| mount.is_read_only)
+    innermost.is_some_and(|mount| mount.is_read_only) || rights::is_closed_to_root(root, path)
 }
 
 fn holds(path: &str, folder: &str) -> bool {

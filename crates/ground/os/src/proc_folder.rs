@@ -24,6 +24,9 @@ const LONGEST_LINK: usize = 4096;
 /// The most files of threads that stay open. Each takes about 6 KiB of the kernel's memory.
 const MOST_KEPT: usize = 4096;
 
+/// The files that stay free for everything else that this process opens, however few it may.
+const LEFT_FREE: usize = 32;
+
 /// The folder `/proc`, held open.
 #[derive(Debug)]
 pub struct ProcFolder {
@@ -59,7 +62,7 @@ impl ProcFolder {
     /// process may: to open and close one takes five times as long as to read it.
     /// [`ProcFolder::forget`] closes those of threads that have ended.
     pub fn keep_open(&mut self) {
-        self.most_kept = MOST_KEPT.min(room_for_files() / 2);
+        self.most_kept = MOST_KEPT.min(room_for_files().saturating_sub(LEFT_FREE) / 2);
     }
 
     /// Closes the files kept of all threads but those that live.

@@ -6,7 +6,7 @@
 //! either.
 
 use crate::bytes::{small, value, words};
-use crate::{Root, Tid};
+use crate::{Root, Tid, rights};
 use std::fs;
 
 /// The kind of file system that `statfs` names for a real `/proc` (`include/uapi/linux/magic.h`).
@@ -25,7 +25,8 @@ pub enum ProcError {
     /// Nothing is mounted there, or another file system than `proc`.
     #[error(
         "/proc is not mounted here, so no program can be seen; mount it with 'mount -t proc proc \
-         /proc', as root (a chroot needs it inside)"
+         /proc', {} (a chroot needs it inside)",
+        rights::as_root()
     )]
     Absent,
     /// It belongs to another PID namespace.

@@ -10,7 +10,7 @@ pub use crate::group_quota::Quota;
 use crate::brake::Brake;
 use crate::hierarchy::Hierarchies;
 use crate::root::Root;
-use crate::trusted::shell_escaped;
+use seatmap_document::shell_escaped;
 
 /// The command that gives a group this many CPUs, through systemd where a unit of it owns the
 /// group.

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A computer's files, below a folder: `/` for this computer, another for a test's.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,16 +86,19 @@ impl Root {
     /// [`FileError`]: the folder is there and cannot be read, which says nothing about the names in
     /// it.
     pub fn names(&self, folder: &str) -> Result<Vec<String>, FileError> {
-        let mut names: Vec<String> =
-            self.entries(folder)?.into_iter().filter_map(|name| name.into_string().ok()).collect();
+        let mut names: Vec<String> = self
+            .entries(folder, self.path(folder))?
+            .into_iter()
+            .filter_map(|name| name.into_string().ok())
+            .collect();
         names.sort_unstable();
         Ok(names)
     }
 
-    fn entries(&self, folder: &str) -> Result<Vec<OsString>, FileError> {
-        let listed = fs::read_dir(self.path(folder))
-            .and_then(|all| all.map(|entry| Ok(entry?.file_name())).collect());
-        match listed.map_err(at(folder)) {
+    fn entries(&self, shown: &str, folder: PathBuf) -> Result<Vec<OsString>, FileError> {
+        let listed =
+            fs::read_dir(folder).and_then(|all| all.map(|entry| Ok(entry?.file_name())).collect());
+        match listed.map_err(at(shown)) {
             Err(error) if error.is_absent() => Ok(Vec::new()),
             listed => listed,
         }
@@ -110,19 +113,23 @@ impl Root {
         Ok(names.filter(|name| self.path(&format!("{folder}/{name}")).is_dir()).collect())
     }
 
-    /// The folders in a folder, by name, where none may be missing: users choose the names of
-    /// control groups.
+    /// The folders in a folder as that computer knows them, sorted; none where it is not there.
+    /// Users choose the names of control groups, so that some may not be text.
     ///
     /// # Errors
-    /// As [`Root::names`], and where a name is not UTF-8: it cannot be looked into.
-    pub fn all_folders(&self, folder: &str) -> Result<Vec<String>, FileError> {
-        match self.entries(folder)?.into_iter().find(|name| name.to_str().is_none()) {
-            None => self.folders(folder),
-            Some(name) => {
-                let why = format!("{name:?} is not UTF-8, so that it cannot be looked into");
-                Err(at(folder)(io::Error::new(io::ErrorKind::InvalidData, why)))
-            }
-        }
+    /// As [`Root::names`].
+    pub fn all_folders(&self, folder: &Path) -> Result<Vec<PathBuf>, FileError> {
+        let names = self.entries(&folder.display().to_string(), self.of(folder))?;
+        let mut folders: Vec<PathBuf> = names.into_iter().map(|name| folder.join(name)).collect();
+        folders.retain(|path| self.of(path).is_dir());
+        folders.sort_unstable();
+        Ok(folders)
+    }
+
+    /// The path on this computer of a file of that computer, whose name need not be text.
+    #[must_use]
+    pub fn of(&self, path: &Path) -> PathBuf {
+        self.0.join(path.strip_prefix("/").unwrap_or(path))
     }
 
     /// Makes a folder, if it is not there.
@@ -171,18 +178,18 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_is_not_text_is_left_out_or_refused() {
+    fn a_name_that_is_not_text_is_left_out_or_kept_as_it_is() {
         use std::os::unix::ffi::OsStringExt;
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());
         root.make_folder("/a").unwrap();
-        assert_eq!(root.all_folders("/").unwrap(), ["a"]);
-        assert!(root.all_folders("/none").unwrap().is_empty());
-        std::fs::create_dir(folder.path().join(OsString::from_vec(vec![b'b', 0xff]))).unwrap();
+        assert!(root.all_folders(Path::new("/none")).unwrap().is_empty());
+        let odd = OsString::from_vec(vec![b'b', 0xff]);
+        std::fs::create_dir(folder.path().join(&odd)).unwrap();
         assert_eq!(root.names("/").unwrap(), ["a"]);
         assert_eq!(root.folders("/").unwrap(), ["a"]);
-        let refused = root.all_folders("/").unwrap_err().source.to_string();
-        assert_eq!(refused, "\"b\\xFF\" is not UTF-8, so that it cannot be looked into");
+        let all = root.all_folders(Path::new("/")).unwrap();
+        assert_eq!(all, [PathBuf::from("/a"), Path::new("/").join(&odd)]);
     }
 
     #[test]

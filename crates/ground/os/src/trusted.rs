@@ -43,6 +43,7 @@ pub use walk::reach;
 
 use crate::whole_file;
 use rustix::fs::{self, AtFlags, OFlags};
+use seatmap_document::shell_escaped;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -108,20 +109,6 @@ pub enum TrustError {
     /// A name with a slash, or that of a folder.
     #[error("'{}' is not the name of a file", .0.display())]
     NotAName(OsString),
-}
-
-/// A path as a word of a command that stands in quotation marks: a shell takes each character as it
-/// is.
-#[must_use]
-pub fn shell_escaped(path: &str) -> String {
-    path.chars()
-        .flat_map(|c| {
-            (!(c.is_alphanumeric() || "/._-+,:=@%".contains(c)))
-                .then_some('\\')
-                .into_iter()
-                .chain([c])
-        })
-        .collect()
 }
 
 impl TrustError {

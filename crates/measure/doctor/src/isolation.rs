@@ -39,8 +39,10 @@ pub fn examine(topology: &Topology, cpus: &[u32], may_try: bool) -> Vec<Diagnosi
     let online = Cpus::read().map(|cpus| cpus.online).unwrap_or_default();
     let list = CpuList(cpus.to_vec());
     if cpus.is_empty() || online.iter().all(|cpu| cpus.contains(cpu)) {
-        let found =
-            format!("CPUs {list}: a cell needs at least one CPU, and must leave one to the system");
+        let found = format!(
+            "{}: a cell needs at least one CPU, and must leave one to the system",
+            list.named()
+        );
         return vec![finding(
             "isolation",
             Severity::No,

@@ -9,6 +9,7 @@ use seatmap_os::Root;
 use seatmap_os::brake::Brake;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::quota::{self, Quota, Quotas};
+use seatmap_os::rights;
 use seatmap_os::steal::CpuTime;
 use seatmap_statistics::words::{agreeing, counted};
 use std::time::Duration;
@@ -295,7 +296,8 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
     } else {
         let closed = closed.join(" and ");
         let ask = format!(
-            "ask whoever started this container to raise the quota of the control group {closed}"
+            "ask {} to raise the quota of the control group {closed}",
+            rights::whom_to_ask(&Root::new("/"))
         );
         Remedy::advice(ask)
     };
@@ -306,7 +308,8 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
 fn brake(brake: &Brake) -> Diagnosis {
     let found = format!("the control group {} is {}", brake.group, brake.words());
     let remedy = if brake.is_read_only {
-        Remedy::advice(format!("ask whoever started this container to change {}", brake.file))
+        let who = rights::whom_to_ask(&Root::new("/"));
+        Remedy::advice(format!("ask {who} to change {}", brake.file))
     } else {
         Remedy::new(RemedyKind::ReleaseGroup, brake.release())
     };

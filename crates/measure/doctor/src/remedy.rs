@@ -6,6 +6,7 @@
 
 use seatmap_os::Root;
 use seatmap_os::mounts::is_read_only;
+use seatmap_os::rights;
 use serde::Serialize;
 
 /// A kind of remedy.
@@ -116,7 +117,7 @@ impl Remedy {
     /// Writes a value to several files of the kernel.
     pub(crate) fn write_all(root: &Root, kind: RemedyKind, paths: &[String], value: &str) -> Self {
         if paths.iter().any(|path| is_read_only(root, path)) {
-            return Remedy::ask_outside(value, &paths.join(" and "));
+            return Remedy::ask_outside(root, value, &paths.join(" and "));
         }
         let commands: Vec<String> =
             paths.iter().map(|path| format!("echo {value} > {path}")).collect();
@@ -131,15 +132,15 @@ impl Remedy {
         value: &str,
     ) -> Self {
         if is_read_only(root, pattern) {
-            return Remedy::ask_outside(value, pattern);
+            return Remedy::ask_outside(root, value, pattern);
         }
         Remedy::new(kind, format!("for file in {pattern}; do echo {value} > $file; done"))
     }
 
-    /// Most containers see the kernel's files and cannot write to them: no command given inside
-    /// helps there.
-    fn ask_outside(value: &str, paths: &str) -> Self {
-        Remedy::advice(format!("ask whoever started this container to write {value} to {paths}"))
+    /// Most containers and user namespaces see the kernel's files and cannot write to them: no
+    /// command given inside helps there.
+    fn ask_outside(root: &Root, value: &str, paths: &str) -> Self {
+        Remedy::advice(format!("ask {} to write {value} to {paths}", rights::whom_to_ask(root)))
     }
 }
 

@@ -16,7 +16,8 @@ const FAIR_SERVERS: &str = "/sys/kernel/debug/sched/fair_server";
 
 /// The two reasons for which a file of debugfs cannot be read. Only one of them means that all is
 /// well.
-const UNANSWERED: &str = "not known: this kernel does not have it, or only root may ask";
+const UNANSWERED: &str =
+    "not known: this kernel does not have it, or only root of the host may ask";
 
 /// Examines the kernel below a root, and the environment that programs would be started with.
 #[must_use]

@@ -1,7 +1,7 @@
 //! Why noise could not be measured.
 
 use seatmap_document::Blame;
-use seatmap_os::CpuError;
+use seatmap_os::{CpuError, cpu_list};
 use std::io;
 use std::path::PathBuf;
 
@@ -50,8 +50,9 @@ pub enum Error {
     /// A meter was not on its CPU in the end: the CPU went offline, or another process moved the
     /// thread.
     #[error(
-        "the meter was moved off CPU {cpu} while it measured, to CPUs {found}; nothing measured \
-         there is kept"
+        "the meter was moved off CPU {cpu} while it measured, to {}; nothing measured there is \
+         kept",
+        cpu_list::named(.found)
     )]
     Moved {
         /// The CPU.
@@ -70,7 +71,8 @@ pub enum Error {
     },
     /// The kernel's trace cannot be had.
     #[error(
-        "the kernel's trace cannot be had; it takes root and a kernel with tracefs (CONFIG_FTRACE)"
+        "the kernel's trace cannot be had; it takes root of the host and a kernel with tracefs \
+         (CONFIG_FTRACE)"
     )]
     Trace(#[source] io::Error),
     /// A meter ended without a result.

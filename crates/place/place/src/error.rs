@@ -45,7 +45,7 @@ pub enum PlaceError {
     #[error("the machine knows no distances of PU {0}")]
     NoSuchPu(u32),
     /// A level that the topology does not tell.
-    #[error("the topology does not say which PUs share a {0}")]
+    #[error("the topology does not say which PUs share one {0}")]
     UnknownLevel(&'static str),
     /// Fewer groups than tasks.
     #[error(

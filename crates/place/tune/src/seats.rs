@@ -177,17 +177,17 @@ fn disturbed(cores: &[Core]) -> Vec<String> {
     noisy
         .map(|core| {
             let Activity { busy_percent, interrupts_per_s } = core.activity;
-            let cpus = CpuList(core.pus.clone());
+            let cpus = CpuList(core.pus.clone()).named();
             // One sentence a core: a program that runs there disturbs more than the interrupts that
             // it causes.
             if busy_percent > QUIET_PERCENT {
                 return format!(
-                    "something else ran on CPU {cpus} for {busy_percent:.0} % of the time before \
+                    "something else ran on {cpus} for {busy_percent:.0} % of the time before \
                      the start"
                 );
             }
             let interrupts = counted_figure(interrupts_per_s, 0, "interrupt");
-            format!("{interrupts} of devices a second came to CPU {cpus} before the start")
+            format!("{interrupts} of devices a second came to {cpus} before the start")
         })
         .collect()
 }

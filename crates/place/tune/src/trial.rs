@@ -9,6 +9,7 @@ use rustix::process::WaitStatus;
 use seatmap_document::printed_number;
 use seatmap_os::CpuSet;
 use seatmap_os::counter::Counter;
+use seatmap_os::cpu_list;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -142,9 +143,16 @@ pub enum TrialError {
     /// A CPU of the run was missing before it, during it or after it: a cpuset or a mask was
     /// changed, or it went offline.
     #[error(
-        "'{command}': the run is void, since its CPUs {cpus} {} (a cpuset or a taskset was \
-         changed, or one went offline)",
-        if *.is_back { "were not all there during it" } else { "cannot be had now" }
+        "'{command}': the run is void, since its {} {} (a cpuset or a taskset was changed, or one \
+         went offline)",
+        cpu_list::named(.cpus),
+        if !*.is_back {
+            "cannot be had now"
+        } else if .cpus.parse::<u32>().is_ok() {
+            "was not there all the time"
+        } else {
+            "were not all there during it"
+        }
     )]
     CpusTaken {
         /// The command.
@@ -156,8 +164,8 @@ pub enum TrialError {
     },
     /// The CPUs of the run could not be looked at before it, during it or after it.
     #[error(
-        "'{command}': the run is void, since it cannot be seen whether its CPUs {cpus} were all \
-         there"
+        "'{command}': the run is void, since it cannot be seen whether its {} stayed there",
+        cpu_list::named(.cpus)
     )]
     CpusUnseen {
         /// The command.

@@ -6,6 +6,7 @@
 //! so that Ctrl-C does not reach it.
 
 use crate::tuned::{Seats, Setting};
+use seatmap_os::rights;
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::switches::{Position, Switch};
 use std::io::{self, BufRead, Write};
@@ -23,7 +24,11 @@ pub enum VariedError {
     )]
     Absent(Switch),
     /// The user may not turn it.
-    #[error("{0} cannot be turned; run it as root, or leave --vary {word} out", word = .0.word())]
+    #[error(
+        "{0} cannot be turned; run it {by}, or leave --vary {word} out",
+        by = rights::as_root(),
+        word = .0.word()
+    )]
     Refused(Switch, #[source] FileError),
     /// The process that puts it back cannot be started.
     #[error("the process that puts switches of the kernel back cannot be started")]

@@ -96,7 +96,8 @@ impl LaunchError {
         LaunchError::Forbidden(match (tracer, scope.trim()) {
             (1.., _) => "this program is traced itself, by strace or a debugger; run it without",
             (_, "2") => {
-                "kernel.yama.ptrace_scope is 2; be root, or 'sysctl kernel.yama.ptrace_scope=1'"
+                "kernel.yama.ptrace_scope is 2; be root of the host, which may also allow it: \
+                 'sysctl kernel.yama.ptrace_scope=1'"
             }
             (_, "3") => {
                 "kernel.yama.ptrace_scope is 3 until the next boot; --match alone needs no ptrace"

@@ -1,14 +1,16 @@
 //! A program in a cell: it is told where it is, and leaves nothing behind for the next one.
 
 use crate::allocator::SeatAllocator;
+use crate::cell_watch::CellWatch;
 use crate::ending::Ending;
 use crate::error::LaunchError;
 use crate::executable::{Executable, ProgramError};
 use crate::launch::{self, LaunchOptions};
 use crate::loader;
 use crate::report::Report;
+use seatmap_cell::aside::step_aside;
 use seatmap_cell::memory::{self, Memory};
-use seatmap_cell::{Record, census};
+use seatmap_cell::{Host, Record, census};
 use seatmap_os::{Root, group};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -53,19 +55,28 @@ impl Executable {
 /// # Errors
 /// [`LaunchError`]; [`LaunchError::CellMemory`] before the program has begun, or after its end.
 pub fn run_in_cell<N, L: FnOnce() -> N>(
+    host: &Host,
     cell: &Record,
     program: &Executable,
     seats: SeatAllocator,
     listen: impl FnOnce() -> L,
 ) -> Result<(Ending, Report, N), LaunchError> {
     scrub(cell)?;
+    // The launcher itself waits elsewhere; this process ends with the program.
+    let _elsewhere = step_aside(&host.root, &cell.set());
     let end_listening = listen();
     // The kernel does not balance load in a cell: threads without a seat get its CPUs, and no
     // thread's mask is widened.
-    let options = LaunchOptions { home: Some(cell.set()), ..LaunchOptions::default() };
+    let options = LaunchOptions {
+        home: Some(cell.set()),
+        cell: Some(CellWatch::begin(host, cell)),
+        ..LaunchOptions::default()
+    };
     let (ending, report) = launch::run(program, seats, options)?;
     let noise = end_listening();
-    scrub(cell)?;
+    if report.cell_end.is_none() {
+        scrub(cell)?;
+    }
     Ok((ending, report, noise))
 }
 

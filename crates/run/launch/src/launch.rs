@@ -1,6 +1,7 @@
 //! Runs a program and seats its threads while it runs.
 
 use crate::allocator::SeatAllocator;
+use crate::cell_watch::CellWatch;
 use crate::child::{Child, Start};
 use crate::ending::Ending;
 use crate::error::LaunchError;
@@ -40,6 +41,8 @@ pub struct LaunchOptions<'a> {
     pub memory: Option<ProgramMemory>,
     /// Look where its pages are, each time this has passed and when a process is about to end.
     pub verify_memory: Option<Duration>,
+    /// A watch over the cell in which the program runs, whose end the report tells.
+    pub cell: Option<CellWatch>,
     /// The line to the process that the caller waits for, where it is not this one.
     pub link: Option<&'a mut Link>,
 }
@@ -79,6 +82,7 @@ pub struct Launch<'a> {
     pinner: Pinner,
     watch: Watch,
     memory: Option<ProgramMemory>,
+    cell: Option<CellWatch>,
     link: Option<&'a mut Link>,
     shown: LivingReport,
     /// The signal that holds the program in a stop, as the front has heard of it.
@@ -99,7 +103,8 @@ impl<'a> Launch<'a> {
         options: LaunchOptions<'a>,
     ) -> Result<Self, LaunchError> {
         proc_mount::check(&Root::new("/"))?;
-        let LaunchOptions { start_at, home, widens, memory, verify_memory, mut link } = options;
+        let LaunchOptions { start_at, home, widens, memory, verify_memory, cell, mut link } =
+            options;
         let home = home.map_or_else(|| affinity::to_put_back(0), Ok);
         let home = home.map_err(LaunchError::system("read this process's affinity"))?;
         let held = link.as_mut().and_then(|link| link.take_signals());
@@ -141,6 +146,7 @@ impl<'a> Launch<'a> {
             pinner,
             watch,
             memory,
+            cell,
             link,
             shown,
             stopped,
@@ -199,7 +205,11 @@ impl<'a> Launch<'a> {
     pub fn report(&mut self) -> Report {
         self.watch.last_look(&mut self.pinner);
         let report = Report::of(&self.pinner, Some(self.child.pid), self.tracer.hampered.clone());
-        Report { memory: self.memory_report(), ..report }
+        let mut report = Report { memory: self.memory_report(), ..report };
+        if let Some(end) = self.cell.as_mut().and_then(CellWatch::end) {
+            report.lose_the_cell(end, &self.pinner);
+        }
+        report
     }
 
     /// The report on its memory, where something was asked about it.
@@ -266,6 +276,9 @@ impl<'a> Launch<'a> {
             let has_news = self.watch.look(&mut self.pinner, &mut self.tracer);
             if let Some(verifier) = &mut self.tracer.verifier {
                 verifier.look(self.watch.processes());
+            }
+            if let Some(cell) = &mut self.cell {
+                cell.look();
             }
             self.show(has_news);
         }

@@ -21,7 +21,7 @@
 //! | `watch`, `allowance` | finds names, late threads and changed masks through `/proc`, with a limit on its own time |
 //! | [`executable`], `child`, `signals` | the program to run, the process that becomes it, and the signals passed on |
 //! | [`launch`], [`attach`] | all of it: for a program that begins, and for one that runs |
-//! | [`in_cell`] | a program in a cell |
+//! | [`in_cell`], [`cell_watch`] | a program in a cell; the cell's end meanwhile |
 //! | [`supervise`], [`front`] | the process that seats the threads, and the one in front of it, for which the caller waits |
 //! | [`memory`], [`policies`], `inject` | where memory is to come from, for each thread, and how a thread is made to set that |
 //! | [`verifier`], [`pages`] | where the pages are; moves those of a program that runs |
@@ -38,6 +38,7 @@
 pub mod allocator;
 pub mod asks;
 pub mod attach;
+pub mod cell_watch;
 pub mod elsewhere;
 pub mod ending;
 pub mod error;

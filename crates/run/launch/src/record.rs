@@ -45,7 +45,7 @@ pub struct Record {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
     /// The kernel refused the seat.
-    #[error("the kernel refused CPU {cpus}: {reason}")]
+    #[error("the kernel refused {}: {reason}", .cpus.named())]
     Refused {
         /// The seat's CPUs.
         cpus: CpuList,
@@ -53,7 +53,7 @@ pub enum Trouble {
         reason: String,
     },
     /// The thread has another mask: another program, or most likely the program itself, set it.
-    #[error("its seat is CPU {cpus}, but its own affinity was changed to {to}")]
+    #[error("its seat is {}, but its own affinity was changed to {to}", .cpus.named())]
     Changed {
         /// The seat's CPUs.
         cpus: CpuList,
@@ -62,7 +62,9 @@ pub enum Trouble {
     },
     /// Its control group does not allow its seat any more, and the kernel changed its mask.
     #[error(
-        "its seat is CPU {cpus}, which its control group does not allow now: it may run on {to}"
+        "its seat is {}, which its control group does not allow now: it may run on {}",
+        .cpus.named(),
+        .to.named()
     )]
     KeptOff {
         /// The seat's CPUs.
@@ -72,7 +74,8 @@ pub enum Trouble {
     },
     /// The thread had another mask for a while, and then its seat's again.
     #[error(
-        "its seat is CPU {cpus}, but it was elsewhere for {} by another's hand, or its own",
+        "its seat is {}, but it was elsewhere for {} by another's hand, or its own",
+        .cpus.named(),
         spelled(*.lasted)
     )]
     WasElsewhere {

@@ -1,12 +1,13 @@
 //! The report of a seating, as it is written to a file.
 
+use crate::cell_watch::CellEnd;
 use crate::hampered::Hampered;
 use crate::pinner::Pinner;
 use crate::policies::ThreadMemory;
-use crate::record::Record;
+use crate::record::{Record, Trouble};
 use crate::seats::Beyond;
 use crate::verifier::MemoryReport;
-use seatmap_os::Tid;
+use seatmap_os::{CpuList, Tid};
 use serde::Serialize;
 
 /// The format's name, in the `format` key.
@@ -60,6 +61,11 @@ pub struct Report {
     /// The processes and threads that outlived the program's first process; null where there were
     /// none.
     pub behind: Option<Behind>,
+    /// The end of the cell in which the program ran; absent where it stood to the program's end.
+    /// Figures of the whole run are of the time after it as well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub cell_end: Option<CellEnd>,
     /// The program's memory; null where nothing was asked about it, and absent in older documents.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub memory: Option<MemoryReport>,
@@ -149,8 +155,25 @@ impl Report {
             threads,
             hampered,
             behind: None,
+            cell_end: None,
             memory: None,
         }
+    }
+
+    /// Notes that the cell ended while the program ran: what moved the threads from their seats was
+    /// most likely that, and not the program.
+    pub(crate) fn lose_the_cell(&mut self, end: CellEnd, pinner: &Pinner) {
+        for (thread, record) in self.threads.iter_mut().zip(pinner.threads.records()) {
+            let is_moved = match &record.trouble {
+                None => thread.is_troubled(),
+                Some(trouble) => !matches!(trouble, Trouble::Refused { .. }),
+            };
+            if is_moved {
+                let seat = CpuList(thread.cpus.clone()).named();
+                thread.trouble = Some(format!("its seat was {seat} until its cell ended"));
+            }
+        }
+        self.cell_end = Some(end);
     }
 
     /// The threads that do not sit where they should.

@@ -1,5 +1,6 @@
 //! The report of a seating, as a table for people.
 
+use crate::cell_watch::CellEnd;
 use crate::report::{Behind, Report, SeatedThread};
 use crate::verifier::ProcessMemory;
 use seatmap_document::visible;
@@ -48,7 +49,8 @@ impl Report {
     /// The problems that are not one thread's, a line each.
     #[must_use]
     pub fn losses(&self) -> Vec<String> {
-        let losses = [self.came_otherwise(), self.shared(), self.given_up()];
+        let end = self.cell_end.as_ref().map(CellEnd::sentence);
+        let losses = [end, self.came_otherwise(), self.shared(), self.given_up()];
         losses.into_iter().flatten().chain(self.narrowed_lines.iter().cloned()).collect()
     }
 
@@ -259,7 +261,7 @@ fn line(row: &[String; 7], widths: &[usize; 7]) -> String {
 fn trouble(thread: &SeatedThread) -> String {
     let why = match &thread.trouble {
         Some(trouble) => trouble.clone(),
-        None => format!("seen on CPU {}", CpuList(thread.seen_on.clone())),
+        None => format!("seen on {}", CpuList(thread.seen_on.clone()).named()),
     };
     format!("thread {} ('{}', tid {}): {why}", thread.order, visible(&thread.name), thread.tid)
 }
@@ -354,6 +356,7 @@ mod tests {
             threads,
             hampered: Hampered::default(),
             behind: None,
+            cell_end: None,
             memory: None,
         }
     }

@@ -5,6 +5,7 @@ use crate::c2c::RecordingError;
 use crate::trace::TraceError;
 use seatmap_document::Blame;
 use seatmap_os::Tid;
+use seatmap_os::rights;
 use seatmap_os::trusted::TrustError;
 use std::io;
 use std::process::ExitStatus;
@@ -14,8 +15,9 @@ use std::process::ExitStatus;
 pub enum ObserveError {
     /// Nothing that could see it is allowed.
     #[error(
-        "this user may not observe programs here: {reasons}; run it as root, or as a user with \
-         CAP_BPF and CAP_PERFMON"
+        "this user may not observe programs here: {reasons}; run it {}, or as a user with \
+         CAP_BPF and CAP_PERFMON",
+        rights::as_root()
     )]
     Forbidden {
         /// Each way with the reason against it.

@@ -135,7 +135,7 @@ fn of_group(path: &str) -> io::Result<BTreeSet<Tid>> {
     let own = std::process::id() as Tid;
     let mut pids = BTreeSet::new();
     for folder in folders {
-        let tids = members_below(&root, &folder).map_err(|error| error.source)?;
+        let tids = members_below(&root, Path::new(&folder)).map_err(|error| error.source)?;
         // The group may hold this process itself, and threads of the kernel, which run no program.
         pids.extend(
             tids.into_iter().map(process_of).filter(|pid| *pid != own && !task::is_of_kernel(*pid)),

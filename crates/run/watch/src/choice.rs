@@ -3,7 +3,7 @@
 mod bound;
 mod slurm;
 
-use crate::files::Files;
+use crate::files::{Files, is_short};
 use crate::glob;
 use seatmap_document::Blame;
 use seatmap_os::hierarchy::{Hierarchies, members_below};
@@ -12,6 +12,7 @@ use seatmap_os::sched::Status;
 use seatmap_os::{Tid, published, task, visibility};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
+use std::path::{Path, PathBuf};
 
 /// A choice of processes, as a user makes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -198,7 +199,7 @@ fn by_number(
     let mut found = known.clone();
     // A process that ends while it is watched is not missed.
     for pid in pids.iter().filter(|_| known.is_empty()) {
-        found.insert(process_of(files, *pid).ok_or_else(|| unseen(files, *pid))?);
+        found.insert(process_of(files, *pid)?.ok_or_else(|| unseen(files, *pid))?);
     }
     if with_children {
         let mut children: BTreeMap<Tid, Vec<Tid>> = BTreeMap::new();
@@ -225,15 +226,24 @@ fn unseen(files: &Files, pid: Tid) -> ChoiceError {
     }
 }
 
-/// The process of a thread that has not ended.
-fn process_of(files: &mut Files, tid: Tid) -> Option<Tid> {
-    let status = files.proc.read_once(format_args!("{tid}/status")).ok()?;
+/// The process of a thread that has not ended; an error where that cannot be told, as no file more
+/// can be opened.
+fn process_of(files: &mut Files, tid: Tid) -> io::Result<Option<Tid>> {
+    let status = match files.proc.read_once(format_args!("{tid}/status")) {
+        Err(error) if is_short(&error) => return Err(error),
+        status => status,
+    };
     // A number may be that of any thread, as `top -H` shows it.
-    let pid = Status::parse(status).pid?;
-    let tids = files.proc.numbers(format_args!("{pid}/task")).ok()?;
-    tids.into_iter()
-        .any(|tid| files.stat(pid, tid, |stat| !stat.has_ended()).unwrap_or(false))
-        .then_some(pid)
+    let Some(pid) = status.ok().and_then(|status| Status::parse(status).pid) else {
+        return Ok(None);
+    };
+    let tids = match files.proc.numbers(format_args!("{pid}/task")) {
+        Err(error) if is_short(&error) => return Err(error),
+        tids => tids.unwrap_or_default(),
+    };
+    let lives =
+        tids.into_iter().any(|tid| files.stat(pid, tid, |stat| !stat.has_ended()).unwrap_or(false));
+    Ok(lives.then_some(pid))
 }
 
 fn of_group(
@@ -249,12 +259,13 @@ fn of_group(
             .all(&files.root)
             .map_err(ChoiceError::Groups)?
             .into_iter()
-            .map(|folder| last_part(&folder));
+            .map(|folder| last_part(&folder.to_string_lossy()));
         return Err(ChoiceError::NothingMatches {
             looked_for,
             nearest: glob::nearest(&last_part(path), names),
         });
     }
+    let folders: Vec<PathBuf> = folders.into_iter().map(PathBuf::from).collect();
     members(files, known, &folders, looked_for)
 }
 
@@ -266,7 +277,7 @@ fn last_part(path: &str) -> String {
 fn members(
     files: &mut Files,
     known: &BTreeSet<Tid>,
-    folders: &[String],
+    folders: &[PathBuf],
     looked_for: String,
 ) -> Result<BTreeSet<Tid>, ChoiceError> {
     let mut tids: BTreeSet<Tid> = BTreeSet::new();
@@ -274,11 +285,10 @@ fn members(
         tids.extend(members_below(&files.root, folder).map_err(ChoiceError::Groups)?);
     }
     let own = Tid::try_from(std::process::id()).unwrap_or(0);
-    let pids: BTreeSet<Tid> = tids
-        .difference(known)
-        .copied()
-        .filter_map(|tid| process_of(files, tid).filter(|pid| *pid != own))
-        .collect();
+    let mut pids = BTreeSet::new();
+    for tid in tids.difference(known) {
+        pids.extend(process_of(files, *tid)?.filter(|pid| *pid != own));
+    }
     let programs: BTreeSet<Tid> = pids
         .into_iter()
         .filter(|pid| files.stat(*pid, *pid, |stat| !stat.is_kernel).unwrap_or(false))
@@ -356,7 +366,7 @@ fn of_unit(
         format!("{name}.scope"),
         format!("{name}.slice"),
     ];
-    let folders: Vec<String> =
+    let folders: Vec<PathBuf> =
         all.iter().filter(|folder| spelled.contains(&unit_of(folder))).cloned().collect();
     let looked_for = format!("systemd unit '{name}' among the control groups");
     if folders.is_empty() {
@@ -372,8 +382,8 @@ fn of_unit(
     members(files, known, &folders, looked_for)
 }
 
-fn unit_of(folder: &str) -> String {
-    folder.rsplit('/').next().unwrap_or_default().to_owned()
+fn unit_of(folder: &Path) -> String {
+    folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 fn by_name(

@@ -3,7 +3,7 @@
 use crate::seating::Unseen;
 use seatmap_os::proc_folder::{ProcFolder, is_refused};
 use seatmap_os::sched::{Stat, Times};
-use seatmap_os::{CpuSet, Root, Tid, boot, proc_mount, visibility};
+use seatmap_os::{CpuSet, Root, Tid, boot, proc_mount, rights, visibility};
 use std::collections::BTreeMap;
 use std::io;
 
@@ -92,12 +92,21 @@ impl Files {
                 "the kernel refuses, although this user may look into the processes of others"
             } else if visibility::is_in_user_namespace(&self.root) {
                 "it belongs to a user over whom this user namespace gives no right"
+            } else if rights::is_root() {
+                "the process belongs to another user; root of the host may look"
             } else {
                 "the process belongs to another user; root may look"
             };
             self.note(what, Some(pid), why);
-        } else if is_short(error) {
-            self.note(what, Some(pid), format!("its files cannot be read: {error}"));
+        } else {
+            self.note_shortage(what, pid, error);
+        }
+    }
+
+    /// Notes that a thing of a process was not seen, if the kernel had no room for an open file.
+    pub fn note_shortage(&mut self, what: &'static str, pid: Tid, error: &io::Error) {
+        if is_short(error) {
+            self.note(what, Some(pid), format!("files below /proc cannot be read: {error}"));
         }
     }
 
@@ -142,7 +151,7 @@ pub(crate) fn hidden_threads(root: &Root) -> Vec<Unseen> {
 }
 
 /// Whether the kernel had no room for an open file, which says nothing about the file.
-fn is_short(error: &io::Error) -> bool {
+pub(crate) fn is_short(error: &io::Error) -> bool {
     let short = [libc::EMFILE, libc::ENFILE, libc::ENOMEM];
     error.raw_os_error().is_some_and(|code| short.contains(&code))
 }

@@ -1,7 +1,7 @@
 //! One thing that is wrong with a seating, or worth knowing.
 
 use crate::remedy::{Remedy, RemedyKind};
-use seatmap_os::{CpuSet, Tid};
+use seatmap_os::{CpuSet, Root, Tid, rights};
 use serde::{Deserialize, Serialize};
 
 /// How grave a finding is.
@@ -136,6 +136,18 @@ impl Finding {
         Finding { advice: Some(advice.into()), ..self }
     }
 
+    /// The same finding with advice in place of a command that the kernel refuses to root as this
+    /// process is, in a user namespace or without capabilities.
+    pub(crate) fn permitted(self, root: &Root) -> Self {
+        match &self.remedy {
+            Some(command) if command.split("; ").any(|part| is_refused_to_root(root, part)) => {
+                let advice = format!("ask {} to run '{command}'", rights::whom_to_ask(root));
+                Finding { remedy: None, remedy_kind: None, ..self.advised(advice) }
+            }
+            _ => self,
+        }
+    }
+
     /// Whether it fails every check. One that could not be judged fails a strict one.
     #[must_use]
     pub fn is_wrong(&self) -> bool {
@@ -151,6 +163,21 @@ impl Finding {
             && self.tids == other.tids
             && self.cpus == other.cpus
     }
+}
+
+/// Whether a command of a remedy cannot be run by root as this process is.
+fn is_refused_to_root(root: &Root, command: &str) -> bool {
+    if let Some((_, file)) = command.split_once(" > ") {
+        return rights::is_closed_to_root(root, file);
+    }
+    let mut words = command.split(' ');
+    // The process stands last, but for `migratepages PID FROM TO`.
+    let target = match words.next() {
+        Some("migratepages") => words.next(),
+        _ => words.next_back(),
+    };
+    let tid = target.and_then(|word| word.parse::<Tid>().ok());
+    tid.is_some_and(|tid| rights::is_root() && rights::is_of_unknown_user(root, tid))
 }
 
 #[cfg(test)]

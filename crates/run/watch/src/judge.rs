@@ -33,6 +33,7 @@ use crate::finding::{Finding, Gravity};
 use crate::rule::Rule;
 use crate::seating::{Process, Seating, Unseen};
 pub(crate) use facts::Facts;
+pub(crate) use real_time::is_real_time;
 use seatmap_machine::Topology;
 use seatmap_os::root::FileError;
 use seatmap_os::{Root, Tid};
@@ -102,7 +103,7 @@ pub fn seats(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec
 type Judge = fn(&Facts) -> Vec<Finding>;
 
 /// The rules that hold where none is named, in the order of their findings.
-const DEFAULT: [(&str, Judge); 16] = [
+const DEFAULT: [(&str, Judge); 17] = [
     ("partial", variables::partial),
     ("variables", variables::judge),
     ("late-binding", late_binding::judge),
@@ -119,6 +120,7 @@ const DEFAULT: [(&str, Judge); 16] = [
     ("interrupts", interrupts::usual),
     ("scheduler", scheduler::judge),
     ("stopped", stopped::judge),
+    ("frozen", stopped::frozen),
 ];
 
 /// The names of the rules that hold where none is named.
@@ -147,6 +149,9 @@ pub fn judge(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec
             distinct.push(finding);
         }
     }
+    let root = Root::new("/");
+    let mut distinct: Vec<Finding> =
+        distinct.into_iter().map(|finding| finding.permitted(&root)).collect();
     distinct.sort_by_key(|finding| (std::cmp::Reverse(finding.gravity), finding.pid));
     // Every seating of every test is a test of the sentences.
     #[cfg(test)]

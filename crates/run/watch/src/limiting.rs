@@ -6,6 +6,7 @@ use seatmap_os::Tid;
 use seatmap_os::brake::{Brake, BrakeKind};
 use seatmap_os::hierarchy::{Groups, Hierarchies, Limits, members_below};
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
 
 /// The limits as they were at the first look, and those that have been read since.
 #[derive(Debug)]
@@ -218,7 +219,7 @@ impl Limiting {
     /// have some.
     fn has_others(&self, files: &Files, folder: &str) -> bool {
         let known: HashSet<&Tid> = self.members.values().flatten().collect();
-        members_below(&files.root, folder)
+        members_below(&files.root, Path::new(folder))
             .map_or(true, |all| all.iter().any(|member| !known.contains(member)))
     }
 }

@@ -352,7 +352,8 @@ impl Live {
                 self.processes.insert(*pid, Process { group, ..process });
             }
         }
-        if is_due {
+        // The first seating may be the only one.
+        if is_due || self.looks == 1 {
             self.quotas = self.limiting.quotas(&self.files);
             self.brakes = self.limiting.brakes(self.seen.values().map(|seen| &seen.thread));
         }

@@ -1,10 +1,11 @@
 //! The threads of other programs that run on the same CPUs.
 
 use crate::files::Files;
+use crate::judge::is_real_time;
 use crate::looks::percent;
 use crate::seating::Stranger;
 use seatmap_os::Tid;
-use seatmap_os::sched::{Status, threads_of_all};
+use seatmap_os::sched::{Status, policy_name, threads_of_all};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The least share of the time, in percent, with which a thread counts as one that ran: 50 us of
@@ -45,7 +46,11 @@ impl Others {
         let pids = files.processes().unwrap_or_default();
         for pid in pids.into_iter().filter(|pid| !chosen.contains(pid) && *pid != own) {
             // Not through `Files::threads`: a process that is hidden is not one of the chosen.
-            for tid in files.proc.numbers(format_args!("{pid}/task")).unwrap_or_default() {
+            let tids = files.proc.numbers(format_args!("{pid}/task"));
+            if let Err(error) = &tids {
+                files.note_shortage("strangers", pid, error);
+            }
+            for tid in tids.unwrap_or_default() {
                 let times = files.times(pid, tid);
                 others.run_ns.extend(times.map(|times| ((pid, tid), times.run_ns)));
             }
@@ -85,7 +90,9 @@ impl Others {
 }
 
 fn stranger(files: &mut Files, pid: Tid, tid: Tid, run_percent: f64) -> Option<(u32, Stranger)> {
-    let (cpu, name) = files.stat(pid, tid, |stat| (stat.cpu, stat.name()))?;
+    let (cpu, name, policy, priority) = files.stat(pid, tid, |stat| {
+        (stat.cpu, stat.name(), policy_name(stat.policy), stat.real_time_priority)
+    })?;
     let mask = files.asked_mask(tid).or_else(|| {
         let text = files.proc.status(pid, tid).ok()?;
         Status::parse(text).mask()
@@ -98,6 +105,8 @@ fn stranger(files: &mut Files, pid: Tid, tid: Tid, run_percent: f64) -> Option<(
             name,
             run_percent,
             mask: mask.map(|mask| mask.to_string()).unwrap_or_default(),
+            real_time_policy: Some(policy).filter(|policy| is_real_time(policy)),
+            real_time_priority: priority,
         },
     ))
 }

@@ -378,6 +378,17 @@ pub struct Stranger {
     pub run_percent: f64,
     /// The CPUs that it may run on, as a list.
     pub mask: String,
+    /// Its real-time policy: `fifo`, `rr`, `deadline`; null for others, and in older documents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub real_time_policy: Option<String>,
+    /// The priority of that policy, 1 to 99; 0 for others.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub real_time_priority: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(priority: &u32) -> bool {
+    *priority == 0
 }
 
 /// The scheduler and its settings.

@@ -7,7 +7,7 @@ use crate::seating::{RanOn, Thread};
 use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
 use seatmap_os::bpf::assembler::{Assembler, Compare, Helper, Operation, Width};
 use seatmap_os::bpf::{Attached, Btf, BtfError, LoadError, Map, Program};
-use seatmap_os::{Root, Tid, boot, visibility};
+use seatmap_os::{Root, Tid, boot, rights, visibility};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 
@@ -33,7 +33,8 @@ enum TraceError {
     Types(#[from] BtfError),
     /// It makes no tables.
     #[error(
-        "the kernel makes no tables for eBPF ({0}); run as root, or with CAP_BPF and CAP_PERFMON"
+        "the kernel makes no tables for eBPF ({0}); run {by}, or with CAP_BPF and CAP_PERFMON",
+        by = rights::as_root()
     )]
     Tables(#[from] io::Error),
     /// It refuses the program.

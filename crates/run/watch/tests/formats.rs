@@ -171,6 +171,8 @@ fn cpu() -> Cpu {
             name: "other".into(),
             run_percent: 7.5,
             mask: "0-3".into(),
+            real_time_policy: Some("fifo".into()),
+            real_time_priority: 50,
         }],
     }
 }
@@ -220,6 +222,7 @@ fn seatings_have_the_keys_of_the_schema_and_no_others() {
                 "/brakes/0" => key == "real_time_percent",
                 "/processes/0/group" => key == "cpusets",
                 "/cpus/0/interrupts/0" => ["is_per_cpu", "is_movable"].contains(&key.as_str()),
+                "/cpus/0/strangers/0" => key.starts_with("real_time_"),
                 "/kernel" => key == "memory_nodes",
                 _ => false,
             };

@@ -16,6 +16,7 @@ use seatmap_os::layout::{self, Layout};
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
 use std::collections::BTreeSet;
+use std::path::Path;
 
 /// Threads are created while others are moved; after this many rounds, few are left.
 const ROUNDS: u32 = 4;
@@ -126,12 +127,15 @@ fn tasks_of_spared(site: &Site<'_>) -> Result<BTreeSet<Tid>, FileError> {
 /// # Errors
 /// [`FileError`]: the groups cannot be listed.
 pub fn rivals(root: &Root, base: &str, own: &str) -> Result<Vec<(String, CpuSet)>, FileError> {
-    let folders = root.folders(base)?.into_iter().filter(|name| name != REST && name != own);
+    let folders = root.all_folders(Path::new(base))?;
     Ok(folders
-        .filter_map(|name| {
-            let list = root.read(&format!("{base}/{name}/cpuset.cpus")).ok()?;
-            Some((name, CpuSet::of_list(&list)?))
+        .into_iter()
+        .filter_map(|folder| {
+            let list = std::fs::read_to_string(root.of(&folder.join("cpuset.cpus"))).ok()?;
+            let name = folder.file_name()?.to_string_lossy().into_owned();
+            Some((name, CpuSet::of_list(list.trim())?))
         })
+        .filter(|(name, _)| name != REST && name != own)
         .collect())
 }
 

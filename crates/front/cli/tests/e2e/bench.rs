@@ -195,7 +195,11 @@ fn a_quiet_session_gives_its_seats_back_at_every_signal() {
             std::thread::sleep(Duration::from_millis(5));
         }
         let cell = format!("bench-{}", child.id());
-        let was_quiet = place.stdout(&["cell", "list"]).contains(&cell);
+        let listed = place.stdout(&["cell", "list"]);
+        let line = listed.lines().find(|line| line.contains(&cell));
+        // The session and its commands' launchers stay off the CPUs that it has made quiet.
+        assert!(line.is_none_or(|line| line.contains("  ready")), "{listed}");
+        let was_quiet = line.is_some();
         let sent = crate::common::kill().args([signal, &child.id().to_string()]).status().unwrap();
         assert!(sent.success());
         assert_eq!(child.wait().unwrap().code(), Some(1), "{signal}");

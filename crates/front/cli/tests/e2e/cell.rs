@@ -152,3 +152,43 @@ fn what_is_half_made_is_undone_by_the_next_command() {
     assert_eq!(after, wide);
     assert!(!journal.exists());
 }
+
+/// A cell that stands and has changed nothing, with a lease that ends in two seconds.
+fn short_lived(place: &Place, cpu: u32) {
+    std::fs::DirBuilder::new().mode(0o700).create(place.path("run")).unwrap();
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let line = |mut entry: serde_json::Value| {
+        entry["boot_id"] = boot.trim().into();
+        entry.to_string() + "\n"
+    };
+    let header = serde_json::json!({"entry": "begin", "format": "seatmap-cell-journal/1",
+        "cell": "brief", "cpus": cpu.to_string(), "serial": 1});
+    let journal = line(header) + &line(serde_json::json!({"entry": "done"}));
+    let record = serde_json::json!({"format": "seatmap-cell/1", "name": "brief", "cpus": [cpu],
+        "backend": "affinity", "degraded": [], "noise_before": null, "noise_after": null,
+        "state": "ready", "group": null, "irqs_left": [], "kernel_threads_left": 0,
+        "threads_left": 100_000, "memory": null,
+        "expires_s": seatmap_os::boot::seconds() + 2});
+    for (name, text) in [("run/brief.journal", journal), ("run/brief.json", record.to_string())] {
+        std::fs::write(place.path(name), text).unwrap();
+        std::fs::set_permissions(place.path(name), Permissions::from_mode(0o600)).unwrap();
+    }
+}
+
+/// The kernel moves the threads of a cell that ends, which is not the program's doing, and figures
+/// of the whole time are not those of a quiet CPU.
+#[test]
+fn a_cell_that_ends_during_a_run_is_told_with_the_time() {
+    let [_, cpu] = crate::run::programs::two_cpus();
+    let place = Place::new();
+    short_lived(&place, cpu);
+    let run = ["run", "brief", "--report", "report.json", "--", "sleep", "4"];
+    let output = cell(&place, &run);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{stderr}");
+    assert!(stderr.contains("the cell 'brief' ended with its lease "), "{stderr}");
+    assert!(!stderr.contains("its own affinity") && !stderr.contains("noise on"), "{stderr}");
+    let report: serde_json::Value = serde_json::from_str(&place.read("report.json")).unwrap();
+    let end = &report["cell_end"];
+    assert!(end["by_lease"] == true && end["after_s"].as_f64().unwrap() < 4.0, "{end}");
+}

@@ -160,3 +160,44 @@ fn two_results_never_share_stdout() {
         assert!(line.contains("both print on stdout"), "{line}");
     }
 }
+
+/// Each thread's file is kept open while there is room for the others.
+#[test]
+fn a_limit_on_open_files_hides_no_thread() {
+    let Some(program) = crate::check::threads(20, "sleep") else { return };
+    let place = Place::new();
+    let pid = program.pid().to_string();
+    let seatmap = place.command(&["top", "--json", "--pid", &pid]);
+    let mut limited = Command::new("sh");
+    limited.args(["-c", "ulimit -n 8; exec \"$0\" \"$@\""]).arg(seatmap.get_program());
+    limited.args(seatmap.get_args()).current_dir(place.folder());
+    limited.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = limited.output().unwrap();
+    let look: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(look["threads"].as_array().unwrap().len(), 21, "{}", stderr(&output));
+    drop(program);
+}
+
+/// Root of a user namespace is an ordinary user to the kernel's files.
+#[test]
+fn root_of_a_user_namespace_is_told_to_ask() {
+    let place = Place::new();
+    let seatmap = place.command(&["doctor", "--json"]);
+    let mut doctor = Command::new("unshare");
+    doctor.args(["--user", "--map-root-user"]).arg(seatmap.get_program()).args(seatmap.get_args());
+    doctor.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    doctor.current_dir("/");
+    // SAFETY: geteuid cannot fail and touches nothing.
+    if unsafe { libc::geteuid() } == 0 {
+        // Root itself keeps its files in a namespace of its own.
+        std::os::unix::process::CommandExt::uid(&mut doctor, 65_534);
+    }
+    let output = doctor.output().unwrap();
+    let Ok(document) = serde_json::from_slice::<serde_json::Value>(&output.stdout) else {
+        return seatmap_needs::skipped!("no user namespace: {}", stderr(&output));
+    };
+    let findings = document["findings"].as_array().unwrap();
+    let remedies: Vec<&str> = findings.iter().filter_map(|one| one["remedy"].as_str()).collect();
+    assert!(remedies.iter().all(|remedy| !remedy.starts_with("echo ")), "{remedies:?}");
+    assert!(remedies.iter().any(|remedy| remedy.starts_with("ask root of the host to write")));
+}

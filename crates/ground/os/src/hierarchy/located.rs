@@ -5,6 +5,7 @@ use super::{Cpuset, Hierarchy};
 use crate::Tid;
 use crate::brake::Brake;
 use crate::group_quota::{self, Quota};
+use crate::rights;
 use crate::root::Root;
 
 /// A group's folder.
@@ -140,8 +141,13 @@ impl Located {
         })
     }
 
-    pub(super) fn is_read_only(&self) -> bool {
-        self.is_read_only
+    /// Whether its list of CPUs cannot be written from here.
+    pub(super) fn is_read_only(&self, root: &Root) -> bool {
+        self.is_closed(root, &format!("{}/cpuset.cpus", self.folder()))
+    }
+
+    fn is_closed(&self, root: &Root, file: &str) -> bool {
+        self.is_read_only || rights::is_closed_to_root(root, file)
     }
 
     /// The lists of CPUs here and above.
@@ -160,7 +166,7 @@ impl Located {
     }
 
     /// Settings of the folders here and above, as they are read from each.
-    pub(super) fn brakes(&self, read: impl Fn(&str) -> Vec<Brake>) -> Vec<Brake> {
+    pub(super) fn brakes(&self, root: &Root, read: impl Fn(&str) -> Vec<Brake>) -> Vec<Brake> {
         self.upward()
             .flat_map(|path| {
                 let group = if path.is_empty() { "/" } else { path };
@@ -169,7 +175,7 @@ impl Located {
                     .into_iter()
                     .map(|brake| Brake {
                         group: group.to_owned(),
-                        is_read_only: self.is_read_only,
+                        is_read_only: self.is_closed(root, &brake.file),
                         ..brake
                     })
                     .collect::<Vec<Brake>>()
@@ -197,7 +203,7 @@ impl Located {
             .filter_map(|path| {
                 let quota = Quota::read(root, &format!("{}{path}", self.base), self.is_v2)?;
                 let group = if path.is_empty() { "/".to_owned() } else { path.to_owned() };
-                Some(Quota { group, is_read_only: self.is_read_only, ..quota })
+                Some(Quota { group, is_read_only: self.is_closed(root, &quota.file), ..quota })
             })
             .collect()
     }

@@ -99,24 +99,35 @@ fn groups_are_found_by_path_and_walked() {
         (hierarchies.folders(&root, "/"), hierarchies.folders(&root, "none").len()),
         (vec!["/cg".into()], 0)
     );
-    assert_eq!(hierarchies.all(&root).unwrap(), ["/cg", "/cg/a", "/cg/a/b.service"]);
     assert_eq!(
-        (members_below(&root, "/cg/a").unwrap(), members_below(&root, "/none").unwrap().len()),
+        hierarchies.all(&root).unwrap(),
+        ["/cg", "/cg/a", "/cg/a/b.service"].map(PathBuf::from)
+    );
+    assert_eq!(
+        (
+            members_below(&root, Path::new("/cg/a")).unwrap(),
+            members_below(&root, Path::new("/none")).unwrap().len()
+        ),
         (vec![7, 8, 9], 0)
     );
 }
 
-/// Its members would be taken for none.
+/// Its members would be taken for none, and its limits for nothing.
 #[test]
 fn a_group_whose_name_is_not_text_is_not_passed_over() {
     use std::os::unix::ffi::OsStringExt;
     let (_folder, root) = computer(V2, &[("/cg/a/cgroup.procs", "7\n")]);
-    let odd = root.path("/cg/a").join(std::ffi::OsString::from_vec(vec![0xff]));
+    let name = std::ffi::OsString::from_vec(vec![0xff]);
+    let odd = root.path("/cg/a").join(&name);
     std::fs::create_dir(&odd).unwrap();
     std::fs::write(odd.join("cgroup.procs"), "8\n").unwrap();
-    let error = members_below(&root, "/cg/a").unwrap_err();
-    assert_eq!(error.path, "/cg/a");
-    assert_eq!(error.source.kind(), std::io::ErrorKind::InvalidData);
+    assert_eq!(members_below(&root, Path::new("/cg/a")).unwrap(), [7, 8]);
+    let hierarchies = Hierarchies::read(&root);
+    assert!(hierarchies.all(&root).unwrap().contains(&Path::new("/cg/a").join(name)));
+    // A thread's own line is read as text, with something else in place of what is none.
+    let line = String::from_utf8_lossy(b"0::/a/\xff\n").into_owned();
+    let groups = hierarchies.groups(&root, 8, &line);
+    assert!(groups.unseen().is_some_and(|why| why.contains("is not UTF-8")), "{groups:?}");
 }
 
 #[test]
@@ -254,4 +265,32 @@ fn the_tightest_limit_on_real_time_threads_is_found_until_all_are_lifted() {
         of_group.release().replace("/proc/", &format!("{}/proc/", folder.path().display()));
     assert!(std::process::Command::new("sh").args(["-c", &command]).status().unwrap().success());
     assert_eq!((limit("in"), limit("none")), (None, None));
+}
+
+/// Both versions can freeze a thread where both are mounted, at any level.
+#[test]
+fn a_frozen_group_is_found_at_each_level() {
+    let mounts =
+        "2 1 0:3 / /fz rw - cgroup cgroup rw,freezer\n3 1 0:4 / /cg rw - cgroup2 cgroup2 rw\n";
+    let (_folder, root) = computer(
+        mounts,
+        &[
+            ("/fz/a/freezer.self_freezing", "1\n"),
+            ("/fz/a/b/freezer.self_freezing", "0\n"),
+            ("/fz/a/b/freezer.state", "FROZEN\n"),
+            ("/fz/a/b/tasks", "7\n8\n"),
+            ("/cg/c/cgroup.freeze", "1\n"),
+            ("/cg/c/cgroup.threads", "8\n9\n"),
+        ],
+    );
+    let groups = Hierarchies::read(&root).groups(&root, 7, "3:freezer:/a/b\n0::/c\n");
+    let frozen: Vec<(String, String)> = Hierarchies::limits(&root, &groups)
+        .brakes
+        .into_iter()
+        .map(|brake| (brake.group.clone(), brake.release()))
+        .collect();
+    let each =
+        [("/a", "echo THAWED > /fz/a/freezer.state"), ("/c", "echo 0 > /cg/c/cgroup.freeze")];
+    assert_eq!(frozen, each.map(|(group, release)| (group.to_owned(), release.to_owned())));
+    assert_eq!(groups.threads(&root), Some(vec![8]));
 }

@@ -2,11 +2,12 @@
 
 use super::finding;
 use super::pinned::last_free;
-use super::text::{read, shown};
+use super::text::{named, read};
 use crate::{Diagnosis, Remedy, Severity};
 use seatmap_cell::settings_lock::Held;
 use seatmap_os::Root;
 use seatmap_os::layout::Layout;
+use seatmap_os::rights;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -87,10 +88,12 @@ impl Backend {
             Backend::V2Isolated(Evidence::Read) => return unproven("v2-partition"),
             Backend::V1Exclusive(Evidence::Read) => return unproven("v1-exclusive"),
             Backend::Affinity(reason) => {
-                let remedy = "as root, outside a container, for CPUs that no cell has (seatmap \
-                    cell list); or isolcpus= on the kernel's command line";
-                let found =
-                    format!("affinity only: others may come to CPUs {} ({reason})", shown(cpus));
+                let remedy = format!(
+                    "{}, outside a container, for CPUs that no cell has (seatmap cell list); or \
+                     isolcpus= on the kernel's command line",
+                    rights::as_root()
+                );
+                let found = format!("affinity only: others may come to {} ({reason})", named(cpus));
                 return finding(subject, Severity::Fix, found, Some(Remedy::advice(remedy)));
             }
         };

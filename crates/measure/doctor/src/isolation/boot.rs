@@ -41,24 +41,25 @@ impl Boot {
 
     pub(super) fn tick(&self, cpus: &[u32]) -> Diagnosis {
         let subject = "tick";
-        let Some(without) = &self.nohz_full else {
+        let is_covered = self.nohz_full.as_ref().is_some_and(|without| covers(without, cpus));
+        if cpus.contains(&BOOT_CPU) && !is_covered {
+            let found = format!("CPU {BOOT_CPU} keeps the time for all: its tick never stops");
+            return finding(subject, Severity::No, found, Some(Remedy::advice(without_boot_cpu())));
+        }
+        if self.nohz_full.is_none() {
             let found =
                 "this kernel is built without NO_HZ_FULL: the tick comes as long as anything runs";
             let advice =
                 format!("a kernel with CONFIG_NO_HZ_FULL, started with nohz_full={}", set(cpus));
             return finding(subject, Severity::No, found, Some(Remedy::advice(advice)));
-        };
-        if covers(without, cpus) {
+        }
+        if is_covered {
             return finding(
                 subject,
                 Severity::Ok,
                 "stops while one thread runs alone (nohz_full)",
                 None,
             );
-        }
-        if cpus.contains(&BOOT_CPU) {
-            let found = format!("CPU {BOOT_CPU} keeps the time for all: its tick never stops");
-            return finding(subject, Severity::No, found, Some(Remedy::advice(without_boot_cpu())));
         }
         let remedy = self.extended(RemedyKind::BootNohzFull, "nohz_full", cpus);
         let found = format!("comes as long as anything runs{}", self.instead_of("nohz_full"));
@@ -106,7 +107,7 @@ impl Boot {
             }
             (true, false) => {
                 let spread =
-                    format!("the kernel spreads managed interrupts over CPUs {}", set(&bound));
+                    format!("the kernel spreads managed interrupts over {}", set(&bound).named());
                 let found = spread + &self.instead_of(subject);
                 let remedy =
                     Remedy::new(RemedyKind::BootIsolcpus, present.with(&["managed_irq"], cpus));
@@ -176,7 +177,12 @@ impl Boot {
     /// same name does not add to the first.
     fn extended(&self, kind: RemedyKind, name: &str, cpus: &[u32]) -> Remedy {
         let present = list(self.argument(name).unwrap_or_default());
-        Remedy::new(kind, format!("{name}={}", set(&[&present, cpus].concat())))
+        let mut all = [&present, cpus].concat();
+        if kind == RemedyKind::BootNohzFull {
+            // Where somebody has named it, the kernel has cleared it.
+            all.retain(|cpu| *cpu != BOOT_CPU);
+        }
+        Remedy::new(kind, format!("{name}={}", set(&all)))
     }
 
     /// Says that an argument of this name is there and has to be replaced.
@@ -335,6 +341,7 @@ mod tests {
             line,
             "nohz_full=2,3 rcu_nocbs=2,3 isolcpus=nohz,domain,managed_irq,2,3 irqaffinity=0,1"
         );
+        assert_eq!(text(&started_with("nohz_full=0,3").tick(&[2])).1, "nohz_full=2,3");
         let found = started_with(before).tick(&[2]).found;
         assert!(found.ends_with("; replace nohz_full=3 of the command line"), "{found}");
         assert_eq!(started_with("rcu_nocbs=all").callbacks(&CPUS).level, Severity::Ok);
@@ -367,11 +374,13 @@ mod tests {
     #[test]
     fn the_first_cpu_is_not_sent_to_reboot() {
         let boot = started_with("");
-        for found in [boot.tick(&[0, 1]), boot.interrupts(&[0, 1], &ONLINE)] {
-            assert_eq!(
-                (found.level, found.remedy.unwrap().kind),
-                (Severity::No, RemedyKind::Advice)
-            );
+        // One more without NO_HZ_FULL: a kernel that has it would not take CPU 0 either.
+        let each =
+            [boot.tick(&[0, 1]), boot.interrupts(&[0, 1], &ONLINE), Boot::default().tick(&[0])];
+        for found in each {
+            let remedy = found.remedy.unwrap();
+            assert_eq!((found.level, remedy.kind), (Severity::No, RemedyKind::Advice));
+            assert!(!remedy.text.contains("nohz_full"), "{remedy:?}");
         }
     }
 

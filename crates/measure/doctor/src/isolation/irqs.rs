@@ -1,10 +1,10 @@
 //! Which interrupts can be moved away from the CPUs.
 
 use super::finding;
-use super::text::shown;
+use super::text::named;
 use crate::{Diagnosis, Remedy, Severity};
 use seatmap_cell::settings_lock::Held;
-use seatmap_os::{CpuSet, Root, irq};
+use seatmap_os::{CpuSet, Root, irq, rights};
 use std::io;
 
 /// Interrupts that are named one by one.
@@ -95,7 +95,10 @@ impl Irqs {
                     subject,
                     Severity::Info,
                     found,
-                    Some(Remedy::advice("run 'seatmap doctor --try' as root")),
+                    Some(Remedy::advice(format!(
+                        "run 'seatmap doctor --try' {}",
+                        rights::as_root()
+                    ))),
                 );
             }
         }
@@ -133,7 +136,7 @@ impl Irqs {
 
 impl Unmovable {
     fn sentence(&self) -> String {
-        format!("{} (CPU {})", self.name, shown(&self.cpus))
+        format!("{} ({})", self.name, named(&self.cpus))
     }
 }
 
@@ -161,7 +164,7 @@ mod tests {
         assert_eq!(found.level, Severity::No);
         assert_eq!(
             found.found,
-            "2 can be moved, 2 cannot: 1 nvme0q1 (CPU 2,1), 3 nvme0q3 (CPU 2,3)"
+            "2 can be moved, 2 cannot: 1 nvme0q1 (CPUs 2,1), 3 nvme0q3 (CPUs 2,3)"
         );
         assert_eq!(irqs.bound_cpus(), [1, 2, 3]);
     }

@@ -4,10 +4,11 @@ use super::boot::Boot;
 use super::finding;
 use super::irqs::Irqs;
 use super::surroundings::neighbours;
-use super::text::shown;
+use super::text::{named, shown};
 use crate::{Diagnosis, Remedy, Severity};
 use seatmap_host::environment;
 use seatmap_machine::Topology;
+use seatmap_statistics::words::agreeing;
 
 /// The disturbances that no cell removes.
 struct Remains<'a> {
@@ -39,36 +40,33 @@ impl Remains<'_> {
         let subject = "what remains";
         let reasons = self.reasons();
         let cpus = shown(self.cpus);
+        let here = named(self.cpus);
         let remedy = Some(Remedy::advice(format!("'seatmap noise --cpus {cpus}' measures it")));
         if reasons.is_empty() {
-            finding(subject, Severity::Ok, format!("on CPUs {cpus}: nothing known"), remedy)
+            finding(subject, Severity::Ok, format!("on {here}: nothing known"), remedy)
         } else {
-            finding(
-                subject,
-                Severity::Info,
-                format!("on CPUs {cpus}: {}", reasons.join("; ")),
-                remedy,
-            )
+            finding(subject, Severity::Info, format!("on {here}: {}", reasons.join("; ")), remedy)
         }
     }
 
     fn reasons(&self) -> Vec<String> {
+        let them = agreeing(self.cpus.len(), "it", "them");
         let tick =
-            self.has_tick.then(|| "the tick, since nohz_full does not cover them".to_owned());
+            self.has_tick.then(|| format!("the tick, since nohz_full does not cover {them}"));
         let steal = self
             .hypervisor
             .as_ref()
             .map(|name| format!("whatever {name} takes from its guest (steal)"));
-        let irqs = on_some(&self.bound, "unmovable interrupts on CPUs");
+        let irqs = on_some(&self.bound, "unmovable interrupts on");
         let untried =
             (self.untried > 0).then(|| "interrupts, where they cannot be moved".to_owned());
-        let smt = on_some(&self.neighbours, "SMT neighbours on CPUs");
+        let smt = on_some(&self.neighbours, "SMT neighbours on");
         [tick, steal, irqs, untried, smt].into_iter().flatten().collect()
     }
 }
 
 fn on_some(cpus: &[u32], text: &str) -> Option<String> {
-    (!cpus.is_empty()).then(|| format!("{text} {}", shown(cpus)))
+    (!cpus.is_empty()).then(|| format!("{text} {}", named(cpus)))
 }
 
 #[cfg(test)]
@@ -88,7 +86,8 @@ mod tests {
         assert_eq!(
             remains.diagnosis().found,
             "on CPUs 2,3: the tick, since nohz_full does not cover them; whatever KVM takes from its guest (steal); \
-             unmovable interrupts on CPUs 3; interrupts, where they cannot be moved; SMT neighbours on CPUs 6"
+             unmovable interrupts on CPU 3; interrupts, where they cannot be moved; \
+             SMT neighbours on CPU 6"
         );
         (remains.has_tick, remains.hypervisor) = (false, None);
         (remains.bound, remains.untried, remains.neighbours) = (Vec::new(), 0, Vec::new());

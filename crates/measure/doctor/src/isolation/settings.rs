@@ -73,8 +73,7 @@ fn workqueues(root: &Root, cpus: &[u32], others: &[u32], held: Option<&Held>) ->
         Some(true) => "unbound ones run here too",
         Some(false) => {
             let found = "unbound ones run here too, and the mask cannot be set from here";
-            let advice =
-                format!("let root write {} to {WORKQUEUE}, outside a container", as_mask(others));
+            let advice = format!("let root of the host write {} to {WORKQUEUE}", as_mask(others));
             return finding(subject, Severity::No, found, Some(Remedy::advice(advice)));
         }
         None => "unbound ones run here too; whether the mask can be set is not tried, --try does",

@@ -6,7 +6,7 @@ use crate::{Diagnosis, Remedy, RemedyKind, Severity};
 use seatmap_machine::Topology;
 use seatmap_os::CpuList;
 use seatmap_os::root::FileError;
-use seatmap_os::{Root, Tid, task, visibility};
+use seatmap_os::{Root, Tid, rights, task, visibility};
 use seatmap_statistics::words::agreeing;
 
 /// Daemons that move interrupts or reset settings without notice. Their units have the same names.
@@ -31,7 +31,13 @@ pub(crate) fn examine(root: &Root, topology: &Topology, cpus: &[u32]) -> Vec<Dia
         Ok(running) => (running, hidden),
         Err(error) => (Vec::new(), Some(format!("{error} cannot be read: {}", error.source))),
     };
-    let daemons = daemons(&running, hidden.as_deref(), root.has(SYSTEMD));
+    let mut daemons = daemons(&running, hidden.as_deref(), root.has(SYSTEMD));
+    let is_foreign = running.iter().any(|(pid, name)| {
+        DAEMONS.contains(&name.as_str()) && rights::is_of_unknown_user(root, *pid)
+    });
+    if let Some(remedy) = daemons.remedy.as_mut().filter(|_| is_foreign) {
+        *remedy = Remedy::advice(format!("ask root of the host to run '{}'", remedy.text));
+    }
     vec![siblings(root, topology, cpus), daemons, clocksource(root)]
 }
 

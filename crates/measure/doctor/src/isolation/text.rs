@@ -23,6 +23,11 @@ pub(super) fn as_mask(cpus: &[u32]) -> String {
     cpus.iter().copied().collect::<CpuSet>().to_mask()
 }
 
+/// A list of CPUs in a sentence: `CPU 3`, `CPUs 0-2`.
+pub(super) fn named(cpus: &[u32]) -> String {
+    CpuList(cpus.to_vec()).named()
+}
+
 /// A list of CPUs as text for a report.
 pub(super) fn shown(cpus: &[u32]) -> String {
     CpuList(cpus.to_vec()).to_string()

@@ -1,6 +1,7 @@
 //! A cell that is renewed while commands run in it.
 
 use super::{BenchEvent, OwnCells, RoomRequest};
+use seatmap_cell::aside::{SteppedAside, step_aside};
 use seatmap_cell::undo::Left;
 use seatmap_cell::{Backend, CellError, CellRequest, CpuChoice, Host, Name, NameError};
 use seatmap_os::{CpuSet, group};
@@ -41,6 +42,9 @@ pub(super) struct Lease {
     /// The file that takes its members.
     pub(super) group: Option<PathBuf>,
     own: OwnCells,
+    /// This process's threads, which would be in the way of the commands; they come back when the
+    /// cell is gone.
+    _aside: SteppedAside,
     renewal: Option<Renewal>,
     is_undone: bool,
 }
@@ -99,6 +103,9 @@ impl Lease {
             lease_s: Some(LEASE_S),
             memory_bytes: 0,
         };
+        // Before there is a cell that they could be found in, and before the thread that renews it
+        // begins with the same mask.
+        let aside = step_aside(&host.root, &wish.cpus);
         let record = seatmap_cell::create(&host, &wish, None)?;
         let cpus = record.set();
         let group = record.group.as_ref();
@@ -107,6 +114,7 @@ impl Lease {
             cores: choice.cores.iter().filter(|core| core.meets(&cpus)).count(),
             group: group.map(|group| host.root.path(&group::members_file(&host.root, group))),
             name: record.name.clone(),
+            _aside: aside,
             cpus,
             own,
             renewal: None,

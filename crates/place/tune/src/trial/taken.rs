@@ -83,6 +83,6 @@ mod tests {
         let needed = Needed { read, ..Needed::by(&contestant).unwrap() };
         assert!(needed.are_short());
         let error = needed.error(&contestant).to_string();
-        assert!(error.contains("it cannot be seen whether its CPUs 0 were all there"), "{error}");
+        assert!(error.contains("it cannot be seen whether its CPU 0 stayed there"), "{error}");
     }
 }

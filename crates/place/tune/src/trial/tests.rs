@@ -137,7 +137,7 @@ fn a_metric_that_does_not_end_is_ended_and_named() {
 fn a_run_whose_cpus_are_missing_is_void() {
     let absent = Contestant { cpus: Some([500_000].into_iter().collect()), ..shell("true") };
     let told = run("time", &absent).unwrap_err().to_string();
-    assert!(told.contains("the run is void, since its CPUs 500000 cannot be had now"), "{told}");
+    assert!(told.contains("the run is void, since its CPU 500000 cannot be had now"), "{told}");
     // The command takes its maker's CPU away for a moment, as a cpuset does.
     let cpus = CpuSet::of_thread(0).unwrap();
     let Some(last) = cpus.last().filter(|_| cpus.len() > 1) else {

@@ -5,6 +5,7 @@ use crate::files::Files;
 use seatmap_os::Tid;
 use seatmap_os::hierarchy::Hierarchies;
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// The processes of the step: the members of its control group, or where Slurm makes none, those
 /// that have the same numbers in their environment.
@@ -18,6 +19,7 @@ pub(super) fn processes(
     if let Some(group) = group {
         let folders = Hierarchies::read(&files.root).folders(&files.root, group);
         if !folders.is_empty() {
+            let folders: Vec<PathBuf> = folders.into_iter().map(PathBuf::from).collect();
             return members(files, known, &folders, format!("the Slurm step '{group}'"));
         }
     }

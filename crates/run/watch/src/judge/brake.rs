@@ -5,7 +5,7 @@ use super::facts::{Facts, Sitter, count};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
 use crate::seating::GroupBrake;
-use seatmap_statistics::words::times_a_second;
+use seatmap_statistics::words::{agreeing, times_a_second};
 use std::collections::HashSet;
 
 /// Threads of an idle group that wait less than this share of the time, in percent, are not held
@@ -49,8 +49,8 @@ fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
         ),
         "cpu.uclamp.max" if !busy.is_empty() => {
             format!(
-                "the control group {group} is {words} and has {threads}: the kernel keeps their \
-                 CPUs slow"
+                "the control group {group} is {words} and has {threads}: the kernel keeps {} slow",
+                agreeing(busy.len(), "its CPU", "their CPUs")
             )
         }
         "cpu.rt_runtime_us" | "sched_rt_runtime_us" if !busy.is_empty() => {
@@ -60,8 +60,9 @@ fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
                 format!("the control group {group}")
             };
             format!(
-                "{of} is {words}, and {threads} had that: the kernel stopped them for the rest of \
-                 each period"
+                "{of} is {words}, and {threads} had that: the kernel stopped {} for the rest of \
+                 each period",
+                agreeing(busy.len(), "it", "them")
             )
         }
         // Threads that are stopped are not busy.
@@ -82,8 +83,8 @@ fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
     }
     Some(if brake.is_read_only {
         finding.advised(format!(
-            "ask whoever started this container to change {file}, which cannot be written from \
-             inside"
+            "ask whoever started this container, or root of the host, to change {file}, which \
+             cannot be written from here"
         ))
     } else {
         finding.mended_by(match brake.real_time_percent {

@@ -289,12 +289,23 @@ impl Made {
     pub fn stranger(mut self, cpu: u32, name: &str, run_percent: f64, mask: &str) -> Self {
         let name = name.to_owned();
         let mask = mask.to_owned();
-        let stranger = Stranger { pid: 900, tid: 900, name, run_percent, mask };
+        let stranger =
+            Stranger { pid: 900, tid: 900, name, run_percent, mask, ..Stranger::default() };
         self.seating
             .cpus
             .iter_mut()
             .filter(|one| one.cpu == cpu)
             .for_each(|one| one.strangers.push(stranger.clone()));
+        self
+    }
+
+    /// With a real-time policy of the strangers so far.
+    #[must_use]
+    pub fn real_time_strangers(mut self, policy: &str, priority: u32) -> Self {
+        for stranger in self.seating.cpus.iter_mut().flat_map(|cpu| &mut cpu.strangers) {
+            stranger.real_time_policy = Some(policy.to_owned());
+            stranger.real_time_priority = priority;
+        }
         self
     }
 

@@ -1,10 +1,11 @@
 //! `memory-local`: memory on the nodes of the threads that use it.
 
-use super::facts::{Facts, Sitter, cpus, union};
+use super::facts::{Facts, Sitter, union};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
 use crate::seating::{Memory, OnNode, Process};
 use seatmap_os::CpuSet;
+use seatmap_statistics::words::agreeing;
 use std::collections::{BTreeMap, BTreeSet};
 
 const RULE: &str = "memory-local";
@@ -31,6 +32,12 @@ pub(super) fn named(facts: &Facts) -> Vec<Finding> {
         .collect()
 }
 
+/// The sentence about CPUs whose node is not known.
+fn without_node(cpus: &CpuSet) -> String {
+    let are = agreeing(cpus.len(), "is", "are");
+    format!("the kernel does not say on which NUMA node {} {are}", cpus.named())
+}
+
 fn of_program(
     facts: &Facts,
     process: &Process,
@@ -41,15 +48,13 @@ fn of_program(
     // A kernel that tells cores and no nodes was built without NUMA, and has one memory.
     let untold = facts.unknown(&used, |pu| pu.numa.or(pu.core));
     if is_named && !untold.is_empty() {
-        let what = format!("the kernel does not say on which NUMA node {} are", cpus(&untold));
-        return Some(Finding::unseen(RULE, what).of(process.pid));
+        return Some(Finding::unseen(RULE, without_node(&untold)).of(process.pid));
     }
     // On one node all memory is local.
     let memory = process.memory.as_ref().filter(|_| facts.nodes() > 1)?;
     let unknown = facts.unknown(&used, |pu| pu.numa);
     if !unknown.is_empty() {
-        let what = format!("the kernel does not say on which NUMA node {} are", cpus(&unknown));
-        return Some(Finding::unseen(RULE, what).of(process.pid));
+        return Some(Finding::unseen(RULE, without_node(&unknown)).of(process.pid));
     }
     let all = facts.topology.count(|pu| pu.numa);
     let parts = facts.parts(&used, |pu| pu.numa)?;

@@ -7,6 +7,7 @@ use crate::rule::Rule;
 use crate::seating::Process;
 use seatmap_machine::Pu;
 use seatmap_os::CpuSet;
+use seatmap_statistics::words::agreeing;
 use std::collections::BTreeMap;
 
 /// A CPU for each thread.
@@ -28,7 +29,11 @@ fn of(facts: &Facts, rule: &str, noun: &str, level: fn(&Pu) -> Option<u32>) -> V
     if !unknown.is_empty() {
         return vec![Finding::unseen(
             rule,
-            format!("the kernel does not say to which {noun} {} belong", cpus(&unknown)),
+            format!(
+                "the kernel does not say to which {noun} {} {}",
+                cpus(&unknown),
+                agreeing(unknown.len(), "belongs", "belong")
+            ),
         )];
     }
     let mut on: BTreeMap<u32, Vec<&Sitter>> = BTreeMap::new();

@@ -126,7 +126,7 @@ fn nth(facts: &Facts, usable: &CpuSet, level: Level, at: usize) -> Option<u32> {
 fn unknown(rule: &str, level: Level) -> Finding {
     Finding::unseen(
         rule,
-        format!("the kernel does not say which CPUs share a {} here", level.name()),
+        format!("the kernel does not say which CPUs share one {} here", level.name()),
     )
 }
 

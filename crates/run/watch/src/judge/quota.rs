@@ -5,7 +5,7 @@ use super::facts::{Facts, Sitter, count};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
 use crate::seating::Quota;
-use seatmap_statistics::words::{counted_number, times_a_second};
+use seatmap_statistics::words::{agreeing, counted_number, times_a_second};
 use std::collections::HashSet;
 
 /// The share of its quota from which a group has used it up, where the kernel does not count the
@@ -37,15 +37,21 @@ fn of_quota(facts: &Facts, quota: &Quota) -> Option<Finding> {
     let rate =
         quota.throttled_watched.map(|periods| periods as f64 / facts.seating.watched_s.max(1e-3));
     let often = rate.map_or_else(
-        || "as they used it up; how often is not counted here".to_owned(),
+        || {
+            format!(
+                "as {it} used it up; how often is not counted here",
+                it = agreeing(busy.len(), "it", "they")
+            )
+        },
         times_a_second,
     );
     let what = format!(
-        "the control group {} may use {} ({}) and has {}: the kernel stopped them {often}",
+        "the control group {} may use {} ({}) and has {}: the kernel stopped {} {often}",
         quota.group,
         counted_number(quota.cpus, "CPU"),
         quota.file,
-        count(busy.len(), "busy thread")
+        count(busy.len(), "busy thread"),
+        agreeing(busy.len(), "it", "them")
     );
     let finding = Finding::wrong("quota", what).tids(busy.iter().map(|sitter| sitter.tid()));
     // A group may hold several programs, and then the finding is about none of them alone.
@@ -88,8 +94,8 @@ fn mended(facts: &Facts, quota: &Quota, finding: Finding) -> Finding {
     if let Some(locked) = low.iter().find(|other| other.is_read_only) {
         let group = &locked.group;
         return finding.advised(format!(
-            "ask whoever started this container to raise the quota of its control group {group}, \
-             which cannot be written from inside"
+            "ask whoever started this container, or root of the host, to raise the quota of its \
+             control group {group}, which cannot be written from here"
         ));
     }
     let raised = low.iter().map(|other| {
@@ -150,6 +156,13 @@ mod tests {
             found[0].remedy.as_deref(),
             Some("echo 200000 100000 > /sys/fs/cgroup/box/cpu.max")
         );
+    }
+
+    #[test]
+    fn one_thread_that_is_stopped_is_not_several() {
+        let made = Made::new(4).busy(7, 7, "0-3", 50.0, 0.0).group(None, Some(0.5), 4);
+        let found = judge(&made.facts());
+        assert!(found[0].what.ends_with("1 busy thread: the kernel stopped it 8 times a second"));
     }
 
     #[test]

@@ -3,7 +3,8 @@
 use super::facts::{Facts, Sitter};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
-use seatmap_os::CpuSet;
+use crate::seating::Stranger;
+use seatmap_os::{CpuSet, Tid};
 
 /// The share of a CPU from which a real-time thread leaves others nothing. The kernel keeps 5 % for
 /// them by default.
@@ -12,8 +13,16 @@ const TAKES_PERCENT: f64 = 80.0;
 const WAITS_PERCENT: f64 = 50.0;
 
 /// Whether a policy goes before all ordinary threads.
-pub(super) fn is_real_time(policy: &str) -> bool {
+pub(crate) fn is_real_time(policy: &str) -> bool {
     ["fifo", "rr", "deadline"].contains(&policy)
+}
+
+/// A real-time thread that takes a CPU, one of the chosen programs or another.
+struct CpuTaker<'a> {
+    tid: Tid,
+    words: String,
+    policy: &'a str,
+    priority: u32,
 }
 
 /// Threads confined to a CPU that a real-time thread has taken.
@@ -22,32 +31,76 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
 }
 
 fn starved(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
-    let cpu = sitter.seat().filter(|_| !is_real_time(&sitter.thread.policy))?;
-    let waits = sitter.thread.wait_percent.filter(|percent| *percent >= WAITS_PERCENT)?;
-    let taker = facts.sitters.iter().find(|other| {
-        // A real-time thread that sleeps takes nothing away.
-        let runs = other.thread.run_percent >= TAKES_PERCENT;
-        other.seat() == Some(cpu) && is_real_time(&other.thread.policy) && runs
-    })?;
+    let (cpu, waits) = waits_in_vain(sitter)?;
+    let taker = taker_among(facts, cpu)
+        .or_else(|| stranger_on(facts, cpu).and_then(CpuTaker::of_another_program))?;
     let what = format!(
         "{} waits {waits:.0} % of the time for CPU {cpu}, which {} takes by its policy {} {}",
         sitter.named(),
-        taker.named(),
-        taker.thread.policy,
-        taker.thread.real_time_priority
+        taker.words,
+        taker.policy,
+        taker.priority
     );
     let rest = facts.allowed_to(sitter).within(&facts.usual).without(&CpuSet::single(cpu));
     let finding =
-        Finding::wrong("real-time", what).of(sitter.thread.pid).tids([sitter.tid(), taker.tid()]);
+        Finding::wrong("real-time", what).of(sitter.thread.pid).tids([sitter.tid(), taker.tid]);
     let finding = finding
         .on(&CpuSet::single(cpu))
         .since(facts.seating.watched_s)
         .measured(waits, "percent of the time");
     Some(if rest.is_empty() {
-        finding.mended_by(Remedy::ordinary_policy(taker.tid()))
+        finding.mended_by(Remedy::ordinary_policy(taker.tid))
     } else {
         finding.mended_by(Remedy::bind(&rest, [sitter.tid()]))
     })
+}
+
+/// The CPU that an ordinary thread is confined to and waits for, with the share of the time.
+fn waits_in_vain(sitter: &Sitter) -> Option<(u32, f64)> {
+    let cpu = sitter.seat().filter(|_| !is_real_time(&sitter.thread.policy))?;
+    let waits = sitter.thread.wait_percent?;
+    (waits >= WAITS_PERCENT).then_some((cpu, waits))
+}
+
+/// The chosen thread that has taken a CPU. A real-time thread that sleeps takes nothing away.
+fn taker_among<'a>(facts: &Facts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
+    let sitter = facts.sitters.iter().find(|one| {
+        one.seat() == Some(cpu)
+            && is_real_time(&one.thread.policy)
+            && one.thread.run_percent >= TAKES_PERCENT
+    })?;
+    Some(CpuTaker {
+        tid: sitter.tid(),
+        words: sitter.named(),
+        policy: &sitter.thread.policy,
+        priority: sitter.thread.real_time_priority,
+    })
+}
+
+/// The real-time thread of another program that has taken a CPU.
+fn stranger_on<'a>(facts: &Facts<'a>, cpu: u32) -> Option<&'a Stranger> {
+    let cpu = facts.seating.cpus.iter().find(|one| one.cpu == cpu)?;
+    cpu.strangers
+        .iter()
+        .find(|one| one.real_time_policy.is_some() && one.run_percent >= TAKES_PERCENT)
+}
+
+/// Whether a thread is told as one that a real-time thread of another program keeps from its CPU.
+pub(super) fn is_starved_by_a_stranger(facts: &Facts, sitter: &Sitter) -> bool {
+    waits_in_vain(sitter).is_some_and(|(cpu, _)| {
+        taker_among(facts, cpu).is_none() && stranger_on(facts, cpu).is_some()
+    })
+}
+
+impl<'a> CpuTaker<'a> {
+    fn of_another_program(stranger: &'a Stranger) -> Option<Self> {
+        Some(CpuTaker {
+            tid: stranger.tid,
+            words: format!("thread {} '{}' of another program", stranger.tid, stranger.name),
+            policy: stranger.real_time_policy.as_deref()?,
+            priority: stranger.real_time_priority,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -76,5 +129,24 @@ mod tests {
         let elsewhere =
             Made::new(4).busy(7, 7, "2", 95.0, 0.0).policy("fifo").busy(9, 9, "1", 40.0, 60.0);
         assert_eq!(judge(&elsewhere.facts()), []);
+    }
+
+    #[test]
+    fn a_real_time_thread_of_another_program_is_told_once_with_its_policy() {
+        let made = |cpus, waits| {
+            Made::new(cpus)
+                .busy(9, 9, "0", 4.0, waits)
+                .stranger(0, "hog", 95.0, "0")
+                .real_time_strangers("fifo", 50)
+        };
+        let starved = made(4, 95.0);
+        let found = judge(&starved.facts());
+        let what = "thread 9 'main' waits 95 % of the time for CPU 0, which thread 900 'hog' of \
+                    another program takes by its policy fifo 50";
+        assert_eq!((found.len(), found[0].what.as_str()), (1, what));
+        assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 1-3 9"));
+        assert_eq!(crate::judge::strangers::usual(&starved.facts()), []);
+        let alone = judge(&made(1, 96.0).facts());
+        assert_eq!(alone[0].remedy.as_deref(), Some("chrt --other -p 0 900"));
     }
 }

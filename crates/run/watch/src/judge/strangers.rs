@@ -1,6 +1,7 @@
 //! `strangers` and `no-strangers`: threads of other programs on the seats.
 
 use super::facts::{Facts, Sitter, union};
+use super::real_time;
 use crate::finding::Finding;
 use crate::remedy::Remedy;
 use crate::seating::{Cpu, Stranger};
@@ -23,16 +24,21 @@ pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
         .iter()
         .filter_map(|cpu| {
             let owner = facts.sitters.iter().find(|one| {
-                one.is_bound && one.is_busy() && one.seat() == Some(cpu.cpu) && waits(one)
+                one.is_bound
+                    && one.is_busy()
+                    && one.seat() == Some(cpu.cpu)
+                    && waits(one)
+                    && !real_time::is_starved_by_a_stranger(facts, one)
             })?;
             let stranger = cpu.strangers.iter().find(|one| one.run_percent >= BUSY_PERCENT)?;
             let what = format!(
-                "{} sits on CPU {}, and thread {} '{}' of another program took {:.0} % of it",
+                "{} sits on CPU {}, and thread {} '{}' of another program took {:.0} % of it{}",
                 owner.named(),
                 cpu.cpu,
                 stranger.tid,
                 stranger.name,
-                stranger.run_percent
+                stranger.run_percent,
+                by_policy(stranger)
             );
             let seat = CpuSet::single(cpu.cpu);
             Some(intrusion(facts, "strangers", what, cpu, BUSY_PERCENT, &seat).of(owner.thread.pid))
@@ -42,6 +48,13 @@ pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
 
 fn waits(sitter: &Sitter) -> bool {
     sitter.thread.wait_percent.is_none_or(|percent| percent >= WAITS_PERCENT)
+}
+
+/// The words for a policy that goes before all ordinary threads; none for others.
+fn by_policy(stranger: &Stranger) -> String {
+    stranger.real_time_policy.as_ref().map_or_else(String::new, |policy| {
+        format!(" by its policy {policy} {}", stranger.real_time_priority)
+    })
 }
 
 /// Any strangers on the CPUs of bound threads.
@@ -59,8 +72,12 @@ pub(super) fn none(facts: &Facts) -> Vec<Finding> {
                 cpu.strangers.iter().filter(|one| one.run_percent >= SOME_PERCENT).count() - 1;
             let others = if more == 0 { String::new() } else { format!(", and {more} more") };
             let what = format!(
-                "thread {} '{}' of another program ran {:.0} % of the time on CPU {number}{others}",
-                stranger.tid, stranger.name, stranger.run_percent
+                "thread {} '{}' of another program ran {:.0} % of the time on CPU \
+                 {number}{}{others}",
+                stranger.tid,
+                stranger.name,
+                stranger.run_percent,
+                by_policy(stranger)
             );
             Some(intrusion(facts, "no-strangers", what, cpu, SOME_PERCENT, &seats))
         })
@@ -92,10 +109,14 @@ fn intrusion(
     let rest = facts.usual.without(seats);
     if those.iter().all(|one| is_movable(one, &rest)) {
         let pids: BTreeSet<Tid> = those.iter().map(|one| one.pid).collect();
-        finding.mended_by_all(pids.into_iter().map(|pid| Remedy::bind_all(&rest, pid)))
-    } else {
-        finding
+        return finding.mended_by_all(pids.into_iter().map(|pid| Remedy::bind_all(&rest, pid)));
     }
+    // Without its policy, a thread that cannot leave shares the CPU as others do. Where nobody else
+    // may be there at all, that mends nothing.
+    if rule == "strangers" && those.iter().all(|one| one.real_time_policy.is_some()) {
+        return finding.mended_by_all(those.iter().map(|one| Remedy::ordinary_policy(one.tid)));
+    }
+    finding
 }
 
 /// Whether a thread can go to one of these CPUs. One that may run on this CPU alone is bound there

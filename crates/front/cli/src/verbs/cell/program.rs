@@ -19,12 +19,13 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
     let seats = meant.seats.allocator;
     run::warn_of_settings(&meant.program, &seats, false, typed.quiet);
     let cpus = &meant.cell.cpus;
-    let (ending, report, noise) = run_in_cell(&meant.cell, &meant.program, seats, || {
+    let (ending, report, noise) = run_in_cell(host, &meant.cell, &meant.program, seats, || {
         let listener = Listener::begin();
         move || listener.end(cpus)
     })?;
     run::show(&report, typed.quiet);
-    if !typed.quiet {
+    // The cell did not keep other work away all the time: the figures would not be its own.
+    if !typed.quiet && report.cell_end.is_none() {
         cell::noise(&noise).iter().for_each(|line| output::tell(line));
     }
     let seated = Seated { report: &report, noise: &noise };
@@ -40,6 +41,7 @@ pub fn run(host: &Host, typed: &CellRun) -> Result<(), CliError> {
 pub struct Seated<'a> {
     #[serde(flatten)]
     report: &'a Report,
-    /// The interruptions of the CPUs of its cell while it ran.
+    /// The interruptions of the CPUs of its cell while it ran, also of those after the cell's end,
+    /// where `cell_end` tells of one.
     noise: &'a Heard,
 }

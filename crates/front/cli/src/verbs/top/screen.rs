@@ -12,9 +12,9 @@ use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output::Destination;
 use seatmap_console::view;
 use seatmap_console::view::ColourChoice;
+use seatmap_document::shell_escaped;
 use seatmap_document::visible;
 use seatmap_os::terminal;
-use seatmap_os::trusted::shell_escaped;
 use seatmap_report::terminal::Colour;
 use seatmap_report::terminal::top::{
     Row, Scene, SeatGroups, View, Wish, draw, press, rows, table_lines,

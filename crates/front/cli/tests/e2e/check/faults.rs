@@ -3,9 +3,10 @@
 use super::{Checked, bind, bind_all, check_pid, plan, threads, threads_with, tids, until};
 use crate::common::Place;
 use crate::run::programs::{are_two, installed, list, two_cpus};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
-/// A program that is stopped when it is dropped.
+/// A program that is ended when it is dropped.
 struct Sleep(std::process::Child);
 
 impl Sleep {
@@ -306,4 +307,33 @@ fn threads_are_not_divided_evenly() {
     bind(tids(pid)[1], &[b]);
     check_pid(&place, pid, &["--rule", "spread=core"]).assert_healthy();
     check_pid(&place, pid, &["--rule", "same-core"]).wrong("same-core");
+}
+
+/// A real-time thread of another program that is bound to the seat cannot be sent away.
+#[test]
+fn a_real_time_stranger_is_told_with_its_policy() {
+    let [a, b] = two_cpus();
+    let Some(program) = threads(1, "spin").filter(|_| are_two([a, b])) else { return };
+    let place = Place::new();
+    let pid = program.pid();
+    bind_all(pid, &[a]);
+    let a = a.to_string();
+    let mut hog = Command::new("taskset");
+    hog.args(["-c", &a, "chrt", "-f", "7", "sh", "-c", "while :; do :; done"]);
+    let mut hog = Sleep(hog.stderr(Stdio::null()).spawn().unwrap());
+    let tid = hog.pid();
+    let is_found = |checked: &Checked| checked.findings().iter().any(|one| one["tids"][1] == tid);
+    // Without the right to a real-time policy it ends at once.
+    std::thread::sleep(Duration::from_millis(300));
+    if hog.0.try_wait().unwrap().is_some() {
+        return seatmap_needs::skipped!("no real-time policy here");
+    }
+    let checked = until(|| check_pid(&place, pid, &[]), is_found);
+    drop(hog);
+    let found = checked.wrong("real-time");
+    let what = found["what"].as_str().unwrap();
+    let taken = format!("thread {tid} 'sh' of another program takes by its policy fifo 7");
+    assert!(what.contains(&taken), "{what}");
+    assert!(found["remedy"].as_str().unwrap().starts_with("taskset -cp "), "{found}");
+    assert!(checked.of_rule("strangers").is_empty());
 }

@@ -265,3 +265,32 @@ fn a_cpuset_forbids_the_seat_of_a_plan() {
     check_pid(&place, pid, &[]).assert_healthy();
     drop(program);
 }
+
+/// As `docker pause` does it. The state letter of a frozen thread does not tell.
+#[test]
+fn a_frozen_group_is_told_and_thawed() {
+    let mount = std::path::Path::new("/sys/fs/cgroup/freezer");
+    let group = Group(mount.join(format!("seatmap-check-{}", std::process::id())));
+    if !is_root() || std::fs::create_dir(&group.0).is_err() {
+        return seatmap_needs::skipped!("no freezer of version 1 takes a group here");
+    }
+    let Some(program) = threads(1, "sleep") else { return };
+    let place = Place::new();
+    let pid = program.pid();
+    group.set("cgroup.procs", &pid.to_string()).unwrap();
+    check_pid(&place, pid, &[]).assert_healthy();
+    group.set("freezer.state", "FROZEN").unwrap();
+    let top = place.stdout(&["top", "--once", "--interval", "0.1", "--pid", &pid.to_string()]);
+    let checked = check_pid(&place, pid, &[]);
+    let found = checked.of_rule("frozen");
+    let remedy = found.first().and_then(|finding| finding["remedy"].as_str());
+    let is_mended = remedy.is_some_and(|remedy| {
+        std::process::Command::new("sh").args(["-c", remedy]).status().unwrap().success()
+    });
+    // Whatever was found: a frozen program cannot be ended.
+    group.set("freezer.state", "THAWED").unwrap();
+    assert!(is_mended && found[0]["tids"].as_array().unwrap().len() == 2, "{found:?}");
+    assert!(top.contains("i frozen: the control group"), "{top}");
+    assert_eq!(check_pid(&place, pid, &[]).of_rule("frozen").len(), 0);
+    drop(program);
+}

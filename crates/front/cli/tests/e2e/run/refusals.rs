@@ -22,7 +22,7 @@ fn cpus_that_this_host_lacks() {
     for options in [["--cpus", "0,99999"], ["--plan", "plan.json"]] {
         let line = refusal(&place, &options);
         assert!(
-            line.starts_with("seatmap: CPU 99999 does not exist: this machine has CPUs "),
+            line.starts_with("seatmap: CPU 99999 does not exist: this machine has CPU"),
             "{line}"
         );
     }

@@ -198,9 +198,17 @@ fn heading(scene: &Scene, left_out: usize, canvas: &mut Canvas) {
 
 /// The computer may hide threads from this user; a list that does not say so would look complete.
 fn hidden(scene: &Scene) -> impl Iterator<Item = String> {
-    // Those with numbers are about single processes, and say nothing of the list as a whole.
-    let whole = scene.frame.seating.unseen.iter().filter(|unseen| unseen.pids.is_empty());
-    whole.map(|unseen| format!("not seen: {}", visible(&unseen.why)))
+    scene.frame.seating.unseen.iter().filter_map(|unseen| {
+        let why = visible(&unseen.why);
+        match unseen.pids.len() {
+            0 => Some(format!("not seen: {why}")),
+            pids if unseen.what == "threads" => {
+                Some(format!("not seen: {}: {why}", counted(pids, "process")))
+            }
+            // Something else of single processes says nothing of the list as a whole.
+            _ => None,
+        }
+    })
 }
 
 /// The cells that stand, with their CPUs.
