@@ -58,7 +58,7 @@ impl Contestant {
 pub struct Reading {
     /// The metric's value.
     pub value: f64,
-    /// How long the command ran, in seconds.
+    /// How long the command ran, and after it the metric's own command, in seconds.
     pub seconds: f64,
 }
 
@@ -293,6 +293,7 @@ impl Runner {
         // A failed run is an error before its metric is read: a figure that it printed says
         // nothing.
         self.check(contestant, &ended, &printed)?;
+        let asked = Instant::now();
         let read = match &self.metric {
             Metric::Command(line) => self.by_command(line, contestant, stop)?,
             _ => Some(self.value(contestant, &ended, &printed, counter.as_mut())?),
@@ -303,7 +304,8 @@ impl Runner {
             let command = contestant.line();
             return Err(TrialError::NotPositive { metric, command, value });
         }
-        Ok(Some(Reading { value, seconds: ended.elapsed.as_secs_f64() }))
+        let by_command = if self.metric.has_command() { asked.elapsed() } else { Duration::ZERO };
+        Ok(Some(Reading { value, seconds: (ended.elapsed + by_command).as_secs_f64() }))
     }
 
     fn counter(&self) -> Result<Option<Counter>, TrialError> {

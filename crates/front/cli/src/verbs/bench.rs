@@ -46,6 +46,10 @@ fn tell(event: &BenchEvent<'_>, bar: &mut Option<Bar>) {
         // A bar that is drawn on would write over the sentence.
         *bar = None;
         output::tell(&line);
+        // The runs go on after an estimate of their time.
+        if matches!(event, BenchEvent::TooLong(_)) {
+            *bar = Some(Bar::new("running"));
+        }
     }
 }
 

@@ -126,6 +126,18 @@ fn few_blocks_show_nothing_and_two_commands_have_two_names() {
     assert!(text.contains("true (2)"), "{text}");
 }
 
+/// The metric's own command takes its time after every run.
+#[test]
+fn a_comparison_that_cannot_keep_to_its_time_says_so_before() {
+    let place = Place::new();
+    let slow = "command:sleep 0.2; echo 5";
+    let bench = ["bench", "--seconds", "0.5", "--lower-is-better", "--metric", slow];
+    let output = place.run(&[&bench[..], &["--cpus", &cpu(), "--", "true"]].concat());
+    let said = stderr(&output);
+    assert!(said.contains("more than the 0.5 s of --seconds: 13 runs are its fewest"), "{said}");
+    assert!(said.contains("with the metric's own command"), "{said}");
+}
+
 #[test]
 fn a_metric_says_how_its_command_ended() {
     let place = Place::new();
