@@ -7,8 +7,8 @@ use crate::metric::Metric;
 use process::{Ended, Started};
 use rustix::process::WaitStatus;
 use seatmap_document::printed_number;
-use seatmap_os::CpuSet;
 use seatmap_os::counter::Counter;
+use seatmap_os::{CpuSet, scratch};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -203,7 +203,7 @@ pub enum TrialError {
         source: io::Error,
     },
     /// The command's output could not be kept or read.
-    #[error("the command's output cannot be kept in the folder for temporary files")]
+    #[error("the command's output cannot be kept")]
     Output(#[source] io::Error),
 }
 
@@ -446,7 +446,7 @@ fn end_of(mut file: &File, most: u64) -> io::Result<String> {
 
 impl Printed {
     fn new() -> io::Result<Self> {
-        Ok(Printed { out: tempfile::tempfile()?, error: tempfile::tempfile()? })
+        Ok(Printed { out: scratch::file()?, error: scratch::file()? })
     }
 
     /// Its output on stdout and on stderr, no more of each than this from the end.

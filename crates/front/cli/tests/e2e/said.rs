@@ -126,6 +126,23 @@ fn few_blocks_show_nothing_and_two_commands_have_two_names() {
     assert!(text.contains("true (2)"), "{text}");
 }
 
+/// The kernel's words for it name neither the variable nor a way out.
+#[test]
+fn a_folder_for_temporary_files_that_is_not_there_is_named() {
+    let place = Place::new();
+    for arguments in [
+        &["tune", "--", "true"][..],
+        &["bench", "--runs", "1", "--cpus", &cpu(), "--", "true"],
+        &["man", "pages"],
+    ] {
+        let output = place.command(arguments).env("TMPDIR", "/no/such").output().unwrap();
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("TMPDIR names '/no/such', which is not a folder: set"), "{said}");
+        assert!(!said.contains("os error"), "{said}");
+    }
+}
+
 /// The metric's own command takes its time after every run.
 #[test]
 fn a_comparison_that_cannot_keep_to_its_time_says_so_before() {
