@@ -130,7 +130,8 @@ pub fn seat_running(pids: &[Tid], seating: SeatAllocator) -> Result<Report, Laun
             new.into_iter().for_each(|tid| pinner.meet(tid, *pid));
         }
     }
-    Ok(Report::of(&pinner, pids.first().copied(), Hampered::default()))
+    let report = Report::of(&pinner, pids.first().copied(), Hampered::default());
+    Ok(Report { complete: true, ..report })
 }
 
 /// The threads of a process that have not ended. One that has, and of which its parent has not

@@ -355,6 +355,7 @@ mod tests {
             hampered: Hampered::default(),
             behind: None,
             memory: None,
+            complete: true,
         }
     }
 

@@ -80,6 +80,7 @@ fn full() -> Report {
         },
         behind: Some(Behind { processes: 1, threads: 2, supervisor: Some(80), freed: 0 }),
         memory: Some(memory_report()),
+        complete: true,
     }
 }
 

@@ -126,6 +126,28 @@ fn few_blocks_show_nothing_and_two_commands_have_two_names() {
     assert!(text.contains("true (2)"), "{text}");
 }
 
+/// A file of an earlier run must not be taken for the report of a run whose end nobody saw.
+#[test]
+fn a_report_says_that_the_end_was_not_seen() {
+    let place = Place::new();
+    place.file("report.json", "an earlier run's");
+    let run = ["run", "--cpus", &cpu(), "--detach", "--report", "report.json"];
+    let output = place.run(&[&run[..], &["--", "sleep", "60"]].concat());
+    let said = stderr(&output);
+    let number = |after: &str| {
+        said.split(after).nth(1).unwrap().split([';', ' ']).next().unwrap().to_owned()
+    };
+    let end = |pid: String| crate::common::kill().args(["-KILL", &pid]).status().unwrap();
+    let report = || serde_json::from_str::<serde_json::Value>(&place.read("report.json")).unwrap();
+    assert_eq!(report()["complete"], false);
+    assert!(end(number("; process ")).success() && end(number(" as process ")).success());
+    assert_eq!(report()["complete"], false);
+    let line = place.one_line_refusal(&["show", "report.json"]);
+    assert!(line.contains("before the run's end, which was not seen"), "{line}");
+    place.stdout(&["run", "-q", "--cpus", &cpu(), "--report", "report.json", "true"]);
+    assert_eq!(report()["complete"], true);
+}
+
 /// The kernel's words for it name neither the variable nor a way out.
 #[test]
 fn a_folder_for_temporary_files_that_is_not_there_is_named() {
