@@ -355,12 +355,20 @@ mod tests {
             seconds: 1.04,
             ..Outcome::default()
         };
-        let words = |outcome: Outcome| text(&outcome, &Metric::Wakeups);
+        let words = |outcome: Outcome| text(&outcome, &Metric::Wakeups).trim_end().to_owned();
         let program = Some(End::Program);
-        insta::assert_snapshot!(words(outcome(program, None, None)), @"The program ended after 1.0 s, before it was observed to the end; nothing was changed.");
-        insta::assert_snapshot!(words(outcome(Some(End::Time), None, None)), @"The time was over after 1.0 s, before the program was observed to the end; nothing was changed.");
-        insta::assert_snapshot!(words(outcome(program, Some(1e3), None)), @"The program ended after 1.0 s, before the first seats were tried; nothing was changed.");
-        insta::assert_snapshot!(words(outcome(program, Some(0.0), Some(NoSeats::Silent))), @"No seats were tried: no thread was seen to talk to another one. The program ended after 1.0 s.");
+        let sentence = "The program ended after 1.0 s, before it was observed to the end; \
+             nothing was changed.";
+        assert_eq!(words(outcome(program, None, None)), sentence);
+        let sentence = "The time was over after 1.0 s, before the program was observed to the \
+             end; nothing was changed.";
+        assert_eq!(words(outcome(Some(End::Time), None, None)), sentence);
+        let sentence = "The program ended after 1.0 s, before the first seats were tried; \
+             nothing was changed.";
+        assert_eq!(words(outcome(program, Some(1e3), None)), sentence);
+        let sentence = "No seats were tried: no thread was seen to talk to another one. The \
+             program ended after 1.0 s.";
+        assert_eq!(words(outcome(program, Some(0.0), Some(NoSeats::Silent))), sentence);
         let sweeps = vec![Sweep { threads: 2, refused: 0, took: Duration::from_micros(9) }];
         let given = Outcome { sweeps, ..outcome(Some(End::Stopped), Some(1e3), None) };
         assert!(words(given).starts_with(

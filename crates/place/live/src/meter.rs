@@ -157,8 +157,8 @@ impl Meter {
         self.read_at = Instant::now();
     }
 
-    /// The count since the period began; `None` where it cannot be read, or where `stop` became true
-    /// before the metric's own command had ended.
+    /// The count since the period began; `None` where it cannot be read, or where `stop` became
+    /// true before the metric's own command had ended.
     pub fn end(
         &mut self,
         wakeups: f64,

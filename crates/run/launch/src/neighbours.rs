@@ -141,7 +141,10 @@ mod tests {
             let cpus = CpuSet::of_list(list).unwrap();
             SharedSeats { cpus, program: 71, name, supervisor: 70 }.sentence()
         };
-        insta::assert_snapshot!(shared("0"), @r"CPU 0 is also the seat of a thread of process 71 ('a\u{1b}b'), which another 'seatmap run' (process 70) keeps seated: the programs take turns there; give one of them other CPUs");
+        let sentence = "CPU 0 is also the seat of a thread of process 71 ('a\\u{1b}b'), which \
+             another 'seatmap run' (process 70) keeps seated: the programs take turns \
+             there; give one of them other CPUs";
+        assert_eq!(shared("0"), sentence);
         assert!(shared("0,2").starts_with("CPUs 0,2 are also seats of threads of process 71"));
     }
 }

@@ -12,10 +12,10 @@
 //!
 //! The numbers of cores, caches and dies are those that `seatmap show host` prints: they count the
 //! parts of the whole machine, also where a cpuset or a taskset leaves this process some of them.
-//! Nodes and packages go by the operating system's numbers. A seat holds only CPUs that this process
-//! may use. CPUs that the kernel was started to set apart (`isolcpus=`) belong to a seat where they are named, or
-//! where all CPUs of the named part are set apart: the kernel moves no thread between them and
-//! others.
+//! Nodes and packages go by the operating system's numbers. A seat holds only CPUs that this
+//! process may use. CPUs that the kernel was started to set apart (`isolcpus=`) belong to a seat
+//! where they are named, or where all CPUs of the named part are set apart: the kernel moves no
+//! thread between them and others.
 
 use seatmap_host::topology;
 use seatmap_machine::{Level, Topology};
@@ -318,16 +318,24 @@ mod tests {
         assert_eq!(seats("l3:2,l3:3"), Ok("5".to_owned()), "as far as it may use it");
         assert_eq!(parse("l3:*", &narrow).unwrap().len(), 2);
         let refusal = |text: &str| seats(text).unwrap_err().to_string();
-        insta::assert_snapshot!(refusal("core:0"), @"'core:0' has CPU 0, which this process may not use: its cpuset or a taskset forbids it; it may use core 5-7, which 'seatmap show host' lists");
-        insta::assert_snapshot!(refusal("numa:0+1"), @"'numa:0+1' has CPUs 0-3, which this process may not use: its cpuset or a taskset forbids it; it may use numa 1, which 'seatmap show host' lists");
-        insta::assert_snapshot!(refusal("core:8"), @"'core:8': this machine has core 0-7, of which this process may use core 5-7; 'seatmap show host' lists them");
+        let sentence = "'core:0' has CPU 0, which this process may not use: its cpuset or a \
+             taskset forbids it; it may use core 5-7, which 'seatmap show host' lists";
+        assert_eq!(refusal("core:0"), sentence);
+        let sentence = "'numa:0+1' has CPUs 0-3, which this process may not use: its cpuset or a \
+             taskset forbids it; it may use numa 1, which 'seatmap show host' lists";
+        assert_eq!(refusal("numa:0+1"), sentence);
+        let sentence = "'core:8': this machine has core 0-7, of which this process may use core \
+             5-7; 'seatmap show host' lists them";
+        assert_eq!(refusal("core:8"), sentence);
     }
 
     #[test]
     fn numbers_of_a_part_of_the_machine_are_told_as_such() {
         let hidden = || Ok(Computer { unseen: CpuSet::single(8), ..computer()? });
         let refusal = parse("core:8", &hidden).unwrap_err().to_string();
-        insta::assert_snapshot!(refusal, @"'core:8': this machine has core 0-7 (counted among the CPUs that the kernel shows here, 0-7); 'seatmap show host' lists them");
+        let sentence = "'core:8': this machine has core 0-7 (counted among the CPUs that the \
+             kernel shows here, 0-7); 'seatmap show host' lists them";
+        assert_eq!(refusal, sentence);
     }
 
     #[test]

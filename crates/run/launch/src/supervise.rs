@@ -41,8 +41,8 @@ pub struct RunRequest {
 
 /// Hears of a program on seats, in the process that seats its threads.
 pub trait RunListener {
-    /// The program has started: its seating so far, which is all that is known of it if this process
-    /// is killed.
+    /// The program has started: its seating so far, which is all that is known of it if this
+    /// process is killed.
     fn begun(&mut self, report: &mut dyn FnMut() -> Report);
 
     /// The program has started, and the caller waits no longer.
