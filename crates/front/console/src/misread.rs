@@ -185,7 +185,6 @@ fn question(name: Option<&str>) -> String {
 /// Whether a name may have been mistyped like this: one letter in four is wrong and one more (two
 /// that changed places are two), or the name was cut off.
 fn is_near(typed: &str, name: &str) -> bool {
-    let bare = |word: &str| word.trim_start_matches('-').to_owned();
-    let [typed, name] = [bare(typed), bare(name)];
-    edits(&typed, &name) <= 1 + typed.chars().count().div_ceil(4) || name.starts_with(&typed)
+    let [typed, name] = [typed, name].map(|word| word.trim_start_matches('-'));
+    edits(typed, name) <= 1 + typed.chars().count().div_ceil(4) || name.starts_with(typed)
 }

@@ -58,8 +58,8 @@ pub enum LimitedError {
 /// # Errors
 /// [`LimitedError`].
 pub fn output(name: &str, command: &mut Command, limit: Duration) -> Result<Output, LimitedError> {
-    let late = || LimitedError::Late { command: name.to_owned(), limit };
-    output_unless(name, command, limit, &mut || false)?.ok_or_else(late)
+    output_unless(name, command, limit, &mut || false)?
+        .ok_or_else(|| LimitedError::Late { command: name.to_owned(), limit })
 }
 
 /// The same, while nothing asks to stop; `None` where something did, and the command was ended with

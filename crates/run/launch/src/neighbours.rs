@@ -108,8 +108,8 @@ fn shared(root: &Root, supervisor: Tid, own: &HashSet<Tid>, seats: &Seats) -> Op
     let tids: Vec<Tid> = other.threads.iter().map(|thread| thread.tid).collect();
     // A run within the other one is a part of its program.
     let is_within = tids.iter().any(|tid| own.contains(tid) || *tid == std::process::id() as Tid);
-    let may_speak = |tid: &&Tid| shown.may_speak_of(root, **tid);
-    let cpus = seats.shared_with(&Seats::of(tids.iter().filter(may_speak).copied()));
+    let spoken_of = tids.iter().copied().filter(|tid| shown.may_speak_of(root, *tid));
+    let cpus = seats.shared_with(&Seats::of(spoken_of));
     (!is_within && !cpus.is_empty()).then(|| SharedSeats {
         cpus,
         program,

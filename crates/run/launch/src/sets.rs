@@ -232,8 +232,8 @@ impl NumberedParts<'_> {
         let usable: Vec<&CpuSet> = self.usable().map(|(_, cpus)| cpus).collect();
         let usual = usable.iter().filter(|cpus| !cpus.is_subset(&self.computer.set_apart));
         let usual: Vec<CpuSet> = usual.copied().cloned().collect();
-        let all = || usable.into_iter().cloned().collect();
-        Some(if usual.is_empty() { all() } else { usual }).filter(|seats| !seats.is_empty())
+        let seats = if usual.is_empty() { usable.into_iter().cloned().collect() } else { usual };
+        Some(seats).filter(|seats| !seats.is_empty())
     }
 
     /// All CPUs of the parts with these numbers.

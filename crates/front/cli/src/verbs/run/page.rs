@@ -45,8 +45,8 @@ impl Files {
     /// Writes the seating at the beginning, so that a file of an earlier run is not taken for this
     /// one's where the process that seats the threads is killed. A pipe gets the end alone.
     fn begin(&self, seating: &mut dyn FnMut() -> Report) {
-        let is_file = |file: &&Destination| matches!(file, Destination::File(_));
-        let [report, page] = [&self.report, &self.page].map(|file| file.as_ref().filter(is_file));
+        let [report, page] = [&self.report, &self.page]
+            .map(|file| file.as_ref().filter(|file| matches!(file, Destination::File(_))));
         if report.is_none() && page.is_none() {
             return;
         }
