@@ -2,6 +2,7 @@
 
 use crate::error::CliError;
 use crate::output::{self, Destination};
+use seatmap_os::scratch::Scratch;
 use std::ffi::OsString;
 use std::io;
 use std::path::Path;
@@ -16,7 +17,7 @@ pub fn write(command: clap::Command, folder: Option<&Path>) -> Result<(), CliErr
         clap_mangen::Man::new(command).render(&mut page).map_err(CliError::work)?;
         return output::print(&String::from_utf8_lossy(&page));
     };
-    let pages = generated(command).map_err(|error| CliError::work_at(folder, error))?;
+    let pages = generated(command).map_err(CliError::work)?;
     std::fs::create_dir_all(folder).map_err(|error| CliError::work_at(folder, error))?;
     // As any other output: a link that another user has put there is not followed.
     pages.iter().try_for_each(|(name, text)| Destination::new(&folder.join(name))?.write(text))
@@ -25,7 +26,7 @@ pub fn write(command: clap::Command, folder: Option<&Path>) -> Result<(), CliErr
 /// The pages, each with the name of its file.
 fn generated(command: clap::Command) -> io::Result<Vec<(OsString, String)>> {
     // The library follows any link that lies where a page should go.
-    let made = tempfile::tempdir()?;
+    let made = Scratch::new("man")?;
     clap_mangen::generate_to(command, made.path())?;
     std::fs::read_dir(made.path())?
         .map(|page| {

@@ -9,6 +9,7 @@ mod value;
 use crate::running::Program;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use seatmap_machine::catalog::edits;
 use std::ffi::OsString;
 
 /// The sentence for a mistake; `None` where there is none, as for `--help`, and for kinds that this
@@ -21,9 +22,10 @@ pub fn sentence(
     if error.kind() == ErrorKind::ValueValidation {
         return value::sentence(error);
     }
-    let verb = verb((program.command)(), words);
+    let words: Vec<OsString> = words.into_iter().collect();
+    let (verb, command) = verb((program.command)(), &words);
     let problem = match error.kind() {
-        ErrorKind::UnknownArgument => unknown(error, &verb)?,
+        ErrorKind::UnknownArgument => unknown(error, &verb, &command, &words)?,
         ErrorKind::InvalidSubcommand => unknown_command(error, &verb)?,
         ErrorKind::MissingRequiredArgument => missing(error, &verb)?,
         ErrorKind::ArgumentConflict => conflict(error)?,
@@ -44,30 +46,53 @@ pub fn sentence(
     Some(format!("{problem}; see '{verb} --help'"))
 }
 
-/// The command that was typed, with all its words: `seatmap cell create`.
-fn verb(command: Command, words: impl IntoIterator<Item = OsString>) -> String {
+/// The command that was typed, with all its words (`seatmap cell create`), and what it takes.
+fn verb(command: Command, words: &[OsString]) -> (String, Command) {
     let mut verb = command;
     let mut names = vec![verb.get_name().to_owned()];
     // Options and their values may stand between the words of a command.
-    for word in words.into_iter().skip(1) {
+    for word in words.iter().skip(1) {
         let Some(inner) = word.to_str().and_then(|word| verb.find_subcommand(word)) else {
             continue;
         };
         names.push(inner.get_name().to_owned());
         verb = inner.clone();
     }
-    names.join(" ")
+    (names.join(" "), verb)
+}
+
+/// Options for a time, as other commands and programs call them.
+const TIMES: [&str; 7] =
+    ["--seconds", "--duration", "--time", "--timeout", "--time-limit", "--limit", "--for"];
+
+/// The option of this command for how long it works. One that has a meaning with another option
+/// alone (its help begins `With --auto`) is meant where that one stands there.
+fn time_option(command: &Command, words: &[OsString]) -> Option<&'static str> {
+    const SECONDS: &str = "seconds";
+    let option = command.get_arguments().find(|option| option.get_long() == Some(SECONDS))?;
+    let help = option.get_help().map(ToString::to_string).unwrap_or_default();
+    let needed = help.strip_prefix("With ").and_then(|help| help.split([',', ' ']).next());
+    let is_meant = needed.is_none_or(|needed| words.iter().any(|word| word == needed));
+    is_meant.then_some("--seconds")
 }
 
 /// An option that the command does not have, or a word too many.
-fn unknown(error: &clap::Error, verb: &str) -> Option<String> {
+fn unknown(
+    error: &clap::Error,
+    verb: &str,
+    command: &Command,
+    words: &[OsString],
+) -> Option<String> {
     let word = argument(error)?;
     let problem = if word.starts_with('-') {
         format!("'{verb}' has no option '{word}'")
     } else {
         format!("'{verb}' does not know what to do with '{word}'")
     };
-    Some(problem + &suggestion(error, ContextKind::SuggestedArg))
+    if TIMES.contains(&word.as_str()) {
+        return Some(problem + &question(time_option(command, words)));
+    }
+    Some(problem + &suggestion(error, &word, ContextKind::SuggestedArg))
 }
 
 /// The command is another program's.
@@ -81,7 +106,7 @@ fn unknown_command(error: &clap::Error, verb: &str) -> Option<String> {
     let word = text(error, ContextKind::InvalidSubcommand)?;
     Some(format!(
         "'{verb}' has no command '{word}'{}",
-        suggestion(error, ContextKind::SuggestedSubcommand)
+        suggestion(error, &word, ContextKind::SuggestedSubcommand)
     ))
 }
 
@@ -142,12 +167,24 @@ fn text(error: &clap::Error, kind: ContextKind) -> Option<String> {
     error.get(kind).map(ToString::to_string)
 }
 
-/// The nearest name that exists, as a question; empty where none is near.
-fn suggestion(error: &clap::Error, kind: ContextKind) -> String {
+/// The nearest name that exists, as a question; empty where none is near. The parser takes names
+/// for near that share some letters, as `--duration` and `--auto` do.
+fn suggestion(error: &clap::Error, typed: &str, kind: ContextKind) -> String {
     let name = match error.get(kind) {
         Some(ContextValue::String(name)) => Some(name),
         Some(ContextValue::Strings(names)) => names.last(),
         _ => None,
     };
+    question(name.map(String::as_str).filter(|name| is_near(typed, name)))
+}
+
+fn question(name: Option<&str>) -> String {
     name.map(|name| format!("; did you mean '{name}'?")).unwrap_or_default()
+}
+
+/// Whether a name may have been mistyped like this: one letter in four is wrong and one more (two
+/// that changed places are two), or the name was cut off.
+fn is_near(typed: &str, name: &str) -> bool {
+    let [typed, name] = [typed, name].map(|word| word.trim_start_matches('-'));
+    edits(typed, name) <= 1 + typed.chars().count().div_ceil(4) || name.starts_with(typed)
 }

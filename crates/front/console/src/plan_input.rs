@@ -2,8 +2,9 @@
 
 use crate::error::CliError;
 use crate::here::host_name;
-use crate::input;
+use crate::{input, output};
 use seatmap_cluster::ranks_here;
+use seatmap_launch::report;
 use seatmap_plan::Plan;
 use seatmap_plan::plan::is_plan;
 use seatmap_ranks::RankPlan;
@@ -74,6 +75,9 @@ pub fn expected_seats(file: Option<&Path>, any_machine: bool) -> Result<SeatSour
     if is_plan(&bytes) {
         let plan = plan_of_host(path, &bytes, any_machine)?;
         return Ok(SeatSource::Given(Expected::of_plan(&plan)));
+    }
+    if let Some(unfinished) = report::unfinished(&bytes) {
+        output::tell(&format!("{}: {unfinished}", path.display()));
     }
     Expected::of_seating(&String::from_utf8_lossy(&bytes))
         .map(SeatSource::Given)

@@ -6,11 +6,11 @@ use seatmap_document::visible;
 use seatmap_live::conductor::Attempt;
 use seatmap_live::event::{Gain, Verdict};
 use seatmap_live::masks::{Held, Sweep};
-use seatmap_live::{Candidate, Metric, Outcome};
+use seatmap_live::{Candidate, Metric, NoSeats, Outcome};
 use seatmap_observe::End;
 use seatmap_os::CpuSet;
 use seatmap_statistics::median;
-use seatmap_statistics::words::signed;
+use seatmap_statistics::words::{lasting, signed};
 
 /// The whole of it for a terminal.
 #[must_use]
@@ -151,28 +151,14 @@ fn judged(attempt: &Attempt, metric: &Metric) -> String {
 }
 
 fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
-    let mut sentences = vec![match (&outcome.kept, outcome.messages_per_s) {
-        (Some(kept), _) => on_seats(kept, outcome),
-        (None, None) => {
-            "The program, or its time (--seconds), ended before it was observed to the end; \
-             nothing was changed."
-                .to_owned()
+    let mut sentences = vec![match &outcome.kept {
+        Some(kept) => on_seats(kept, outcome),
+        None if outcome.attempts.is_empty() => nothing_judged(outcome),
+        None if is_undone(outcome) => "The threads have their own masks again.".to_owned(),
+        None if outcome.end == Some(End::Program) => {
+            "No seats were shown to be better than the kernel's choice.".to_owned()
         }
-        // Seats were given, but the program or the user ended it before they could be compared.
-        (None, Some(_)) if outcome.attempts.is_empty() && !outcome.sweeps.is_empty() => {
-            "It ended before the first seats were judged; nothing was kept.".to_owned()
-        }
-        // It was observed to the end, and no masks were changed.
-        (None, Some(_)) if outcome.attempts.is_empty() => {
-            "No seats were tried: the threads do not talk enough, or there is nothing to choose."
-                .to_owned()
-        }
-        (None, Some(_)) if is_undone(outcome) => {
-            "The threads have their own masks again.".to_owned()
-        }
-        (None, Some(_)) => {
-            "No seats are shown to be better; the kernel goes on to choose.".to_owned()
-        }
+        None => "No seats are shown to be better; the kernel goes on to choose.".to_owned(),
     }];
     // A caution about the metric means something only beside a figure of it.
     if outcome.attempts.iter().any(|attempt| attempt.gain.is_some()) {
@@ -187,6 +173,51 @@ fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
     sentences.extend(moved(&outcome.held));
     sentences.extend(starved(&outcome.held));
     sentences
+}
+
+/// Why no seats were judged.
+fn nothing_judged(outcome: &Outcome) -> String {
+    let ended = ended(outcome);
+    match (outcome.messages_per_s, outcome.no_seats) {
+        (None, _) => {
+            let it = if outcome.end == Some(End::Program) { "it" } else { "the program" };
+            format!("{ended}, before {it} was observed to the end; nothing was changed.")
+        }
+        (Some(_), Some(reason)) => {
+            format!("No seats were tried: {}. {ended}.", reason_in_words(reason))
+        }
+        // Seats were given, and not long enough to be compared.
+        (Some(_), None) if !outcome.sweeps.is_empty() => {
+            format!("{ended}, before the first seats were judged; nothing was kept.")
+        }
+        (Some(_), None) => {
+            format!("{ended}, before the first seats were tried; nothing was changed.")
+        }
+    }
+}
+
+/// How it ended, and when, as the beginning of a sentence.
+fn ended(outcome: &Outcome) -> String {
+    let after = lasting(outcome.seconds);
+    match outcome.end {
+        Some(End::Program) => format!("The program ended after {after}"),
+        Some(End::Time) => format!("The time was over after {after}"),
+        Some(End::Stopped) => format!("It was stopped after {after}"),
+        // The error is told beside this.
+        None => format!("It failed after {after}"),
+    }
+}
+
+fn reason_in_words(reason: NoSeats) -> &'static str {
+    match reason {
+        NoSeats::OneCpu => "the program may use one CPU",
+        NoSeats::OneThread => "fewer than two threads of the program were seen",
+        NoSeats::Silent => "no thread was seen to talk to another one",
+        NoSeats::Spread => "so many threads talk a little that none of them counts",
+        NoSeats::AllCpus => {
+            "--soft gives each thread the CPUs of a cache, and all CPUs of the program share one"
+        }
+    }
 }
 
 /// Whether seats that were better were taken away, because the program or the user ended it.
@@ -254,6 +285,8 @@ mod tests {
             kept,
             sweeps,
             messages_per_s: Some(1e5),
+            no_seats: None,
+            seconds: 20.0,
             own: 1,
             metric_problem: None,
             end: None,
@@ -314,8 +347,32 @@ mod tests {
             late.contains("The metric 'command:cat' had not ended after 10 s and was ended."),
             "{late}"
         );
-        let silent = Outcome { messages_per_s: Some(0.0), ..Outcome::default() };
-        assert!(text(&silent, &Metric::Wakeups).starts_with("No seats were tried"));
-        assert!(text(&Outcome::default(), &Metric::Wakeups).contains("ended before"));
+        assert!(late.starts_with("It failed after 0 s, before the program was observed"), "{late}");
+        let outcome = |end, messages_per_s, no_seats| Outcome {
+            end,
+            messages_per_s,
+            no_seats,
+            seconds: 1.04,
+            ..Outcome::default()
+        };
+        let words = |outcome: Outcome| text(&outcome, &Metric::Wakeups).trim_end().to_owned();
+        let program = Some(End::Program);
+        let sentence = "The program ended after 1.0 s, before it was observed to the end; \
+             nothing was changed.";
+        assert_eq!(words(outcome(program, None, None)), sentence);
+        let sentence = "The time was over after 1.0 s, before the program was observed to the \
+             end; nothing was changed.";
+        assert_eq!(words(outcome(Some(End::Time), None, None)), sentence);
+        let sentence = "The program ended after 1.0 s, before the first seats were tried; \
+             nothing was changed.";
+        assert_eq!(words(outcome(program, Some(1e3), None)), sentence);
+        let sentence = "No seats were tried: no thread was seen to talk to another one. The \
+             program ended after 1.0 s.";
+        assert_eq!(words(outcome(program, Some(0.0), Some(NoSeats::Silent))), sentence);
+        let sweeps = vec![Sweep { threads: 2, refused: 0, took: Duration::from_micros(9) }];
+        let given = Outcome { sweeps, ..outcome(Some(End::Stopped), Some(1e3), None) };
+        assert!(words(given).starts_with(
+            "It was stopped after 1.0 s, before the first seats were judged; nothing was kept."
+        ));
     }
 }

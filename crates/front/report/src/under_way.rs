@@ -3,6 +3,8 @@
 use crate::about::counted;
 use seatmap_document::{visible, with_causes};
 use seatmap_os::cpu_list;
+use seatmap_statistics::words::lasting;
+use seatmap_tune::session::TooLong;
 use seatmap_tune::{BenchEvent, RaceEvent};
 
 /// The sentence for something that a race tells; `None` for a run that was made.
@@ -12,14 +14,11 @@ pub fn of_race(event: &RaceEvent<'_>) -> Option<String> {
         // The bar shows how many runs are made.
         RaceEvent::RunMade { .. } => return None,
         RaceEvent::CandidatesLeftOut { racing, all, run_s, limit_s } => format!(
-            "{} of {all} race: a run takes {run_s:.2} s, and more do not fit in {limit_s:.0} s",
-            counted(*racing, "candidate")
+            "{} of {all} race: a run takes {run_s:.2} s, and more do not fit in {}",
+            counted(*racing, "candidate"),
+            lasting(*limit_s)
         ),
-        RaceEvent::TooLong { needed_s, limit_s, runs, run_s } => format!(
-            "this takes about {needed_s:.0} s, more than the {limit_s:.0} s of --seconds: {} are \
-             the fewest of a race, and a run takes {run_s:.2} s",
-            counted(*runs, "run")
-        ),
+        RaceEvent::TooLong(late) => too_long("race", late, "that of the default that was timed"),
         RaceEvent::TookLonger { taken_s, limit_s } => format!(
             "the runs took {taken_s:.0} s, {:.0} s more than --seconds allows",
             taken_s - limit_s
@@ -52,14 +51,49 @@ pub fn of_race(event: &RaceEvent<'_>) -> Option<String> {
     })
 }
 
+/// The estimate for a race or a comparison whose fewest runs do not fit into its time.
+fn too_long(kind: &str, late: &TooLong, first: &str) -> String {
+    let runs = counted(late.runs, "run");
+    let with = if late.has_command { " with the metric's own command" } else { "" };
+    format!(
+        "the {kind} takes about {}, more than the {} of --seconds: {runs} are its fewest, each as \
+         long as {first}, {}{with}",
+        lasting(late.needed_s),
+        lasting(late.limit_s),
+        lasting(late.run_s)
+    )
+}
+
 /// The sentence for something that a comparison tells; `None` for a run that was made.
 #[must_use]
 pub fn of_bench(event: &BenchEvent<'_>) -> Option<String> {
     match event {
         BenchEvent::RunMade { .. } => None,
+        BenchEvent::TooLong(late) => Some(too_long("comparison", late, "the first ones")),
         BenchEvent::SettingLeft(left) => Some(left.to_string()),
         BenchEvent::CellStays { name, error } => {
             Some(format!("the cell '{name}' is still there: {}", with_causes(*error)))
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_estimate_says_of_which_runs_it_is() {
+        let late =
+            TooLong { needed_s: 65.0, limit_s: 3.0, runs: 13, run_s: 5.0, has_command: true };
+        let sentence = "the comparison takes about 65 s, more than the 3.0 s of --seconds: 13 \
+             runs are its fewest, each as long as the first ones, 5.0 s with the \
+             metric's own command";
+        assert_eq!(of_bench(&BenchEvent::TooLong(late)).unwrap(), sentence);
+        let late =
+            TooLong { needed_s: 4.0, limit_s: 2.0, runs: 30, run_s: 0.13, has_command: false };
+        let sentence = "the race takes about 4.0 s, more than the 2.0 s of --seconds: 30 runs \
+             are its fewest, each as long as that of the default that was timed, 0.1 \
+             s";
+        assert_eq!(of_race(&RaceEvent::TooLong(late)).unwrap(), sentence);
     }
 }

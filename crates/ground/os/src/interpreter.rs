@@ -1,22 +1,31 @@
 //! The file that a program needs to be started: the interpreter of a script (execve(2)), the loader
 //! of an ELF program (ld.so(8)). Where either is missing, the kernel answers `ENOENT` and no more.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 /// The bytes of a script in which the kernel looks for its interpreter (`BINPRM_BUF_SIZE` of
 /// `include/uapi/linux/binfmts.h`).
 const SCRIPT_BYTES: usize = 256;
 
-/// The bytes of a program in which the table of its segments and the loader's name are looked for;
-/// linkers put both into the first page.
-const PROGRAM_BYTES: u64 = 64 << 10;
+/// The first bytes of a 64-bit and of a 32-bit ELF program (`e_ident` of elf(5)).
+const LONG_ELF: &[u8] = b"\x7fELF\x02";
+const SHORT_ELF: &[u8] = b"\x7fELF\x01";
+
+/// The length of the header of a segment, in bytes: `Elf64_Phdr` and `Elf32_Phdr`.
+const LONG_SEGMENT_BYTES: u64 = 56;
+const SHORT_SEGMENT_BYTES: u64 = 32;
 
 /// `PT_INTERP` of elf(5): the segment that names the loader.
 const NAMES_LOADER: u64 = 3;
+
+/// The longest name of a file that the kernel takes, in bytes (`PATH_MAX` of limits.h).
+const LONGEST_NAME_BYTES: u64 = 4096;
 
 /// The error of the kernel, with the file that is missing if it is another than the program.
 #[must_use]
@@ -33,54 +42,84 @@ pub fn explained(program: &Path, error: io::Error) -> io::Error {
     }
 }
 
+/// Whether a file is a 64-bit ELF program of this computer's byte order that names no loader, which
+/// would open libraries before the program does anything.
+///
+/// # Errors
+/// The file cannot be opened.
+pub fn is_static(path: &Path) -> io::Result<bool> {
+    let file = File::open(path)?;
+    let is_long = bytes(&file, 0, LONG_ELF.len()).is_ok_and(|first| first == LONG_ELF);
+    Ok(is_long && matches!(of_program(&file), Ok(None)))
+}
+
 /// The interpreter or loader that a file names.
 fn named(program: &Path) -> Option<PathBuf> {
-    use std::io::Read;
-    let mut bytes = Vec::new();
-    std::fs::File::open(program).ok()?.take(PROGRAM_BYTES).read_to_end(&mut bytes).ok()?;
-    let name = if bytes.starts_with(b"#!") { of_script(&bytes) } else { of_program(&bytes) };
-    name.filter(|name| !name.is_empty()).map(|name| PathBuf::from(OsStr::from_bytes(name)))
+    let file = File::open(program).ok()?;
+    let name = of_script(&file).or_else(|| of_program(&file).ok()?)?;
+    (!name.is_empty()).then(|| PathBuf::from(OsString::from_vec(name)))
 }
 
-fn of_script(bytes: &[u8]) -> Option<&[u8]> {
-    let line = bytes[2..bytes.len().min(SCRIPT_BYTES)].split(|byte| *byte == b'\n').next()?;
-    line.split(|byte| b" \t".contains(byte)).find(|word| !word.is_empty())
+fn of_script(file: &File) -> Option<Vec<u8>> {
+    let mut begin = [0; SCRIPT_BYTES];
+    let length = file.read_at(&mut begin, 0).ok()?;
+    let line = begin[..length].strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    line.split(|byte| b" \t".contains(byte)).find(|word| !word.is_empty()).map(<[u8]>::to_vec)
 }
 
-/// The name in the segment `PT_INTERP`, of 32 or 64 bits and this computer's byte order.
-fn of_program(bytes: &[u8]) -> Option<&[u8]> {
-    let is_long = match bytes.get(..5)? {
-        b"\x7fELF\x02" => true,
-        b"\x7fELF\x01" => false,
-        _ => return None,
+/// The name in the segment `PT_INTERP` of a program of 32 or 64 bits and this computer's byte
+/// order; `None` where no segment has that type.
+///
+/// # Errors
+/// It is another file, or ends before its segments do.
+fn of_program(file: &File) -> io::Result<Option<Vec<u8>>> {
+    let is_long = match &bytes(file, 0, LONG_ELF.len())?[..] {
+        LONG_ELF => true,
+        SHORT_ELF => false,
+        _ => return Err(io::ErrorKind::InvalidData.into()),
     };
     // e_phoff, e_phentsize and e_phnum; p_offset and p_filesz of a segment (elf(5)).
     let [table, entry, count] =
         if is_long { [32..40, 54..56, 56..58] } else { [28..32, 42..44, 44..46] };
     let [offset, length] = if is_long { [8..16, 32..40] } else { [4..8, 16..20] };
-    let table = number(bytes, table)?;
-    let entry = number(bytes, entry)?;
-    (0..number(bytes, count)?).find_map(|at| {
-        let segment = bytes.get(usize::try_from(table.checked_add(at * entry)?).ok()?..)?;
-        if number(segment, 0..4)? != NAMES_LOADER {
-            return None;
+    let entry_bytes = if is_long { LONG_SEGMENT_BYTES } else { SHORT_SEGMENT_BYTES };
+    let table = number(file, 0, table)?;
+    if number(file, 0, entry)? != entry_bytes {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    let count = number(file, 0, count)?;
+    // The last segment is read as well, so that a file which was cut off is not taken for a program
+    // without a loader.
+    let _ = bytes(file, table.saturating_add(count * entry_bytes).saturating_sub(1), 1)?;
+    for at in 0..count {
+        let segment = table.saturating_add(at * entry_bytes);
+        if number(file, segment, 0..4)? == NAMES_LOADER {
+            let begin = number(file, segment, offset)?;
+            let length = number(file, segment, length)?.min(LONGEST_NAME_BYTES);
+            let mut name = bytes(file, begin, length as usize)?;
+            name.truncate(name.iter().position(|byte| *byte == 0).unwrap_or(name.len()));
+            return Ok(Some(name));
         }
-        let begin = usize::try_from(number(segment, offset.clone())?).ok()?;
-        let end = begin.checked_add(usize::try_from(number(segment, length.clone())?).ok()?)?;
-        bytes.get(begin..end)?.split(|byte| *byte == 0).next()
-    })
+    }
+    Ok(None)
 }
 
-/// The unsigned number in these bytes.
-fn number(bytes: &[u8], at: Range<usize>) -> Option<u64> {
-    let own = bytes.get(at)?;
+fn bytes(file: &File, at: u64, length: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; length];
+    file.read_exact_at(&mut bytes, at)?;
+    Ok(bytes)
+}
+
+/// The unsigned number in these bytes behind a place in a file.
+fn number(file: &File, place: u64, at: Range<u64>) -> io::Result<u64> {
+    let own = bytes(file, place.saturating_add(at.start), (at.end - at.start) as usize)?;
     let mut wide = [0; 8];
     if cfg!(target_endian = "little") {
-        wide[..own.len()].copy_from_slice(own);
+        wide[..own.len()].copy_from_slice(&own);
     } else {
-        wide[8 - own.len()..].copy_from_slice(own);
+        wide[8 - own.len()..].copy_from_slice(&own);
     }
-    Some(u64::from_ne_bytes(wide))
+    Ok(u64::from_ne_bytes(wide))
 }
 
 #[cfg(test)]
@@ -125,6 +164,40 @@ mod tests {
             // Cut off anywhere, it makes nothing panic.
             (0..bytes.len()).for_each(|length| drop(told(&bytes[..length])));
         }
+    }
+
+    fn is_static_file(bytes: &[u8]) -> bool {
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("program");
+        std::fs::write(&program, bytes).unwrap();
+        is_static(&program).unwrap()
+    }
+
+    /// A 64-bit header with a table of segments behind it.
+    fn with_segments(kinds: &[u32]) -> Vec<u8> {
+        let mut bytes = vec![0; 64];
+        bytes[..5].copy_from_slice(LONG_ELF);
+        bytes[32..40].copy_from_slice(&64_u64.to_ne_bytes());
+        bytes[54..56].copy_from_slice(&(LONG_SEGMENT_BYTES as u16).to_ne_bytes());
+        bytes[56..58].copy_from_slice(&(kinds.len() as u16).to_ne_bytes());
+        for kind in kinds {
+            bytes.extend_from_slice(&kind.to_ne_bytes());
+            bytes.resize(bytes.len() + LONG_SEGMENT_BYTES as usize - 4, 0);
+        }
+        bytes
+    }
+
+    #[test]
+    fn a_program_is_static_where_no_segment_names_a_loader() {
+        assert!(is_static_file(&with_segments(&[1, 1, 6])));
+        assert!(!is_static_file(&with_segments(&[1, NAMES_LOADER as u32])));
+        let cut = with_segments(&[1, 1]);
+        for other in [&cut[..cut.len() - 1], &cut[..60], b"#!/bin/sh\n", b"", b"\x7fELF\x01"] {
+            assert!(!is_static_file(other));
+        }
+        let own = std::env::current_exe().unwrap();
+        assert!(!is_static(&own).unwrap(), "tests are linked to the C library");
+        assert!(is_static(Path::new("/no/such")).is_err());
     }
 
     #[test]

@@ -38,7 +38,7 @@
 //! | [`terminal`] | whether the terminal is still there |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
 //! | [`limited`] | helper commands with a limit on their time |
-//! | [`scratch`] | folders for files that no run leaves behind, killed or not |
+//! | [`scratch`] | folders and files that no run leaves behind, killed or not |
 //! | [`peer`] | the process at the other end of a socket, as the kernel knows it |
 //! | [`starved`] | threads that are ready and never get a CPU |
 //! | [`published`] | text that a living process shows to others |

@@ -21,6 +21,9 @@ use std::time::{Duration, Instant};
 /// The most bytes of a command's output that are read.
 const MOST_PRINTED: u64 = 64 << 20;
 
+/// The time between two looks whether something asks to stop.
+const LOOK: Duration = Duration::from_millis(50);
+
 /// How long a command that is late may take to end by itself.
 const GRACE: Duration = Duration::from_secs(2);
 
@@ -55,6 +58,21 @@ pub enum LimitedError {
 /// # Errors
 /// [`LimitedError`].
 pub fn output(name: &str, command: &mut Command, limit: Duration) -> Result<Output, LimitedError> {
+    output_unless(name, command, limit, &mut || false)?
+        .ok_or_else(|| LimitedError::Late { command: name.to_owned(), limit })
+}
+
+/// The same, while nothing asks to stop; `None` where something did, and the command was ended with
+/// all that it had started.
+///
+/// # Errors
+/// [`LimitedError`].
+pub fn output_unless(
+    name: &str,
+    command: &mut Command,
+    limit: Duration,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<Option<Output>, LimitedError> {
     let refused = |source| LimitedError::Start { command: name.to_owned(), source };
     let mut out = memory().map_err(refused)?;
     let mut error = memory().map_err(refused)?;
@@ -68,14 +86,19 @@ pub fn output(name: &str, command: &mut Command, limit: Duration) -> Result<Outp
         end(&mut child, pid, None);
         refused(errno.into())
     })?;
-    if !ends_within(&handle, limit) {
-        end(&mut child, pid, Some(&handle));
-        return Err(LimitedError::Late { command: name.to_owned(), limit });
+    let until = Instant::now() + limit;
+    while !ends_within(&handle, LOOK.min(until.saturating_duration_since(Instant::now()))) {
+        let is_late = Instant::now() >= until;
+        if is_late || stop() {
+            end(&mut child, pid, Some(&handle));
+            let late = LimitedError::Late { command: name.to_owned(), limit };
+            return if is_late { Err(late) } else { Ok(None) };
+        }
     }
     let status = child.wait().map_err(refused)?;
     let stdout = read(&mut out).map_err(refused)?;
     let stderr = read(&mut error).map_err(refused)?;
-    Ok(Output { status, stdout, stderr })
+    Ok(Some(Output { status, stdout, stderr }))
 }
 
 /// A file in memory. A pipe would be full after 64 KiB, and the command would wait for a reader
@@ -166,6 +189,17 @@ mod tests {
             assert!(begun.elapsed() < LONG, "{state}");
             std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    #[test]
+    fn a_command_that_is_needed_no_more_is_ended() {
+        let mut looks = 0;
+        let mut stop = || {
+            looks += 1;
+            looks == 3
+        };
+        let ended = output_unless("sh", &mut shell("sleep 1000"), LONG, &mut stop);
+        assert!(ended.unwrap().is_none());
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Folders for files that no run leaves behind, killed or not.
+//! Folders and files that no run leaves behind, killed or not.
 //!
 //! A process that is killed removes nothing. So each folder is locked (flock(2)) by the process
 //! that made it: the kernel gives the lock back when that process ends, however it ends. The next
@@ -28,9 +28,11 @@ impl Scratch {
     /// A folder in the place for temporary files, of this kind: `tune`, `observe`.
     ///
     /// # Errors
-    /// The kernel's error: the place cannot be written to.
+    /// A sentence: the place cannot be written to, and `TMPDIR` chooses another.
     pub fn new(kind: &str) -> io::Result<Self> {
-        Scratch::within(&std::env::temp_dir(), &format!("seatmap-{kind}-"))
+        let place = std::env::temp_dir();
+        let folder = Scratch::within(&place, &format!("seatmap-{kind}-"));
+        folder.map_err(|error| explained(&place, &error))
     }
 
     /// A folder in this place, whose name begins with this prefix.
@@ -57,6 +59,37 @@ impl Scratch {
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
+}
+
+/// A file without a name in the place for temporary files, which goes with its last descriptor.
+///
+/// # Errors
+/// As for [`Scratch::new`].
+pub fn file() -> io::Result<File> {
+    let place = std::env::temp_dir();
+    tempfile::tempfile_in(&place).map_err(|error| explained(&place, &error))
+}
+
+/// The error with the variable that chose the place: the kernel's words name neither.
+fn explained(place: &Path, error: &io::Error) -> io::Error {
+    let named = std::env::var_os("TMPDIR").map_or("", |_| "TMPDIR names ");
+    let words = if place.is_dir() {
+        // The library puts the path behind the kernel's words, whose number is the kind that is
+        // left.
+        let kernel = error.raw_os_error().map(io::Error::from_raw_os_error);
+        let why = kernel.map_or_else(|| error.kind().to_string(), |kernel| kernel.to_string());
+        format!(
+            "{named}'{}', and no temporary file can be made there ({why}): set TMPDIR to another \
+             folder",
+            place.display()
+        )
+    } else {
+        format!(
+            "{named}'{}', which is not a folder: set TMPDIR to a folder for temporary files",
+            place.display()
+        )
+    };
+    io::Error::new(error.kind(), words)
 }
 
 /// The outcome of an attempt to lock a folder.
@@ -140,6 +173,20 @@ mod tests {
     #[test]
     fn a_place_that_cannot_be_written_to_is_an_error() {
         assert!(Scratch::within(Path::new("/proc/self"), "seatmap-x-").is_err());
+    }
+
+    #[test]
+    fn the_place_and_the_way_to_another_are_told() {
+        let error = |place: &str| {
+            let error = Scratch::within(Path::new(place), "seatmap-x-").unwrap_err();
+            explained(Path::new(place), &error).to_string()
+        };
+        let absent = error("/no/such");
+        let folder =
+            "'/no/such', which is not a folder: set TMPDIR to a folder for temporary files";
+        assert!(absent.ends_with(folder), "{absent}");
+        let refused = error("/proc/self");
+        assert!(refused.contains("'/proc/self', and no temporary file can be made there ("));
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! [`of_host`] reads this computer. [`read_folder`] and [`read_gathered`] read another computer's
 //! gathered files: a folder that holds `sys` and `proc`, or an archive of such a folder as
 //! `hwloc-gather-topology` makes it. All three give what hwloc's `lstopo` shows for the same files,
-//! with its numbers; the tests compare the two.
+//! with its numbers; the tests compare the two. On this computer the numbers are those of the whole
+//! machine, as hwloc gives them without a cpuset.
 //!
 //! | level | read from | numbered by |
 //! |---|---|---|
@@ -136,10 +137,12 @@ pub fn of_group() -> Result<Topology, TopologyError> {
     Ok(showing(&in_cpuset()?))
 }
 
-/// These PUs with what they share. Reading changes no thread's mask.
+/// These PUs with what they share, by the numbers of the whole machine. Reading changes no thread's
+/// mask.
 #[must_use]
 pub fn showing(cpus: &CpuSet) -> Topology {
-    let mut pus: HashMap<u32, Pu> = match of_tree(&Tree::of_host()) {
+    let tree = Tree::of_host();
+    let mut pus: HashMap<u32, Pu> = match within(&tree, &Allowed::read(&tree), Numbered::Machine) {
         Ok(topology) => topology.pus.into_iter().map(|pu| (pu.os, pu)).collect(),
         // A sandbox without sysfs: only the mask is known.
         Err(_) => HashMap::new(),
@@ -177,14 +180,25 @@ pub fn read_gathered(archive: &[u8]) -> Result<Topology, GatherError> {
 /// # Errors
 /// [`TopologyError`], if the kernel does not say which PUs they are.
 pub fn whole() -> Result<Topology, TopologyError> {
-    within(&Tree::of_host(), &Allowed::default())
+    let tree = Tree::of_host();
+    let allowed = Allowed { cpus: None, ..Allowed::read(&tree) };
+    within(&tree, &allowed, Numbered::Machine)
 }
 
 fn of_tree(tree: &Tree) -> Result<Topology, TopologyError> {
-    within(tree, &Allowed::read(tree))
+    within(tree, &Allowed::read(tree), Numbered::Allowed)
 }
 
-fn within(tree: &Tree, allowed: &Allowed) -> Result<Topology, TopologyError> {
+/// The parts that are counted for the numbers of cores, caches and dies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Numbered {
+    /// All parts that run, so that a number means the same part under every cpuset and mask.
+    Machine,
+    /// Those that the process may use, as hwloc counts in gathered files.
+    Allowed,
+}
+
+fn within(tree: &Tree, allowed: &Allowed, numbered: Numbered) -> Result<Topology, TopologyError> {
     let running = cpus::running(tree)?;
     let mut nest = cpus::Reader::new(tree, &running).nest();
     device_tree::add(tree, &running, &mut nest);
@@ -199,15 +213,18 @@ fn within(tree: &Tree, allowed: &Allowed) -> Result<Topology, TopologyError> {
         return Err(TopologyError::NothingAllowed);
     }
     // The place of a CPU is one thing, and the memory that a process may use another: a CPU keeps
-    // its node where the cpuset gives no memory of it. Only the numbers of the parts go by the
-    // nodes that may be used, as hwloc's do.
-    let usable: Vec<&CpuSet> = nodes
+    // its node where the cpuset gives no memory of it. Only hwloc's numbers of the parts go by the
+    // nodes that may be used.
+    let is_machine = numbered == Numbered::Machine;
+    let counted: Vec<&CpuSet> = nodes
         .nodes
         .iter()
-        .filter(|node| allowed.nodes.as_ref().is_none_or(|allowed| allowed.contains(node.os)))
+        .filter(|node| {
+            is_machine || allowed.nodes.as_ref().is_none_or(|allowed| allowed.contains(node.os))
+        })
         .map(|node| &node.cpus)
         .collect();
-    let numbers = nest.numbers(&pus, &usable);
+    let numbers = nest.numbers(if is_machine { &running } else { &pus }, &counted);
     let mut all: Vec<Pu> = pus
         .iter()
         .map(|os| pu(os, &numbers, nodes.of_cpu(os, &pus, allowed.nodes.as_ref())))
@@ -254,5 +271,32 @@ fn rank_threads(pus: &mut [Pu]) {
             *threads += 1;
             *threads - 1
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::tree_of;
+    use super::*;
+
+    #[test]
+    fn a_cpuset_leaves_the_numbers_of_the_machine() {
+        let files = [
+            ("proc/self/cgroup", "3:cpuset:/job\n"),
+            ("sys/fs/cgroup/cpuset/cpuset.cpus", "0-3"),
+            ("sys/fs/cgroup/cpuset/job/cpuset.cpus", "3"),
+            ("sys/devices/system/cpu/online", "0-3"),
+            ("sys/devices/system/cpu/cpu0/topology/core_cpus_list", "0-1"),
+            ("sys/devices/system/cpu/cpu1/topology/core_cpus_list", "0-1"),
+            ("sys/devices/system/cpu/cpu2/topology/core_cpus_list", "2"),
+            ("sys/devices/system/cpu/cpu3/topology/core_cpus_list", "3"),
+        ];
+        let tree = tree_of(&files);
+        let cores = |numbered| -> Vec<(u32, Option<u32>)> {
+            let topology = within(&tree, &Allowed::read(&tree), numbered).unwrap();
+            topology.pus.iter().map(|pu| (pu.os, pu.core)).collect()
+        };
+        assert_eq!(cores(Numbered::Machine), [(3, Some(2))]);
+        assert_eq!(cores(Numbered::Allowed), [(3, Some(0))], "as hwloc counts");
     }
 }

@@ -111,7 +111,7 @@ pub enum MpiError {
     Late(LimitedError),
     /// A file could not be written or read.
     #[error(
-        "the program for MPI cannot be kept in the folder for temporary files; TMPDIR names another"
+        "the program for MPI cannot be kept"
     )]
     File(#[from] std::io::Error),
     /// A rank has no such program.

@@ -76,6 +76,21 @@ impl Soft {
     }
 }
 
+/// Why there are no seats worth a try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoSeats {
+    /// There is one CPU for the program.
+    OneCpu,
+    /// The program has one thread.
+    OneThread,
+    /// No thread was seen to talk to another one.
+    Silent,
+    /// So many threads talk a little that each one's share is too small to count.
+    Spread,
+    /// Each group of CPUs that a thread would get is all CPUs.
+    AllCpus,
+}
+
 /// A machine on which candidates are sought.
 #[derive(Clone, Debug)]
 pub struct Ground<'a> {
@@ -121,6 +136,19 @@ impl Ground<'_> {
         let all = self.allowed.list().to_string();
         found.retain(|candidate| candidate.seats.iter().flatten().any(|seat| *seat != all));
         Ok(found)
+    }
+
+    /// Why this pattern has no candidates here, where it has none.
+    #[must_use]
+    pub fn reason_against(&self, pattern: &Pattern) -> NoSeats {
+        let cpus = self.topology.os_indices().filter(|cpu| self.allowed.contains(*cpu));
+        match () {
+            () if cpus.count() < 2 => NoSeats::OneCpu,
+            () if pattern.tasks < 2 => NoSeats::OneThread,
+            () if pattern.edges.is_empty() => NoSeats::Silent,
+            () if part(pattern, &busy(pattern)).edges.is_empty() => NoSeats::Spread,
+            () => NoSeats::AllCpus,
+        }
     }
 
     /// The distance of every two CPUs: as measured, or by what they share.
@@ -292,6 +320,13 @@ mod tests {
         ground.candidates(pattern).unwrap()
     }
 
+    fn reason(pattern: &Pattern, cpus: u32, soft: Option<Soft>) -> NoSeats {
+        let topology = topology(cpus);
+        let allowed = (0..cpus).collect();
+        let ground = Ground { topology: &topology, profile: None, allowed: &allowed, soft };
+        ground.reason_against(pattern)
+    }
+
     fn cpu(candidate: &Candidate, task: usize) -> u32 {
         candidate.sets()[task].as_ref().unwrap().only().unwrap()
     }
@@ -324,12 +359,16 @@ mod tests {
             || seat == "2,3"));
         // One cache for all is what the kernel has anyway.
         assert!(found(&pairs(2), 2, Some(Soft)).is_empty());
+        assert_eq!(reason(&pairs(2), 2, Some(Soft)), NoSeats::AllCpus);
     }
 
     #[test]
     fn nothing_is_tried_where_nothing_can_differ() {
         assert!(found(&pairs(2), 1, None).is_empty());
         assert!(found(&Pattern::silent("silent", 4), 4, None).is_empty());
+        assert_eq!(reason(&pairs(2), 1, None), NoSeats::OneCpu);
+        assert_eq!(reason(&Pattern::silent("silent", 4), 4, None), NoSeats::Silent);
+        assert_eq!(reason(&Pattern::silent("silent", 1), 4, None), NoSeats::OneThread);
     }
 
     #[test]

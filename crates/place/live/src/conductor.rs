@@ -1,6 +1,6 @@
 //! Does to a living program as the engine says.
 
-use crate::candidates::{Candidate, Ground, Soft, distance};
+use crate::candidates::{Candidate, Ground, NoSeats, Soft, distance};
 use crate::engine::{Engine, Rules};
 use crate::event::{Decision, Event, Gain, Verdict, on_file};
 use crate::guard::Guard;
@@ -93,6 +93,10 @@ pub struct Outcome {
     pub kept: Option<Candidate>,
     /// The messages of the last observation, a second.
     pub messages_per_s: Option<f64>,
+    /// Why the last observation gave no seats to try, where it gave none.
+    pub no_seats: Option<NoSeats>,
+    /// How long it lasted, in seconds.
+    pub seconds: f64,
     /// Threads that chose masks of their own.
     pub own: usize,
     /// The threads while they had seats, as looks found them.
@@ -147,6 +151,7 @@ impl<'a> Conductor<'a> {
     /// be better stay. Whatever happens, the session is handed back, for the program may live on.
     pub fn conduct(mut self) -> (Outcome, Result<(), LiveError>, Session) {
         let done = self.play();
+        self.outcome.seconds = self.session.elapsed().as_secs_f64();
         // Before masks are given back, after which no thread has a seat.
         self.masks.look_now();
         self.outcome.held = self.masks.held();
@@ -241,6 +246,7 @@ impl<'a> Conductor<'a> {
             soft: self.setting.soft,
         };
         self.candidates = ground.candidates(&pattern)?;
+        self.outcome.no_seats = self.candidates.is_empty().then(|| ground.reason_against(&pattern));
         self.tids = tids(&seen);
         self.pattern = Some(pattern);
         let messages_per_s = on_file(seen.messages() / seen.seconds().max(1e-9));
@@ -256,17 +262,54 @@ impl<'a> Conductor<'a> {
             return Ok(Err(end));
         }
         let cpus = Cpus::read();
-        self.meter.begin(self.session.messages(), &self.session.threads());
+        if let Err(end) = self.read(Meter::begin)? {
+            return Ok(Err(end));
+        }
         if let Some(end) = self.pass(period.mul_f64(1.0 - SETTLING))? {
             return Ok(Err(end));
         }
-        let count = self.meter.end(self.session.messages(), &self.session.threads());
+        let count = match self.read(Meter::end)? {
+            Ok(count) => count,
+            Err(end) => return Ok(Err(end)),
+        };
         self.outcome.metric_problem = self.meter.problem().map(str::to_owned);
         // A period in which CPUs were taken away or given back says nothing about the seats, nor
         // does one for which that could not be seen.
         let is_same = cpus.is_ok_and(|before| Cpus::read().is_ok_and(|now| now == before));
         let count = count.filter(|_| is_same);
         Ok(Ok(Event::Read { rate: count.map(|count| on_file(count / self.meter.seconds())) }))
+    }
+
+    /// Lets the meter read at one end of a period. The metric's own command, which may take some
+    /// seconds, is ended with the program, with the time, and where somebody says stop.
+    fn read<T>(
+        &mut self,
+        at: impl FnOnce(&mut Meter, f64, &[(Tid, Tid)], &mut dyn FnMut() -> bool) -> T,
+    ) -> Result<Result<T, End>, LiveError> {
+        let messages = self.session.messages();
+        let threads = self.session.threads();
+        let Setting { stop, time, .. } = self.setting;
+        let mut cut = Ok(End::Time);
+        let mut is_over = || {
+            // A wait of no time that is cut by nothing else has lasted its time.
+            cut = self.session.watch(Some(Duration::ZERO), stop);
+            let is_late = time.is_some_and(|time| self.session.elapsed() >= time);
+            is_late || !matches!(cut, Ok(End::Time))
+        };
+        let read = at(&mut self.meter, messages, &threads, &mut is_over);
+        let is_late = time.is_some_and(|time| self.session.elapsed() >= time);
+        let end = cut?;
+        if end == End::Time && !is_late {
+            return Ok(Ok(read));
+        }
+        let because = match end {
+            End::Program => "the program had ended",
+            End::Time => "the time was over",
+            End::Stopped => "the run was stopped",
+        };
+        self.outcome.metric_problem =
+            Some(format!("'{}' was ended: {because}", self.meter.metric()));
+        Ok(Err(end))
     }
 
     /// Looks whether the program still does the same. One that talks much is watched for a short

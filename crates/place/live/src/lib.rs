@@ -32,7 +32,7 @@ pub mod masks;
 pub mod meter;
 
 pub use auto::{AutoError, AutoRequest, AutoRun};
-pub use candidates::{Candidate, Soft};
+pub use candidates::{Candidate, NoSeats, Soft};
 pub use conductor::{Conductor, LiveError, Outcome};
 pub use engine::{Engine, Rules};
 pub use event::{Decision, Event, Gain, Verdict};

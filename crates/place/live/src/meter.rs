@@ -143,21 +143,28 @@ impl Meter {
         self.metric == Metric::Wakeups
     }
 
-    /// Begins a period: the wakeups so far and the living threads are the caller's to know.
-    pub fn begin(&mut self, wakeups: f64, threads: &[(Tid, Tid)]) {
+    /// Begins a period: the wakeups so far and the living threads are the caller's to know. The
+    /// metric's own command is ended where `stop` becomes true meanwhile.
+    pub fn begin(&mut self, wakeups: f64, threads: &[(Tid, Tid)], stop: &mut dyn FnMut() -> bool) {
         self.switches =
             if self.metric == Metric::Switches { switches(threads) } else { HashMap::new() };
         self.begun = match self.metric {
             Metric::Switches => Some(0.0),
-            _ => self.total(wakeups),
+            _ => self.total(wakeups, stop),
         };
         // A metric's own command may take as long as the period: the time until it has printed is
         // before its count.
         self.read_at = Instant::now();
     }
 
-    /// The count since the period began; `None` where it cannot be read.
-    pub fn end(&mut self, wakeups: f64, threads: &[(Tid, Tid)]) -> Option<f64> {
+    /// The count since the period began; `None` where it cannot be read, or where `stop` became
+    /// true before the metric's own command had ended.
+    pub fn end(
+        &mut self,
+        wakeups: f64,
+        threads: &[(Tid, Tid)],
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Option<f64> {
         let begun = self.begun.take()?;
         let now = match self.metric {
             // Threads that came or went between are not compared.
@@ -165,7 +172,7 @@ impl Meter {
                 .iter()
                 .filter_map(|(tid, now)| Some(now.saturating_sub(*self.switches.get(tid)?) as f64))
                 .sum(),
-            _ => self.total(wakeups)?,
+            _ => self.total(wakeups, stop)?,
         };
         self.between = self.read_at.elapsed();
         // A command may print a counter that began again.
@@ -179,14 +186,15 @@ impl Meter {
         self.between.as_secs_f64().max(1e-9)
     }
 
-    fn total(&mut self, wakeups: f64) -> Option<f64> {
+    fn total(&mut self, wakeups: f64, stop: &mut dyn FnMut() -> bool) -> Option<f64> {
         match &self.metric {
             Metric::Instructions => self.counter.as_mut()?.read().ok().map(|count| count as f64),
             Metric::Wakeups => Some(wakeups),
             Metric::Switches => None,
-            Metric::Command(line) => match printed(line, self.limit) {
-                Ok(Some(number)) => Some(number),
-                Ok(None) => {
+            Metric::Command(line) => match printed(line, self.limit, stop) {
+                Ok(Printed::Number(number)) => Some(number),
+                Ok(Printed::Stopped) => None,
+                Ok(Printed::Nothing) => {
                     self.problem = Some("failed, or printed no number".to_owned());
                     None
                 }
@@ -215,13 +223,28 @@ fn switches(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
         .collect()
 }
 
+/// The outcome of a line for the shell.
+enum Printed {
+    Number(f64),
+    /// It failed, or printed no number.
+    Nothing,
+    /// It was ended, as somebody asked to stop.
+    Stopped,
+}
+
 /// The last number that a line prints.
-fn printed(line: &str, limit: Duration) -> Result<Option<f64>, LimitedError> {
-    let output =
-        limited::output(&format!("command:{line}"), Command::new("sh").args(["-c", line]), limit)?;
+fn printed(
+    line: &str,
+    limit: Duration,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<Printed, LimitedError> {
+    let name = format!("command:{line}");
+    let mut shell = Command::new("sh");
+    let output = limited::output_unless(&name, shell.args(["-c", line]), limit, stop)?;
+    let Some(output) = output else { return Ok(Printed::Stopped) };
     // A number that a failed command printed says nothing.
     let read = last_number(&String::from_utf8_lossy(&output.stdout));
-    Ok(read.filter(|_| output.status.success()))
+    Ok(read.filter(|_| output.status.success()).map_or(Printed::Nothing, Printed::Number))
 }
 
 /// The last number in some text. No earlier word counts instead where the last word with digits can
@@ -265,12 +288,12 @@ mod tests {
         std::fs::write(&folder, "total: 1,000 commands\n").unwrap();
         let line = Metric::Command(format!("cat {}", folder.display()));
         let mut meter = Meter::new(Some(line), false).unwrap();
-        meter.begin(0.0, &[]);
+        meter.begin(0.0, &[], &mut || false);
         std::fs::write(&folder, "total: 1,250 commands\n").unwrap();
-        assert_eq!(meter.end(0.0, &[]), Some(250.0));
-        meter.begin(0.0, &[]);
+        assert_eq!(meter.end(0.0, &[], &mut || false), Some(250.0));
+        meter.begin(0.0, &[], &mut || false);
         std::fs::write(&folder, "nothing\n").unwrap();
-        assert_eq!(meter.end(0.0, &[]), None);
+        assert_eq!(meter.end(0.0, &[], &mut || false), None);
         std::fs::remove_file(&folder).unwrap();
     }
 
@@ -279,8 +302,8 @@ mod tests {
         let line = Metric::Command("sleep 0.1; echo 7".to_owned());
         let mut meter = Meter::new(Some(line), false).unwrap();
         let begun = Instant::now();
-        meter.begin(0.0, &[]);
-        assert_eq!(meter.end(0.0, &[]), Some(0.0));
+        meter.begin(0.0, &[], &mut || false);
+        assert_eq!(meter.end(0.0, &[], &mut || false), Some(0.0));
         // The first command's time is not in it, and the second one's is.
         let all_s = begun.elapsed().as_secs_f64();
         assert!((0.1..=all_s - 0.1).contains(&meter.seconds()), "{} of {all_s}", meter.seconds());
@@ -290,8 +313,8 @@ mod tests {
     fn a_command_that_does_not_end_is_ended_and_told() {
         let mut meter = Meter::new(Some(Metric::Command("sleep 1000".to_owned())), false).unwrap();
         meter.limit = Duration::from_millis(300);
-        meter.begin(0.0, &[]);
-        assert_eq!(meter.end(0.0, &[]), None);
+        meter.begin(0.0, &[], &mut || false);
+        assert_eq!(meter.end(0.0, &[], &mut || false), None);
         assert_eq!(
             meter.problem(),
             Some("'command:sleep 1000' had not ended after 0.3 s and was ended")
@@ -311,10 +334,10 @@ mod tests {
             std::thread::park();
         });
         let threads = [(own, thread.recv().unwrap())];
-        meter.begin(0.0, &threads);
+        meter.begin(0.0, &threads, &mut || false);
         sleeper.thread().unpark();
         thread.recv().unwrap();
-        assert!(meter.end(0.0, &threads).is_some_and(|count| count >= 5.0));
+        assert!(meter.end(0.0, &threads, &mut || false).is_some_and(|count| count >= 5.0));
         sleeper.thread().unpark();
         sleeper.join().unwrap();
     }
@@ -324,7 +347,7 @@ mod tests {
         assert!(Meter::new(Some(Metric::Instructions), false).unwrap_err().contains("PID"));
         assert_eq!(*Meter::new(None, false).unwrap().metric(), Metric::Switches);
         let mut wakeups = Meter::new(Some(Metric::Wakeups), false).unwrap();
-        wakeups.begin(10.0, &[]);
-        assert_eq!(wakeups.end(35.0, &[]), Some(25.0));
+        wakeups.begin(10.0, &[], &mut || false);
+        assert_eq!(wakeups.end(35.0, &[], &mut || false), Some(25.0));
     }
 }

@@ -10,7 +10,7 @@ pub mod room;
 
 use crate::document::{Command, FORMAT, SeatsUsed};
 use crate::metric::{Better, Metric};
-use crate::session::{End, Length, Session};
+use crate::session::{End, Length, Session, SessionEvent, TooLong};
 use crate::trial::{Contestant, Runner};
 use crate::{Fingerprint, Results};
 pub use lease::LeaseError;
@@ -155,6 +155,8 @@ pub enum BenchEvent<'a> {
         /// Runs until the end, as far as that is known.
         of: usize,
     },
+    /// It takes longer than it may.
+    TooLong(TooLong),
     /// A setting of the cell was not put back.
     SettingLeft(&'a Left),
     /// The cell could not be undone.
@@ -189,11 +191,14 @@ pub fn run(
         runner: &runner,
         contestants: &contestants,
         stop,
-        after: &mut |results, runs| {
-            hear(BenchEvent::RunMade { runs, of: steps.max(runs) });
-            if let Some(kept) = &mut kept {
-                kept.keep(results);
+        hear: &mut |event| match event {
+            SessionEvent::RunMade(results, runs) => {
+                hear(BenchEvent::RunMade { runs, of: steps.max(runs) });
+                if let Some(kept) = &mut kept {
+                    kept.keep(results);
+                }
             }
+            SessionEvent::TooLong(late) => hear(BenchEvent::TooLong(late)),
         },
     };
     let end = session.run(&request.length, &mut results);

@@ -108,6 +108,12 @@ impl Metric {
         }
     }
 
+    /// Whether a command of its own reads it, which takes time after each run.
+    #[must_use]
+    pub fn has_command(&self) -> bool {
+        matches!(self, Metric::Command(_))
+    }
+
     /// The unit of the readings; empty where only the user knows it.
     #[must_use]
     pub fn unit(&self) -> &'static str {

@@ -7,7 +7,7 @@
 use crate::activity::{Activity, QUIET_PERCENT};
 use seatmap_machine::{CoreKind, Topology};
 use seatmap_os::{CpuList, CpuSet};
-use seatmap_statistics::words::{counted, counted_figure};
+use seatmap_statistics::words::{agreeing, counted, counted_figure};
 use std::collections::BTreeMap;
 
 /// The chosen CPUs.
@@ -30,9 +30,12 @@ pub struct Chosen {
 pub enum SeatsError {
     /// Fewer CPUs than asked for.
     #[error(
-        "{requested} were asked for, and {there} equal CPUs are there{}",
-        hint(*.mixed),
-        requested = counted(*.requested, "seat")
+        "{} {} asked for, and there {} {}{}",
+        counted(*.requested, "seat"),
+        agreeing(*.requested, "was", "were"),
+        agreeing(*.there, "is", "are"),
+        counted(*.there, "equal CPU"),
+        hint(*.mixed)
     )]
     TooFew {
         /// The number asked for.

@@ -13,6 +13,10 @@ use std::time::{Duration, Instant};
 const VOID_TRIES: u32 = 50;
 const VOID_PAUSE: Duration = Duration::from_millis(200);
 
+/// Runs that take less than this times the time that they were given kept to it: the last one ends
+/// when it ends.
+pub(crate) const WORTH_TELLING: f64 = 1.05;
+
 /// How long a session goes on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Length {
@@ -25,6 +29,23 @@ pub struct Length {
     /// Between the two, another block is begun while it is likely to end within this time, warm-ups
     /// included.
     pub time: Duration,
+    /// The time that the user gave for all of it.
+    pub limit: Option<Duration>,
+}
+
+/// A session or a race whose fewest runs take longer than its user gave it, by the first of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TooLong {
+    /// The time that the fewest runs take, in seconds.
+    pub needed_s: f64,
+    /// The time that was given, in seconds.
+    pub limit_s: f64,
+    /// The fewest runs.
+    pub runs: usize,
+    /// The time of one of the first runs, in seconds, that of the metric's own command included.
+    pub run_s: f64,
+    /// Whether the metric has a command of its own.
+    pub has_command: bool,
 }
 
 /// Blocks of a session where nobody says: enough for an interval with some to spare.
@@ -45,12 +66,13 @@ impl Length {
         confidence: f64,
     ) -> Self {
         let fewest = signed_rank::fewest(confidence);
-        let (least_blocks, most_blocks, time) = match (blocks, time) {
+        let (least_blocks, most_blocks, usual) = match (blocks, time) {
             (Some(blocks), _) => (blocks, blocks, Duration::ZERO),
             (None, Some(time)) => (fewest, usize::MAX, time),
             (None, None) => (USUAL_BLOCKS.max(fewest), MOST_USUAL_BLOCKS, USUAL_TIME),
         };
-        Length { warm_ups, least_blocks, most_blocks, time }
+        let limit = time.filter(|_| blocks.is_none());
+        Length { warm_ups, least_blocks, most_blocks, time: usual, limit }
     }
 
     /// The number of runs until the end as far as it is known, for a session of this many commands.
@@ -107,8 +129,17 @@ pub struct Session<'a> {
     pub contestants: &'a [Contestant],
     /// Says that it is time to stop, also within a run.
     pub stop: &'a dyn Fn() -> bool,
-    /// Hears of every run that has ended, warm-ups too, and how many there were.
-    pub after: &'a mut dyn FnMut(&Results, usize),
+    /// Hears of the events meanwhile.
+    pub hear: &'a mut dyn FnMut(SessionEvent<'_>),
+}
+
+/// Something that happens in a session.
+#[derive(Clone, Copy, Debug)]
+pub enum SessionEvent<'a> {
+    /// A run has ended, a warm-up too: the results so far, and how many runs there were.
+    RunMade(&'a Results, usize),
+    /// The session takes longer than its user gave it.
+    TooLong(TooLong),
 }
 
 impl Session<'_> {
@@ -139,8 +170,9 @@ impl Session<'_> {
         for contestant in std::iter::repeat_n(self.contestants, length.warm_ups).flatten() {
             self.once(contestant, results)?;
             done += 1;
-            (self.after)(results, done);
+            (self.hear)(SessionEvent::RunMade(results, done));
         }
+        self.check_limit(length, begun.elapsed(), done);
         // The warm-ups are a part of the time that the user gives.
         let warm = Instant::now();
         let mut order = Blocks::new(self.contestants.len(), results.seed);
@@ -161,7 +193,10 @@ impl Session<'_> {
                     seconds: reading.seconds,
                 });
                 done += 1;
-                (self.after)(results, done);
+                (self.hear)(SessionEvent::RunMade(results, done));
+            }
+            if block == 0 && length.warm_ups == 0 {
+                self.check_limit(length, begun.elapsed(), done);
             }
         }
         let of_block = self.contestants.len() + 1;
@@ -171,6 +206,20 @@ impl Session<'_> {
             results.runs.len()
         );
         Ok(End::Complete)
+    }
+
+    /// Says so if the fewest runs take longer than the user gave them, by those that were made.
+    fn check_limit(&mut self, length: &Length, taken: Duration, made: usize) {
+        let Some(limit) = length.limit.filter(|_| made > 0) else { return };
+        let runs = length.runs(self.contestants.len());
+        let run_s = taken.as_secs_f64() / made as f64;
+        let needed_s = run_s * runs as f64;
+        let limit_s = limit.as_secs_f64();
+        if needed_s > limit_s * WORTH_TELLING {
+            let has_command = self.runner.metric().has_command();
+            let late = TooLong { needed_s, limit_s, runs, run_s, has_command };
+            (self.hear)(SessionEvent::TooLong(late));
+        }
     }
 
     /// Makes a run; once more where its CPUs were taken away meanwhile, and are back soon.
@@ -218,19 +267,25 @@ mod tests {
         let runner = Runner::new(Metric::parse("regex:([0-9.]+)").unwrap());
         let mut results = made(0);
         let done = Cell::new(0);
+        let late = Cell::new(None);
         results.commands.truncate(scripts.len());
         let session = Session {
             runner: &runner,
             contestants: &contestants(scripts),
             stop: &|| done.get() >= stop_after,
-            after: &mut |_, count| done.set(count),
+            hear: &mut |event| match event {
+                SessionEvent::RunMade(_, count) => done.set(count),
+                SessionEvent::TooLong(too_long) => late.set(Some(too_long)),
+            },
         };
         let end = session.run(&length, &mut results);
+        let is_short = length.limit.is_some_and(|limit| limit.is_zero());
+        assert_eq!(late.get().is_some(), is_short, "{late:?}");
         (end, results, done.get())
     }
 
     const LENGTH: Length =
-        Length { warm_ups: 1, least_blocks: 6, most_blocks: 6, time: Duration::ZERO };
+        Length { warm_ups: 1, least_blocks: 6, most_blocks: 6, time: Duration::ZERO, limit: None };
 
     #[test]
     fn a_session_runs_all_its_blocks_and_judges() {
@@ -264,8 +319,13 @@ mod tests {
 
     #[test]
     fn time_ends_a_session_between_its_bounds() {
-        let bounds =
-            |least_blocks, time| Length { warm_ups: 0, least_blocks, most_blocks: 4, time };
+        let bounds = |least_blocks, time| Length {
+            warm_ups: 0,
+            least_blocks,
+            most_blocks: 4,
+            time,
+            limit: Some(time),
+        };
         assert_eq!(blocks_in(bounds(2, Duration::ZERO)), 2);
         assert_eq!(blocks_in(bounds(2, Duration::from_secs(1000))), 4);
     }

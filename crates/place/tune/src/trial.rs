@@ -7,9 +7,8 @@ use crate::metric::Metric;
 use process::{Ended, Started};
 use rustix::process::WaitStatus;
 use seatmap_document::printed_number;
-use seatmap_os::CpuSet;
 use seatmap_os::counter::Counter;
-use seatmap_os::cpu_list;
+use seatmap_os::{CpuSet, cpu_list, scratch};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -59,7 +58,7 @@ impl Contestant {
 pub struct Reading {
     /// The metric's value.
     pub value: f64,
-    /// How long the command ran, in seconds.
+    /// How long the command ran, and after it the metric's own command, in seconds.
     pub seconds: f64,
 }
 
@@ -211,7 +210,7 @@ pub enum TrialError {
         source: io::Error,
     },
     /// The command's output could not be kept or read.
-    #[error("the command's output cannot be kept in the folder for temporary files")]
+    #[error("the command's output cannot be kept")]
     Output(#[source] io::Error),
 }
 
@@ -301,6 +300,7 @@ impl Runner {
         // A failed run is an error before its metric is read: a figure that it printed says
         // nothing.
         self.check(contestant, &ended, &printed)?;
+        let asked = Instant::now();
         let read = match &self.metric {
             Metric::Command(line) => self.by_command(line, contestant, stop)?,
             _ => Some(self.value(contestant, &ended, &printed, counter.as_mut())?),
@@ -311,7 +311,8 @@ impl Runner {
             let command = contestant.line();
             return Err(TrialError::NotPositive { metric, command, value });
         }
-        Ok(Some(Reading { value, seconds: ended.elapsed.as_secs_f64() }))
+        let by_command = if self.metric.has_command() { asked.elapsed() } else { Duration::ZERO };
+        Ok(Some(Reading { value, seconds: (ended.elapsed + by_command).as_secs_f64() }))
     }
 
     fn counter(&self) -> Result<Option<Counter>, TrialError> {
@@ -452,7 +453,7 @@ fn end_of(mut file: &File, most: u64) -> io::Result<String> {
 
 impl Printed {
     fn new() -> io::Result<Self> {
-        Ok(Printed { out: tempfile::tempfile()?, error: tempfile::tempfile()? })
+        Ok(Printed { out: scratch::file()?, error: scratch::file()? })
     }
 
     /// Its output on stdout and on stderr, no more of each than this from the end.

@@ -143,7 +143,8 @@ fn seat_running(
             }
         }
     }
-    Ok(Report::of(&pinner, pids.first().copied(), Hampered::default()))
+    let report = Report::of(&pinner, pids.first().copied(), Hampered::default());
+    Ok(Report { complete: true, ..report })
 }
 
 /// The masks of threads before they were seated.

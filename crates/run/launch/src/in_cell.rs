@@ -6,12 +6,11 @@ use crate::ending::Ending;
 use crate::error::LaunchError;
 use crate::executable::{Executable, ProgramError};
 use crate::launch::{self, LaunchOptions};
-use crate::loader;
 use crate::report::Report;
 use seatmap_cell::aside::step_aside;
 use seatmap_cell::memory::{self, Memory};
 use seatmap_cell::{Host, Record, census};
-use seatmap_os::{Root, group};
+use seatmap_os::{Root, group, interpreter};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -40,7 +39,7 @@ impl Executable {
     pub fn check_static(&self) -> Result<(), ProgramError> {
         let path = Path::new(OsStr::from_bytes(self.path().to_bytes()));
         let name = path.display().to_string();
-        match loader::is_static(path) {
+        match interpreter::is_static(path) {
             Ok(true) => Ok(()),
             Ok(false) => Err(ProgramError::Dynamic(name)),
             Err(source) => Err(ProgramError::Unreadable { path: name, source }),

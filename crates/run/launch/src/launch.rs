@@ -20,7 +20,7 @@ use seatmap_os::{CpuSet, Root, affinity, interpreter, proc_mount};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The time between two checks whether the child has become the program.
 const STARTING: Duration = Duration::from_millis(1);
@@ -66,7 +66,7 @@ pub fn run(
     let mut launch = Launch::begin(program, seating, options)?;
     let ending = launch.attend();
     let behind = launch.behind();
-    let mut report = launch.report();
+    let mut report = Report { complete: true, ..launch.report() };
     if behind.processes > 0 {
         report.behind = Some(Behind { freed: launch.give_masks_back(), ..behind });
     }
@@ -160,9 +160,19 @@ impl<'a> Launch<'a> {
     /// Seats the program's threads until its first process ends.
     pub fn attend(&mut self) -> Ending {
         loop {
-            let more = self.tracer.hear(&mut self.pinner);
-            if let Some(ending) = self.tracer.ending {
+            if let Some(ending) = self.attend_for(Duration::MAX) {
                 return ending;
+            }
+        }
+    }
+
+    /// Seats the program's threads until its first process ends, or this time is over; then `None`.
+    pub fn attend_for(&mut self, time: Duration) -> Option<Ending> {
+        let begun = Instant::now();
+        loop {
+            let more = self.tracer.hear(&mut self.pinner);
+            if self.tracer.ending.is_some() || begun.elapsed() >= time {
+                return self.tracer.ending;
             }
             self.stop_with_the_program();
             if let Some(came) = self.wait(more) {

@@ -30,7 +30,7 @@
 //! | [`lineage`] | how threads came to be: the paths by which a second run finds the same tasks |
 //! | [`elsewhere`] | the time that a thread was away from its seat |
 //! | `living` | the seating of a program that runs, shown to those who check it |
-//! | [`loader`] | whether a program opens libraries before it does anything |
+//! | [`neighbours`] | other runs with seats on the CPUs of this one |
 //! | [`hampered`] | programs that tracing prevents from doing something |
 //! | [`ending`], [`error`] | how the program ended, and how to end alike; why it could not start |
 #![deny(missing_docs)]
@@ -48,8 +48,8 @@ pub mod hampered;
 pub mod in_cell;
 pub mod launch;
 pub mod lineage;
-pub mod loader;
 pub mod memory;
+pub mod neighbours;
 pub mod pages;
 pub mod policies;
 pub mod record;

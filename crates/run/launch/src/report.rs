@@ -8,7 +8,7 @@ use crate::record::{Record, Trouble};
 use crate::seats::Beyond;
 use crate::verifier::MemoryReport;
 use seatmap_os::{CpuList, Tid};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-seating/1";
@@ -69,6 +69,35 @@ pub struct Report {
     /// The program's memory; null where nothing was asked about it, and absent in older documents.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub memory: Option<MemoryReport>,
+    /// Whether seating had ended when this was written. It had not in the document of a run's
+    /// beginning, which stays where the process that seats the threads is killed; older documents
+    /// do not say.
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub complete: bool,
+}
+
+/// The part of a seating that says whether it is whole.
+#[derive(Deserialize)]
+struct SeatingEnd {
+    complete: Option<bool>,
+}
+
+/// Whether this document is a seating.
+#[must_use]
+pub fn is_seating(bytes: &[u8]) -> bool {
+    seatmap_document::is_kind(bytes, "seatmap-seating/")
+}
+
+/// The sentence about a seating that was written before its end, and says nothing of it; `None`
+/// for any other document.
+#[must_use]
+pub fn unfinished(bytes: &[u8]) -> Option<&'static str> {
+    let text = String::from_utf8_lossy(bytes);
+    let end = seatmap_document::read::<SeatingEnd>(&text, FORMAT).ok()?;
+    (end.complete == Some(false)).then_some(
+        "it was written before the run's end, which was not seen: the process that seats the \
+         threads is still there, or was killed",
+    )
 }
 
 /// The processes and threads that outlived the program's first process.
@@ -157,6 +186,7 @@ impl Report {
             behind: None,
             cell_end: None,
             memory: None,
+            complete: false,
         }
     }
 

@@ -1,6 +1,5 @@
 //! The treatment of threads by a program's language, as far as seats depend on it.
 
-use crate::loader::half;
 use seatmap_statistics::words::counted;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -121,6 +120,11 @@ fn has_section(path: &Path, name: &[u8]) -> io::Result<bool> {
     file.seek(SeekFrom::Start(names_at))?;
     file.take(size_bytes.min(MOST_NAMES_BYTES)).read_to_end(&mut names)?;
     Ok(names.windows(name.len()).any(|window| window == name))
+}
+
+/// The 16-bit number at this offset of an ELF header.
+fn half(header: &[u8], at: usize) -> u16 {
+    u16::from_ne_bytes([header[at], header[at + 1]])
 }
 
 fn word(bytes: &[u8]) -> u64 {

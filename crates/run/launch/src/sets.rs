@@ -10,23 +10,30 @@
 //! | `l3:0-3`, `l3:*` | one for each of these caches |
 //! | `numa:0+1` | one, anywhere on both nodes |
 //!
-//! The numbers of cores, caches and dies are those that `seatmap show host` prints; nodes and
-//! packages go by the operating system's. A seat holds only CPUs that this process may use. CPUs
-//! that the kernel was started to set apart (`isolcpus=`) belong to a seat where they are named, or
-//! where all CPUs of the named part are set apart: the kernel moves no thread between them and
-//! others.
+//! The numbers of cores, caches and dies are those that `seatmap show host` prints: they count the
+//! parts of the whole machine, also where a cpuset or a taskset leaves this process some of them.
+//! Nodes and packages go by the operating system's numbers. A seat holds only CPUs that this
+//! process may use. CPUs that the kernel was started to set apart (`isolcpus=`) belong to a seat
+//! where they are named, or where all CPUs of the named part are set apart: the kernel moves no
+//! thread between them and others.
 
+use seatmap_host::topology;
 use seatmap_machine::{Level, Topology};
+use seatmap_os::cpus::{self, Cpus};
 use seatmap_os::{CpuList, CpuListError, CpuSet, Root};
 use std::collections::BTreeMap;
 
 /// This computer, as far as seats name parts of it.
 #[derive(Clone, Debug, Default)]
 pub struct Computer {
-    /// The CPUs that this process may use, those set apart included.
+    /// The CPUs that run, as far as the kernel shows them.
     pub topology: Topology,
+    /// The CPUs that this process may use, those set apart included.
+    pub usable: CpuSet,
     /// The CPUs that the kernel was started to set apart.
     pub set_apart: CpuSet,
+    /// The CPUs that are present and not shown: they are offline, or a container hides them.
+    pub unseen: CpuSet,
 }
 
 impl Computer {
@@ -35,8 +42,14 @@ impl Computer {
     /// # Errors
     /// A sentence: its topology cannot be read.
     pub fn read() -> Result<Self, String> {
-        let topology = seatmap_host::topology::reachable().map_err(|error| error.to_string())?;
-        Ok(Computer { topology, set_apart: seatmap_os::cpus::set_apart(&Root::new("/")) })
+        let cpus = Cpus::read().map_err(|error| error.to_string())?;
+        let usable: CpuSet = cpus.reachable().into_iter().collect();
+        // A sandbox without sysfs shows no parts, and only the mask is known.
+        let topology = topology::whole().unwrap_or_else(|_| topology::showing(&usable));
+        let present: CpuSet = cpus.present.into_iter().collect();
+        let unseen = present.without(&topology.os_indices().collect());
+        let set_apart = cpus::set_apart(&Root::new("/"));
+        Ok(Computer { topology, usable, set_apart, unseen })
     }
 }
 
@@ -84,6 +97,19 @@ pub enum SetError {
         text: String,
         /// The parts that exist.
         present: String,
+    },
+    /// A part of the machine whose CPUs this process may not use.
+    #[error(
+        "'{text}' has {}, which this process may not use: its cpuset or a taskset forbids it; it \
+         may use {usable}, which 'seatmap show host' lists", .cpus.named()
+    )]
+    Forbidden {
+        /// The member of the list.
+        text: String,
+        /// The CPUs of the part.
+        cpus: CpuSet,
+        /// The parts that it may use.
+        usable: String,
     },
     /// The topology is needed and cannot be read.
     #[error("'{text}': {reason}")]
@@ -147,18 +173,28 @@ fn cpus(list: &str, member: &str) -> Result<Vec<u32>, SetError> {
     read.map(|list| list.0).map_err(|source| SetError::Cpus { text: member.to_owned(), source })
 }
 
-/// The CPUs of each part of a level, without those set apart where the part has others.
-fn parts(level: Level, computer: &Computer) -> BTreeMap<u32, CpuSet> {
-    let mut parts: BTreeMap<u32, CpuSet> = BTreeMap::new();
+/// A part of the machine.
+#[derive(Clone, Debug, Default)]
+struct Part {
+    /// The CPUs that run.
+    all: CpuSet,
+    /// Those for a seat: this process may use them, and they are not set apart unless all are.
+    usable: CpuSet,
+}
+
+/// The parts of a level, by their numbers.
+fn parts(level: Level, computer: &Computer) -> BTreeMap<u32, Part> {
+    let mut parts: BTreeMap<u32, Part> = BTreeMap::new();
     for pu in &computer.topology.pus {
         if let Some(number) = level.of(pu) {
-            parts.entry(number).or_default().insert(pu.os);
+            parts.entry(number).or_default().all.insert(pu.os);
         }
     }
-    for cpus in parts.values_mut() {
-        let usual = cpus.without(&computer.set_apart);
+    for part in parts.values_mut() {
+        part.usable = part.all.within(&computer.usable);
+        let usual = part.usable.without(&computer.set_apart);
         if !usual.is_empty() {
-            *cpus = usual;
+            part.usable = usual;
         }
     }
     parts
@@ -172,43 +208,81 @@ fn of_level(
     which: &str,
     computer: &Computer,
 ) -> Result<Vec<CpuSet>, SetError> {
-    let groups = parts(level, computer);
-    if which == "*" && groups.is_empty() {
-        return Err(absent(member, level, &groups));
-    }
+    let level = NumberedParts { level, parts: parts(level, computer), computer };
     if which == "*" {
-        let usual: Vec<CpuSet> =
-            groups.values().filter(|cpus| !cpus.is_subset(&computer.set_apart)).cloned().collect();
-        return Ok(if usual.is_empty() { groups.into_values().collect() } else { usual });
+        return level.each().ok_or_else(|| level.absent(member));
     }
     let parts = which.split('+').map(|part| cpus(part, member)).collect::<Result<Vec<_>, _>>()?;
     match &parts[..] {
-        [one] => one.iter().map(|number| joined(&[*number], &groups, member, level)).collect(),
-        several => Ok(vec![joined(&several.concat(), &groups, member, level)?]),
+        [one] => one.iter().map(|number| level.joined(&[*number], member)).collect(),
+        several => Ok(vec![level.joined(&several.concat(), member)?]),
     }
 }
 
-/// All CPUs of these groups.
-fn joined(
-    numbers: &[u32],
-    groups: &BTreeMap<u32, CpuSet>,
-    member: &str,
+/// The parts of one level of a computer.
+struct NumberedParts<'a> {
     level: Level,
-) -> Result<CpuSet, SetError> {
-    let mut all = CpuSet::default();
-    for number in numbers {
-        all.extend(groups.get(number).ok_or_else(|| absent(member, level, groups))?);
-    }
-    Ok(all)
+    parts: BTreeMap<u32, Part>,
+    computer: &'a Computer,
 }
 
-fn absent(member: &str, level: Level, groups: &BTreeMap<u32, CpuSet>) -> SetError {
-    let word = level.name();
-    let present = match groups.len() {
-        0 => format!("nothing that it calls {word}"),
-        _ => format!("{word} {}", CpuList(groups.keys().copied().collect())),
-    };
-    SetError::Absent { text: member.to_owned(), present }
+impl NumberedParts<'_> {
+    /// A seat for each part; `None` where there is none.
+    fn each(&self) -> Option<Vec<CpuSet>> {
+        let usable: Vec<&CpuSet> = self.usable().map(|(_, cpus)| cpus).collect();
+        let usual = usable.iter().filter(|cpus| !cpus.is_subset(&self.computer.set_apart));
+        let usual: Vec<CpuSet> = usual.copied().cloned().collect();
+        let seats = if usual.is_empty() { usable.into_iter().cloned().collect() } else { usual };
+        Some(seats).filter(|seats| !seats.is_empty())
+    }
+
+    /// All CPUs of the parts with these numbers.
+    fn joined(&self, numbers: &[u32], member: &str) -> Result<CpuSet, SetError> {
+        let mut all = CpuSet::default();
+        for number in numbers {
+            let part = self.parts.get(number).ok_or_else(|| self.absent(member))?;
+            if part.usable.is_empty() {
+                return Err(self.forbidden(part, member));
+            }
+            all.extend(&part.usable);
+        }
+        Ok(all)
+    }
+
+    fn usable(&self) -> impl Iterator<Item = (u32, &CpuSet)> {
+        let parts = self.parts.iter().map(|(number, part)| (*number, &part.usable));
+        parts.filter(|(_, cpus)| !cpus.is_empty())
+    }
+
+    /// The level's word and these numbers: `l3 0-3`.
+    fn named(&self, numbers: impl Iterator<Item = u32>) -> String {
+        format!("{} {}", self.level.name(), CpuList(numbers.collect()))
+    }
+
+    fn absent(&self, member: &str) -> SetError {
+        let mut present = self.named(self.parts.keys().copied());
+        if self.parts.is_empty() {
+            present = format!("nothing that it calls {}", self.level.name());
+        } else if self.usable().count() < self.parts.len() {
+            let usable = self.named(self.usable().map(|(number, _)| number));
+            present += &format!(", of which this process may use {usable}");
+        }
+        SetError::Absent { text: member.to_owned(), present: present + &self.counted_among() }
+    }
+
+    fn forbidden(&self, part: &Part, member: &str) -> SetError {
+        let usable = self.named(self.usable().map(|(number, _)| number)) + &self.counted_among();
+        SetError::Forbidden { text: member.to_owned(), cpus: part.all.clone(), usable }
+    }
+
+    /// The CPUs that the numbers count, where that is not the whole machine.
+    fn counted_among(&self) -> String {
+        if self.computer.unseen.is_empty() {
+            return String::new();
+        }
+        let shown: CpuSet = self.computer.topology.os_indices().collect();
+        format!(" (counted among the CPUs that the kernel shows here, {shown})")
+    }
 }
 
 #[cfg(test)]
@@ -231,7 +305,37 @@ mod tests {
                 })
                 .collect(),
         };
-        Ok(Computer { topology, set_apart: CpuSet::default() })
+        let usable = topology.os_indices().collect();
+        Ok(Computer { topology, usable, ..Computer::default() })
+    }
+
+    #[test]
+    fn numbers_are_the_machines_own_whatever_this_process_may_use() {
+        let usable: CpuSet = [5, 6, 7].into_iter().collect();
+        let narrow = || Ok(Computer { usable: usable.clone(), ..computer()? });
+        let seats = |text: &str| parse(text, &narrow).map(|seats| seats[0].to_string());
+        assert_eq!(seats("core:5"), Ok("5".to_owned()));
+        assert_eq!(seats("l3:2,l3:3"), Ok("5".to_owned()), "as far as it may use it");
+        assert_eq!(parse("l3:*", &narrow).unwrap().len(), 2);
+        let refusal = |text: &str| seats(text).unwrap_err().to_string();
+        let sentence = "'core:0' has CPU 0, which this process may not use: its cpuset or a \
+             taskset forbids it; it may use core 5-7, which 'seatmap show host' lists";
+        assert_eq!(refusal("core:0"), sentence);
+        let sentence = "'numa:0+1' has CPUs 0-3, which this process may not use: its cpuset or a \
+             taskset forbids it; it may use numa 1, which 'seatmap show host' lists";
+        assert_eq!(refusal("numa:0+1"), sentence);
+        let sentence = "'core:8': this machine has core 0-7, of which this process may use core \
+             5-7; 'seatmap show host' lists them";
+        assert_eq!(refusal("core:8"), sentence);
+    }
+
+    #[test]
+    fn numbers_of_a_part_of_the_machine_are_told_as_such() {
+        let hidden = || Ok(Computer { unseen: CpuSet::single(8), ..computer()? });
+        let refusal = parse("core:8", &hidden).unwrap_err().to_string();
+        let sentence = "'core:8': this machine has core 0-7 (counted among the CPUs that the \
+             kernel shows here, 0-7); 'seatmap show host' lists them";
+        assert_eq!(refusal, sentence);
     }
 
     #[test]

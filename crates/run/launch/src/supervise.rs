@@ -6,8 +6,14 @@ use crate::error::LaunchError;
 use crate::executable::Executable;
 use crate::front::{self, Link, Side};
 use crate::launch::{Launch, LaunchOptions};
+use crate::neighbours::{self, SharedSeats};
 use crate::report::{Behind, Report};
 use seatmap_os::Tid;
+use std::time::Duration;
+
+/// The time after which a program has its first threads, and another one that was started at the
+/// same moment as well. A shorter program shares its seats with nobody for long.
+const SETTLED: Duration = Duration::from_millis(500);
 
 /// When the process that the caller waits for ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +41,15 @@ pub struct RunRequest {
 
 /// Hears of a program on seats, in the process that seats its threads.
 pub trait RunListener {
+    /// The program has started: its seating so far, which is all that is known of it if this
+    /// process is killed.
+    fn begun(&mut self, report: &mut dyn FnMut() -> Report);
+
     /// The program has started, and the caller waits no longer.
     fn started(&mut self, program: Tid, supervisor: Tid);
+
+    /// Another run has seats on the same CPUs.
+    fn shares(&mut self, seats: &SharedSeats);
 
     /// The program's first process has ended, or all that outlived it. Returns how the process that
     /// the caller waits for is to end, which is as the program's first process, if all went well.
@@ -83,16 +96,24 @@ impl RunRequest {
 fn attend(mut launch: Launch<'_>, returns_at: ReturnsAt, listener: &mut dyn RunListener) -> Ending {
     let supervisor = std::process::id() as Tid;
     front::leave_streams();
+    listener.begun(&mut || launch.report());
     if returns_at == ReturnsAt::Start {
         listener.started(launch.pid(), supervisor);
+        // Nobody would hear of them later.
+        tell_of_others(&mut launch, listener);
         leave(&mut launch, Ending::Exited(0));
     }
-    let ending = launch.attend();
+    let early = launch.attend_for(SETTLED);
+    if early.is_none() && returns_at != ReturnsAt::Start {
+        tell_of_others(&mut launch, listener);
+    }
+    let ending = early.unwrap_or_else(|| launch.attend());
     let behind = launch.behind();
     if returns_at == ReturnsAt::Exit || behind.processes == 0 {
         let lives_on =
             (behind.processes > 0).then_some(Behind { supervisor: Some(supervisor), ..behind });
-        let report = Report { behind: lives_on, ..launch.report() };
+        let complete = lives_on.is_none();
+        let report = Report { behind: lives_on, complete, ..launch.report() };
         let ending = listener.seated(&report, ending);
         if lives_on.is_none() {
             return ending;
@@ -102,8 +123,13 @@ fn attend(mut launch: Launch<'_>, returns_at: ReturnsAt, listener: &mut dyn RunL
     let is_over = launch.stay();
     let freed = if is_over { launch.give_masks_back() } else { 0 };
     let behind = if is_over { Some(Behind { freed, ..launch.behind() }) } else { None };
-    let report = Report { behind, ..launch.report() };
+    let report = Report { behind, complete: true, ..launch.report() };
     listener.seated(&report, ending)
+}
+
+/// Tells of other runs with seats on the CPUs of this one.
+fn tell_of_others(launch: &mut Launch<'_>, listener: &mut dyn RunListener) {
+    neighbours::of(&launch.report()).iter().for_each(|shared| listener.shares(shared));
 }
 
 /// The caller waits no longer.

@@ -358,6 +358,7 @@ mod tests {
             behind: None,
             cell_end: None,
             memory: None,
+            complete: true,
         }
     }
 

@@ -83,6 +83,7 @@ fn full() -> Report {
         behind: Some(Behind { processes: 1, threads: 2, supervisor: Some(80), freed: 0 }),
         cell_end: None,
         memory: Some(memory_report()),
+        complete: true,
     }
 }
 

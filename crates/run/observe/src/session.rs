@@ -183,19 +183,21 @@ impl Session {
         // A child that has ended is a zombie until it is waited for.
         let child_lives =
             self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)));
+        let is_late = time.is_some_and(|time| self.begun.elapsed() >= time);
         Ok(match () {
             () if stop() => Some(End::Stopped),
-            () if time.is_some_and(|time| self.begun.elapsed() >= time) => Some(End::Time),
-            () if self.is_over(child_lives)? => Some(End::Program),
+            // Before the time: a caller that waits in short slices hears of the end as well.
+            () if self.is_over(child_lives, is_late)? => Some(End::Program),
+            () if is_late => Some(End::Time),
             () => None,
         })
     }
 
     /// Whether no followed process lives. It is asked with each look only, unless the command has
     /// just ended.
-    fn is_over(&mut self, child_lives: bool) -> Result<bool, ObserveError> {
+    fn is_over(&mut self, child_lives: bool, is_look: bool) -> Result<bool, ObserveError> {
         let is_news = std::mem::replace(&mut self.child_lived, child_lives) && !child_lives;
-        let is_due = is_news || self.begun.elapsed() >= self.looked + WINDOW;
+        let is_due = is_look || is_news || self.begun.elapsed() >= self.looked + WINDOW;
         Ok(!child_lives && is_due && !self.source.has_processes()?)
     }
 

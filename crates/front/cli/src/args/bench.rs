@@ -6,6 +6,7 @@ use seatmap_console::values::cpus;
 use seatmap_os::CpuList;
 use seatmap_tune::{Better, Metric, MetricError};
 use std::ffi::OsString;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -25,7 +26,7 @@ pub struct Bench {
     /// Seats to choose, each on a core of its own while there are cores; all equal and quiet cores
     /// by default.
     #[arg(long, value_name = "N", conflicts_with = "cpus")]
-    pub seats: Option<usize>,
+    pub seats: Option<NonZeroUsize>,
     /// Run on these CPUs instead of chosen ones, or instead of those of --baseline.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub cpus: Option<CpuList>,

@@ -11,6 +11,7 @@ use seatmap_launch::share::SoleWork;
 use seatmap_report::{bench, html, under_way};
 use seatmap_tune::bench::{NamedCommand, OwnCells, RoomRequest, told_apart};
 use seatmap_tune::{BenchEvent, BenchRequest, Length, Results};
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 /// Runs the commands in blocks, and compares them.
@@ -46,6 +47,10 @@ fn tell(event: &BenchEvent<'_>, bar: &mut Option<Bar>) {
         // A bar that is drawn on would write over the sentence.
         *bar = None;
         output::tell(&line);
+        // The runs go on after an estimate of their time.
+        if matches!(event, BenchEvent::TooLong(_)) {
+            *bar = Some(Bar::new("running"));
+        }
     }
 }
 
@@ -65,7 +70,7 @@ fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
         baseline: typed.baseline.as_deref().map(|path| earlier(path, typed)).transpose()?,
         room: RoomRequest {
             cpus: typed.cpus.as_ref().map(Into::into),
-            seats: typed.seats,
+            seats: typed.seats.map(NonZeroUsize::get),
             is_quiet: typed.quiet,
             cells: OwnCells { guardian: myself::cell_guardian(), in_cell: myself::in_cell },
         },

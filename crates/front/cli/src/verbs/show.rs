@@ -6,6 +6,7 @@ use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::view::ColourChoice;
 use seatmap_console::{input, view};
+use seatmap_launch::report;
 use seatmap_os::Root;
 use seatmap_os::kernel::Scheduler;
 use seatmap_ranks::RankPlan;
@@ -13,6 +14,7 @@ use seatmap_report::html;
 use seatmap_report::shown::{self, SetApart, ShownMachine};
 use seatmap_report::terminal::{self, DrawOptions};
 use seatmap_watch::recording::Recording;
+use std::convert::Infallible;
 use std::path::Path;
 
 /// Shows a machine, a cluster, the ranks of a job or a recording: in the terminal, as a page, or as
@@ -23,6 +25,9 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
     // Seatmap's other documents first: the readers of machines would call them damaged profiles.
     if let Some(recording) = input::if_in_file(name, Recording::is_recording, Recording::read)? {
         return replay(typed, page, &recording);
+    }
+    if let Some(elsewhere) = input::if_in_file(name, report::is_seating, where_to_look)? {
+        return Err(CliError::at(Path::new(name), elsewhere));
     }
     if let Some(cluster) = cluster::of_file(name)? {
         return deliver(typed, page, &|| html::cluster(&cluster), &|| {
@@ -36,6 +41,16 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
             "the ranks of a job are shown in the terminal or with --json, not as a page",
         )),
     }
+}
+
+/// A seating is of threads that run, and has no picture: where to look instead.
+fn where_to_look(text: &str) -> Result<String, Infallible> {
+    let unfinished = report::unfinished(text.as_bytes());
+    let unfinished = unfinished.map(|sentence| format!("; {sentence}")).unwrap_or_default();
+    Ok(format!(
+        "holds the seats of a run, which 'seatmap check --expect FILE' compares with the threads \
+         that run now{unfinished}"
+    ))
 }
 
 fn machine(typed: &Show, page: Option<Destination>, colour: ColourChoice) -> Result<(), CliError> {

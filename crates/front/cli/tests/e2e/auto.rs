@@ -195,7 +195,42 @@ fn a_programs_code_is_passed_on() {
     let output = place.run(&["run", "--auto", "--log", "log", "--", "sh", "-c", "exit 7"]);
     assert_eq!(output.status.code(), Some(7));
     assert_eq!(lines(&place, "log").last().unwrap()["event"]["kind"], "ended");
-    assert!(String::from_utf8(output.stderr).unwrap().contains("ended before it was observed"));
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("The program ended after "), "{said}");
+    assert!(said.contains(", before it was observed to the end; nothing was changed."), "{said}");
+}
+
+#[test]
+fn a_process_that_ends_is_told_to_have_ended() {
+    let place = Place::new();
+    if !can_play(&place) {
+        return;
+    }
+    let mut program = Command::new("sleep").arg("1").spawn().unwrap();
+    let pid = program.id().to_string();
+    let mut run = place.command(&["run", "--auto", "--observe-for", "60s", "--pid", &pid]);
+    let run = run.stderr(Stdio::piped()).spawn().unwrap();
+    program.wait().unwrap();
+    let output = run.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && said.contains("The program ended after "), "{said}");
+}
+
+/// A figure of a program that has ended is worth no wait.
+#[test]
+fn a_metrics_command_ends_with_the_program() {
+    let place = Place::new();
+    if !can_play(&place) {
+        return;
+    }
+    build(&place);
+    let relay = ["--", "./relay", "100000"];
+    let metric = ["run", "--auto", "--observe-for", "100ms", "--metric", "command:sleep 9; echo 5"];
+    let output = place.run(&[&metric[..], &relay].concat());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    let ended = "The metric 'command:sleep 9; echo 5' was ended: the program had ended.";
+    assert!(said.contains(ended), "{said}");
 }
 
 #[test]

@@ -210,6 +210,28 @@ fn a_word_with_a_dash_before_the_command_is_an_option() {
     }
 }
 
+/// Other commands and programs call their limit on the time otherwise, and a name that shares some
+/// letters is not meant.
+#[test]
+fn no_option_is_suggested_that_was_not_meant() {
+    let place = Place::new();
+    for (arguments, end) in [
+        (&["tune", "--duration", "5", "true"][..], "; did you mean '--seconds'?"),
+        (&["bench", "--time", "5", "true"], "; did you mean '--seconds'?"),
+        (&["noise", "--timeout=5"], "; did you mean '--seconds'?"),
+        (&["run", "--auto", "--duration", "5", "true"], "; did you mean '--seconds'?"),
+        (&["run", "--cpus", "0", "--duration", "5", "true"], "; see 'seatmap run --help'"),
+        (&["measure", "--duration", "5"], "; see 'seatmap measure --help'"),
+        (&["measure", "--seconds", "5"], "; see 'seatmap measure --help'"),
+        (&["measure", "--count", "5"], "; see 'seatmap measure --help'"),
+        (&["tune", "--seats", "2", "true"], "; see 'seatmap tune --help'"),
+        (&["bench", "--seats", "0", "true"], "--seats <N>: '0' is too small; the least is 1"),
+    ] {
+        let refusal = place.refusal(arguments);
+        assert!(refusal.trim_end().ends_with(end), "{arguments:?}: {refusal}");
+    }
+}
+
 #[test]
 fn two_dashes_before_the_command_are_optional() {
     let cpus = seatmap_os::affinity::current().unwrap();

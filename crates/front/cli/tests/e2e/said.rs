@@ -126,6 +126,83 @@ fn few_blocks_show_nothing_and_two_commands_have_two_names() {
     assert!(text.contains("true (2)"), "{text}");
 }
 
+/// A file of an earlier run must not be taken for the report of a run whose end nobody saw.
+#[test]
+fn a_report_says_that_the_end_was_not_seen() {
+    let place = Place::new();
+    place.file("report.json", "an earlier run's");
+    let run = ["run", "--cpus", &cpu(), "--detach", "--report", "report.json"];
+    // Into a file: the program in the background would hold a pipe open.
+    let lines = std::fs::File::create(place.path("lines")).unwrap();
+    let arguments = [&run[..], &["--", "sleep", "60"]].concat();
+    let started = place.command(&arguments).stdout(Stdio::null()).stderr(lines).status();
+    assert!(started.unwrap().success());
+    let said = place.read("lines");
+    let number = |after: &str| {
+        said.split(after).nth(1).unwrap().split([';', ' ']).next().unwrap().to_owned()
+    };
+    let end = |pid: String| crate::common::kill().args(["-KILL", &pid]).status().unwrap();
+    let report = || serde_json::from_str::<serde_json::Value>(&place.read("report.json")).unwrap();
+    assert_eq!(report()["complete"], false);
+    assert!(end(number("; process ")).success() && end(number(" as process ")).success());
+    assert_eq!(report()["complete"], false);
+    let line = place.one_line_refusal(&["show", "report.json"]);
+    assert!(line.contains("before the run's end, which was not seen"), "{line}");
+    place.stdout(&["run", "-q", "--cpus", &cpu(), "--report", "report.json", "true"]);
+    assert_eq!(report()["complete"], true);
+}
+
+/// Each of two runs of one list takes its first CPU.
+#[test]
+fn runs_that_share_a_cpu_say_so() {
+    let place = Place::new();
+    let cpu = cpu();
+    let run = |seconds| ["run", "-q", "--strict", "--cpus", &cpu, "--", "sleep", seconds];
+    let mut first = place.command(&run("60")).spawn().unwrap();
+    let second = place.run(&run("2"));
+    // A front that were killed would leave the program.
+    crate::common::kill().args(["-TERM", &first.id().to_string()]).status().unwrap();
+    first.wait().unwrap();
+    let said = stderr(&second);
+    assert!(
+        said.contains(&format!("CPU {cpu} is also the seat of a thread of process ")),
+        "{said}"
+    );
+    assert!(said.contains(" ('sleep'), which another 'seatmap run' (process "), "{said}");
+}
+
+/// The kernel's words for it name neither the variable nor a way out.
+#[test]
+fn a_folder_for_temporary_files_that_is_not_there_is_named() {
+    let place = Place::new();
+    for arguments in [
+        &["bench", "--runs", "1", "--cpus", &cpu(), "--", "true"][..],
+        &["tune", "--", "true"],
+        &["man", "pages"],
+    ] {
+        if arguments[0] == "tune" && crate::common::two_cpus().is_none() {
+            continue;
+        }
+        let output = place.command(arguments).env("TMPDIR", "/no/such").output().unwrap();
+        let said = stderr(&output);
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains("TMPDIR names '/no/such', which is not a folder: set"), "{said}");
+        assert!(!said.contains("os error"), "{said}");
+    }
+}
+
+/// The metric's own command takes its time after every run.
+#[test]
+fn a_comparison_that_cannot_keep_to_its_time_says_so_before() {
+    let place = Place::new();
+    let slow = "command:sleep 0.2; echo 5";
+    let bench = ["bench", "--seconds", "0.5", "--lower-is-better", "--metric", slow];
+    let output = place.run(&[&bench[..], &["--cpus", &cpu(), "--", "true"]].concat());
+    let said = stderr(&output);
+    assert!(said.contains("more than the 0.5 s of --seconds: 13 runs are its fewest"), "{said}");
+    assert!(said.contains("with the metric's own command"), "{said}");
+}
+
 #[test]
 fn a_metric_says_how_its_command_ended() {
     let place = Place::new();

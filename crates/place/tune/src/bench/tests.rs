@@ -17,6 +17,7 @@ fn request(scripts: &[&str], blocks: usize) -> BenchRequest {
         confidence: 0.95,
         seed: 1,
         length: Length {
+            limit: None,
             warm_ups: 0,
             least_blocks: blocks,
             most_blocks: blocks,

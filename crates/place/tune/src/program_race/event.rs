@@ -1,6 +1,7 @@
 //! The events that a race tells of while it goes on.
 
 use crate::program_race::RaceError;
+use crate::session::TooLong;
 
 /// Something that a race tells while it goes on.
 #[derive(Debug)]
@@ -24,16 +25,7 @@ pub enum RaceEvent<'a> {
         limit_s: f64,
     },
     /// The shortest race takes longer than it may.
-    TooLong {
-        /// The time that it takes, in seconds.
-        needed_s: f64,
-        /// The time that it may take, in seconds.
-        limit_s: f64,
-        /// Its runs.
-        runs: usize,
-        /// The time of a run of the default, in seconds.
-        run_s: f64,
-    },
+    TooLong(TooLong),
     /// The runs took longer than they were allowed.
     TookLonger {
         /// The time that they took, in seconds.

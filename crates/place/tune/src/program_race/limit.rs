@@ -3,13 +3,11 @@
 use crate::program_race::field::RaceField;
 use crate::program_race::{RaceError, RaceEvent, RaceRequest};
 use crate::race::{Budget, DEFAULT, Rules};
+use crate::session::{TooLong, WORTH_TELLING};
 use crate::{Runner, Tuned};
 
 /// The fewest candidates of a race: the default, and one to beat it.
 const FEWEST: usize = 2;
-
-/// A race that takes less than this times its limit kept to it: the last run ends when it ends.
-const WORTH_TELLING: f64 = 1.05;
 
 /// Times one run of the default, and drops the last candidates if the fewest runs of a race with
 /// all of them take longer than they may. Says so before the race begins.
@@ -38,7 +36,8 @@ pub(super) fn keep_to(
     let needed_s = run_s * runs as f64;
     // Two candidates are the least: such a race is run, and the user is told before it begins.
     if needed_s > left_s {
-        hear(RaceEvent::TooLong { needed_s, limit_s, runs, run_s });
+        let has_command = request.metric.has_command();
+        hear(RaceEvent::TooLong(TooLong { needed_s, limit_s, runs, run_s, has_command }));
     }
     Ok(())
 }
@@ -51,7 +50,8 @@ pub(super) fn tell_excess(
 ) {
     let Some(limit_s) = request.time.map(|time| time.as_secs_f64()) else { return };
     let taken_s: f64 = tuned.runs.iter().map(|run| run.seconds).sum();
-    if taken_s > limit_s * WORTH_TELLING {
+    // Told in whole seconds: less than half of one would be "0 s more".
+    if taken_s > limit_s * WORTH_TELLING && (taken_s - limit_s).round() >= 1.0 {
         hear(RaceEvent::TookLonger { taken_s, limit_s });
     }
 }

@@ -4,6 +4,7 @@ use crate::args::Run;
 use seatmap_console::error::CliError;
 use seatmap_console::here::{self, host_name};
 use seatmap_console::output::{self, Destination};
+use seatmap_launch::neighbours::SharedSeats;
 use seatmap_launch::{
     Attached, Ending, Executable, LaunchError, Report, RunListener, SeatAllocator, SeatingRemark,
     asks,
@@ -38,9 +39,31 @@ impl Files {
         show(seating, self.quiet);
         self.report.as_ref().map_or(Ok(()), |file| write(seating, file))?;
         let remarks = [seating.losses(), seating.notes()].concat();
-        self.page.as_ref().map_or(Ok(()), |file| {
-            file.write(&seating_page(&self.program, &host_name(), remarks, &seating.threads))
-        })
+        self.page.as_ref().map_or(Ok(()), |file| self.write_page(seating, remarks, file))
+    }
+
+    /// Writes the seating at the beginning, so that a file of an earlier run is not taken for this
+    /// one's where the process that seats the threads is killed. A pipe gets the end alone.
+    fn begin(&self, seating: &mut dyn FnMut() -> Report) {
+        let [report, page] = [&self.report, &self.page]
+            .map(|file| file.as_ref().filter(|file| matches!(file, Destination::File(_))));
+        if report.is_none() && page.is_none() {
+            return;
+        }
+        let seating = seating();
+        // A file that cannot be written is told at the end, when it is written again.
+        let _ = report.map(|file| write(&seating, file));
+        let remark = "The run's end was not seen: this is its beginning.".to_owned();
+        let _ = page.map(|file| self.write_page(&seating, vec![remark], file));
+    }
+
+    fn write_page(
+        &self,
+        seating: &Report,
+        remarks: Vec<String>,
+        file: &Destination,
+    ) -> Result<(), CliError> {
+        file.write(&seating_page(&self.program, &host_name(), remarks, &seating.threads))
     }
 }
 
@@ -73,6 +96,10 @@ pub struct Voice {
 }
 
 impl RunListener for Voice {
+    fn begun(&mut self, report: &mut dyn FnMut() -> Report) {
+        self.files.begin(report);
+    }
+
     fn started(&mut self, program: Tid, supervisor: Tid) {
         if !self.files.quiet {
             // Plural: "runs" is a verb here.
@@ -81,6 +108,11 @@ impl RunListener for Voice {
                 self.program
             ));
         }
+    }
+
+    fn shares(&mut self, seats: &SharedSeats) {
+        // In any case: such a seat makes both programs slower.
+        output::tell(&seats.sentence());
     }
 
     /// A program that did well does not where its report could not be written.

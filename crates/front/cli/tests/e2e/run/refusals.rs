@@ -74,6 +74,30 @@ fn cpus_outside_the_launchers_mask() {
     );
 }
 
+/// `core:N` is the same core under every mask.
+#[test]
+fn a_number_of_a_part_means_the_machines_own() {
+    let [a, b] = two_cpus();
+    let topology = seatmap_host::topology::whole().unwrap();
+    let core = |cpu| topology.pu(cpu).and_then(|pu| pu.core);
+    let [Some(own), Some(other)] = [core(b), core(a)] else { return };
+    if own == other {
+        return;
+    }
+    let place = Place::new();
+    let (line, seated) = std::thread::scope(|scope| {
+        let narrow = || {
+            seatmap_os::affinity::pin(&[b]).unwrap();
+            let line = refusal(&place, &["--cpus", &format!("core:{other}")]);
+            (line, place.run(&["run", "--strict", "--cpus", &format!("core:{own}"), "true"]))
+        };
+        scope.spawn(narrow).join().unwrap()
+    });
+    assert!(line.contains("which this process may not use: its cpuset or a taskset"), "{line}");
+    assert!(line.contains(&format!("it may use core {own}, ")), "{line}");
+    assert!(seated.status.success(), "{seated:?}");
+}
+
 #[test]
 fn plans_and_rules_that_are_wrong() {
     let place = Place::new();
