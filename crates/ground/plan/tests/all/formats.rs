@@ -7,7 +7,7 @@ use seatmap_document::schema::{never_written, refused};
 use seatmap_machine::CoreKind;
 use seatmap_os::cpu_list::MAX_CPU;
 use seatmap_plan::plan::{FORMAT, MAX_TASKS};
-use seatmap_plan::{Agreement, Baselines, Channel, Objective, Plan, Random};
+use seatmap_plan::{Agreement, Baselines, Channel, Effect, Objective, Plan, Random};
 use serde_json::{Value, json};
 
 fn schema() -> Value {
@@ -38,6 +38,16 @@ fn full() -> Plan {
         waits: true,
         lower_bound: Some(90.5),
         optimal: false,
+        effect: Some(Effect {
+            observed_s: 3.0,
+            messages: 1000.0,
+            nearest_ns: 80.0,
+            farthest_ns: 400.0,
+            planned_s: 8e-5,
+            farthest_s: 4e-4,
+            busiest_percent: Some(40.0),
+            saves_at_most_percent: 0.1,
+        }),
         baselines: Some(Baselines { os: 110.0, compact: 100.0, scatter: 300.0, random }),
         channels: vec![Channel { from: 0, to: 1, home: 1, line: Some(7), distance_ns: 80.0 }],
         agreement: Some(Agreement { placements: 40, distance: Some(0.9), congestion: Some(0.5) }),
