@@ -3,7 +3,11 @@
 use crate::duration::duration;
 use crate::traffic::three_digits;
 use seatmap_plan::Effect;
-use seatmap_statistics::words::{figure, lasting};
+use seatmap_statistics::words::{counted_figure, figure, lasting};
+
+/// Savings from this share of the program's time on are told without a figure, in percent: the cost
+/// of one message varies by a factor of some, and messages overlap.
+const MUCH_PERCENT: f64 = 20.0;
 
 /// Savings below this share of the program's time are told as one that can be left, in percent:
 /// a race of the program hardly shows a smaller difference.
@@ -21,6 +25,10 @@ fn seen(effect: &Effect) -> String {
         return format!("No message was seen in the {time} for which the program was observed.");
     }
     let rate = rounded_rate(effect.messages / effect.observed_s);
+    let (messages, were) = match &*rate {
+        "1" => ("message", "was"),
+        _ => ("messages", "were"),
+    };
     let near = duration(effect.nearest_ns);
     let far = duration(effect.farthest_ns);
     let one = if near == far {
@@ -28,28 +36,35 @@ fn seen(effect: &Effect) -> String {
     } else {
         format!("one takes {near} between the nearest seats and {far} between the farthest")
     };
-    // Plural: an amount such as 16.8 M, or a rounded rate.
-    format!("{rate} messages a second were seen, for {time}; {one}.")
+    format!("{rate} {messages} a second {were} seen, for {time}; {one}.")
 }
 
 /// The most that the plan can save of the program's time.
 pub(crate) fn saving(effect: &Effect) -> String {
-    let most = effect.saves_at_most_percent;
-    if most <= 0.0 {
-        return "The plan saves nothing of the program's time by its messages.".to_owned();
+    if effect.outside_wakeups > effect.messages {
+        let outside = counted_figure(effect.outside_wakeups, 0, "wakeup");
+        return format!(
+            "{outside} from outside the program are not in the pattern: it says little of the \
+             program's time. Observe with it who sends them."
+        );
     }
-    let reason = match effect.busiest_percent {
-        Some(busiest) if effect.is_bound_by_work() => {
-            format!("its busiest task works for {} % of it", figure(busiest, 0))
-        }
-        _ => {
-            let saved_s = effect.farthest_s - effect.planned_s;
-            format!("all messages between the farthest seats would take {} more", lasting(saved_s))
-        }
-    };
-    let verdict = if most < WORTH_A_RACE_PERCENT { " Seats hardly matter to it." } else { "" };
+    let most = effect.saving_percent();
+    let memory = if effect.saw_memory { "" } else { " Memory that tasks share was not looked at." };
+    if most <= 0.0 {
+        return format!("By these messages the plan saves nothing of the program's time.{memory}");
+    }
+    let longer = lasting(effect.farthest_s - effect.planned_s);
+    let figures = format!("between the farthest seats they take {longer} more");
+    if most >= MUCH_PERCENT {
+        return format!(
+            "The messages may take much of the program's time: one after another, {figures}. \
+             'seatmap tune' shows by runs whether the plan saves any of it."
+        );
+    }
+    let verdict = if most < WORTH_A_RACE_PERCENT { " They hardly need seats." } else { "" };
     format!(
-        "The plan saves at most {} % of the program's time: {reason}.{verdict}",
+        "At these costs the plan saves at most {} % of the program's time: {figures}.\
+         {verdict}{memory}",
         shown_percent(most)
     )
 }
@@ -72,26 +87,35 @@ fn shown_percent(percent: f64) -> String {
 mod tests {
     use super::*;
 
-    fn effect(messages: f64, saves_at_most_percent: f64) -> Effect {
+    fn effect(messages: f64) -> Effect {
         Effect {
             observed_s: 3.0,
             messages,
+            outside_wakeups: 0.0,
+            saw_memory: false,
             nearest_ns: 1500.0,
             farthest_ns: 26_000.0,
             planned_s: messages * 1500.0 / 1e9,
             farthest_s: messages * 26_000.0 / 1e9,
-            busiest_percent: Some(37.0),
-            saves_at_most_percent,
         }
     }
 
     #[test]
     fn the_arithmetic_stands_beside_the_bound() {
-        let all: Vec<String> =
-            [effect(413_000.0, 63.0), effect(3000.0, 2.45), effect(30.0, 0.0245), effect(0.0, 0.0)]
-                .iter()
-                .flat_map(sentences)
-                .collect();
+        let seen = Effect { saw_memory: true, ..effect(3000.0) };
+        let driven = Effect { outside_wakeups: 43_297.0, ..effect(15.0) };
+        let all: Vec<String> = [
+            effect(413_000.0),
+            effect(3000.0),
+            seen,
+            effect(30.0),
+            effect(3.0),
+            effect(0.0),
+            driven,
+        ]
+        .iter()
+        .flat_map(sentences)
+        .collect();
         insta::assert_snapshot!(all.join("\n"));
     }
 }

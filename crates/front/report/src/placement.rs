@@ -59,9 +59,29 @@ pub(crate) fn page(
             )),
             Section::new("Core distances").with(svg::picture(profile, grid.as_ref())),
         ],
-        footer: "Cost: weight x round trip of one cache line between the seats, summed over all \
-                 edges.",
+        footer: footer(plan),
         ..Page::new(title, headline)
+    }
+}
+
+/// The meaning of a cost.
+fn footer(plan: &Plan) -> &'static str {
+    match plan.objective {
+        Some(Objective::Congestion) => "Cost: the weight that crosses the most loaded link.",
+        Some(Objective::Simulated) => {
+            "Cost: the time of the pattern's messages on the machine's model, from the first \
+             task's start to the last one's end."
+        }
+        Some(Objective::Measured) => "Cost: the time of the program.",
+        Some(Objective::Time) => {
+            "Cost: the time of the slowest seat, which is its tasks' work and messages."
+        }
+        _ if plan.waits => {
+            "Cost: messages x round trip of two wakeups between the seats, summed over all edges."
+        }
+        _ => {
+            "Cost: weight x round trip of one cache line between the seats, summed over all edges."
+        }
     }
 }
 
@@ -73,8 +93,9 @@ fn gains(plan: &Plan) -> Table {
     // pattern that costs nothing.
     let most = rows.iter().map(|row| row.cost).fold(f64::MIN_POSITIVE, f64::max);
     let table = Table::default().words(["placement", "cost"]).figures(["to best"]);
+    let cost = if is_time(plan) { duration } else { number };
     table.rows(rows.into_iter().map(|row| {
-        [row.what.into(), TableCell::bar(number(row.cost), row.cost / most), row.more.into()]
+        [row.what.into(), TableCell::bar(cost(row.cost), row.cost / most), row.more.into()]
     }))
 }
 

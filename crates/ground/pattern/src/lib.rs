@@ -22,4 +22,4 @@ mod words;
 
 pub use edge::Edge;
 pub use generate::{SpecError, generate};
-pub use pattern::{Observed, Pattern};
+pub use pattern::{Observed, Outsider, Pattern};

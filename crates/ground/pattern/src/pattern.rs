@@ -74,6 +74,30 @@ pub struct Observed {
     /// seen, and the paths are those of the next run too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub from_start: bool,
+    /// How long the program was observed, in seconds; absent where that is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    pub seconds: Option<f64>,
+    /// Processes outside the program that woke it. Their messages are not among the edges.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outsiders: Vec<Outsider>,
+}
+
+/// A process outside an observed program that woke threads of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Outsider {
+    /// The process's number.
+    pub pid: i32,
+    /// Its name; empty where it had ended before that could be read.
+    #[serde(default)]
+    pub name: String,
+    /// The wakeups.
+    #[serde(default)]
+    pub wakeups: f64,
+    /// Whether it is the kernel's own.
+    #[serde(skip)]
+    pub is_kernel: bool,
 }
 
 /// The method whose messages are wakeups of threads that sleep.
@@ -206,6 +230,12 @@ impl Pattern {
             return wrong(format!(
                 "observation.paths: {paths} for {}; give all or none",
                 counted(self.tasks, "task")
+            ));
+        }
+        let seconds = self.observation.as_ref().and_then(|observed| observed.seconds);
+        if let Some(seconds) = seconds.filter(|seconds| !is_load(*seconds)) {
+            return wrong(format!(
+                "observation.seconds: {seconds} is not between 0 and {MAX_AMOUNT:e}"
             ));
         }
         if self.edges.len() > MAX_EDGES {

@@ -124,12 +124,11 @@ fn figures(plan: &Plan) -> Result<(), DocumentError> {
         [
             ("effect.observed_s", effect.observed_s),
             ("effect.messages", effect.messages),
+            ("effect.outside_wakeups", effect.outside_wakeups),
             ("effect.nearest_ns", effect.nearest_ns),
             ("effect.farthest_ns", effect.farthest_ns),
             ("effect.planned_s", effect.planned_s),
             ("effect.farthest_s", effect.farthest_s),
-            ("effect.busiest_percent", effect.busiest_percent.unwrap_or(0.0)),
-            ("effect.saves_at_most_percent", effect.saves_at_most_percent),
         ]
     });
     let known = named.into_iter().filter_map(|(name, figure)| Some((name, figure?)));

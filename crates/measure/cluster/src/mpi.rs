@@ -110,9 +110,7 @@ pub enum MpiError {
     #[error(transparent)]
     Late(LimitedError),
     /// A file could not be written or read.
-    #[error(
-        "the program for MPI cannot be kept"
-    )]
+    #[error("the program for MPI cannot be kept")]
     File(#[from] std::io::Error),
     /// A rank has no such program.
     #[error("on {node}: {why}")]

@@ -5,6 +5,7 @@ use crate::{DrawnPlacement, MachineLinks, Messages, Rehearsal};
 use seatmap_catalog::Machine;
 use seatmap_document::Blame;
 use seatmap_machine::Level;
+use seatmap_pattern::Pattern;
 use seatmap_place::search::SearchTime;
 use seatmap_place::typical::DRAWN;
 use seatmap_place::{Answer, OTHER_WAY_PART, PlaceError, PlaceRequest, PlacementRemark};
@@ -73,9 +74,8 @@ pub enum AdviceError {
     Rehearsal(#[from] RehearsalError),
     /// A program whose tasks were seen to do nothing that a seat changes.
     #[error(
-        "nothing to place: no work and no message that a seat would change was seen in {0}, so \
-         that all placements cost the same, 0; 'seatmap observe --method pages' may see more of \
-         its talk"
+        "nothing to place: no work and no message was seen in {0}, so that all placements cost \
+         the same, 0; 'seatmap observe --method pages' may see more of its talk"
     )]
     NothingToPlace(String),
     /// A placement that is drawn could not be run.
@@ -112,7 +112,7 @@ impl AdviceRequest<'_> {
             Some(rehearsal) => rehearsal.judged(|judge| request.place_by(judge))?,
             None => request.place()?,
         };
-        if request.pattern.observation.is_some() && costs_nothing_anywhere(&answer) {
+        if costs_nothing_anywhere(&answer) && did_nothing(request.pattern) {
             return Err(AdviceError::NothingToPlace(request.pattern.name.clone()));
         }
         let mut plan = self.plan(&request, &answer)?;
@@ -175,6 +175,13 @@ impl AdviceRequest<'_> {
             _ => Ok(None),
         }
     }
+}
+
+/// Whether a program was observed in which no task worked, and none sent.
+fn did_nothing(pattern: &Pattern) -> bool {
+    pattern.observation.is_some()
+        && pattern.loads.iter().all(|load| *load == 0.0)
+        && pattern.edges.iter().all(|edge| edge.messages == 0.0)
 }
 
 /// Whether the usual placements cost as little as the best one: nothing.

@@ -65,6 +65,17 @@ pub enum PlaceError {
     /// More tasks fixed on a PU than it can take.
     #[error("more tasks are fixed on PU {0} than may sit there")]
     Crowded(u32),
+    /// Tasks fixed on two PUs of a group that takes one task.
+    #[error(
+        "tasks are fixed on PUs {} and {}, which share a {group}, and each takes one task \
+         (--avoid-smt, --one-per)", .pus[0], .pus[1]
+    )]
+    SharedGroup {
+        /// The PUs, by OS index.
+        pus: [u32; 2],
+        /// The kind of group.
+        group: &'static str,
+    },
     /// A task that is fixed twice.
     #[error("task {0} is fixed twice")]
     FixedTwice(usize),
@@ -143,9 +154,10 @@ pub enum PlaceError {
     },
     /// Too few PUs of one kind and speed.
     #[error(
-        "{tasks} do not fit on equal seats: {machine} has {most} equal CPUs at the most; \
-         use fewer tasks, or leave --equal-kind out",
-        tasks = counted(*.tasks, "task")
+        "{tasks} do not fit on equal seats: of the CPUs of {machine} that may be used, {most} at \
+         the most {are} equal; use fewer tasks, or leave --equal-kind out",
+        tasks = counted(*.tasks, "task"),
+        are = if *.most == 1 { "is" } else { "are" }
     )]
     TooFewEqual {
         /// Tasks.

@@ -150,7 +150,7 @@ mod tests {
         };
         assert_eq!(chosen(8), Ok(((0..16).collect(), true)), "eight performance cores");
         assert_eq!(chosen(16), Ok(((0..16).collect(), false)), "their hardware threads");
-        assert!(chosen(17).unwrap_err().to_string().contains("16 equal CPUs at the most"));
+        assert!(chosen(17).unwrap_err().to_string().contains("16 at the most are equal"));
     }
 
     #[test]

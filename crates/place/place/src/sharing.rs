@@ -91,8 +91,8 @@ impl PlaceRequest<'_> {
             let at = all.index_of(*os).ok_or(PlaceError::NoSuchPu(*os))?;
             // Two tasks fixed on the same PU are judged when slots are given out.
             let taken = first[groups[at] as usize].replace(*os);
-            if taken.is_some_and(|taken| taken != *os) {
-                return Err(PlaceError::Crowded(*os));
+            if let Some(taken) = taken.filter(|taken| taken != os) {
+                return Err(PlaceError::SharedGroup { pus: [taken, *os], group: level.name() });
             }
         }
         for (os, group) in all.os.iter().zip(&groups) {
@@ -165,6 +165,7 @@ mod tests {
         let expected: Vec<u32> = (0..16).filter(|os| *os != 3).chain([19]).collect();
         assert_eq!(os, expected);
         request.fixed.push((3, 3));
-        assert_eq!(request.pus(), Err(PlaceError::Crowded(3)));
+        let shared = PlaceError::SharedGroup { pus: [19, 3], group: "core" };
+        assert_eq!(request.pus(), Err(shared));
     }
 }

@@ -1,14 +1,10 @@
 //! The observation as a pattern, with a note on how it was made.
 
-use crate::{Method, Observation, Outsider};
+use crate::{Method, Observation};
 use seatmap_document::shell_file;
-use seatmap_pattern::Pattern;
+use seatmap_pattern::{Outsider, Pattern};
 use serde::Serialize;
 use std::path::Path;
-
-/// Messages inside the program, as a share of the wakeups from outside, below which they say
-/// nothing of its seats.
-const LEAST_INSIDE: f64 = 0.01;
 
 /// A pattern, and how it was observed. Readers of patterns know two keys of `observation`.
 #[derive(Clone, Debug, Serialize)]
@@ -82,8 +78,8 @@ impl Document {
         let inside: f64 = self.pattern.edges.iter().map(|edge| edge.messages).sum();
         let outside: f64 = self.observation.outsiders.iter().map(|one| one.wakeups).sum();
         match file {
-            // The little that was seen inside says nothing of a program that others drive.
-            _ if inside < outside * LEAST_INSIDE => String::new(),
+            // The messages inside say little of the seats of a program that others drive.
+            _ if inside < outside => String::new(),
             _ if self.pattern.edges.is_empty() => String::new(),
             Some(path) => {
                 let file = shell_file(&path.display().to_string());

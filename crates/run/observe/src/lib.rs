@@ -59,7 +59,7 @@ pub use document::Document;
 pub use error::ObserveError;
 pub use kind::Kind;
 pub use method::Method;
-pub use observation::{Observation, Outsider, Share, Task, Window};
+pub use observation::{Observation, Share, Task, Window};
 pub use observed::{Observed, Sighting};
 pub use phases::Phase;
 pub use report::{ReportMethod, ReportRequest};

@@ -2,9 +2,8 @@
 
 use crate::phases::{Phase, phases};
 use crate::{Kind, Method};
-use seatmap_pattern::{Edge, Observed, Pattern};
+use seatmap_pattern::{Edge, Observed, Outsider, Pattern};
 use seatmap_statistics::words::{counted, counted_figure};
-use serde::Serialize;
 use std::collections::BTreeSet;
 
 /// The share of the busiest task's CPU time from which another one works beside it.
@@ -71,20 +70,6 @@ impl Share {
         });
         shares
     }
-}
-
-/// A process outside the program that wakes threads of it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Outsider {
-    /// The process's number.
-    pub pid: i32,
-    /// Its name; empty where it had ended before that could be read.
-    pub name: String,
-    /// The wakeups.
-    pub wakeups: f64,
-    /// Whether it is the kernel's own.
-    #[serde(skip)]
-    pub is_kernel: bool,
 }
 
 /// A program as one method saw it, or several together.
@@ -237,6 +222,8 @@ impl Observation {
             methods: self.methods.iter().map(|method| method.word().to_owned()).collect(),
             paths: self.tasks.iter().map(|task| task.path.clone()).collect(),
             from_start: self.from_start,
+            seconds: Some(self.seconds()),
+            outsiders: self.outsiders.clone(),
         });
         pattern
     }

@@ -201,7 +201,7 @@ impl Source for Pages {
         Some(self.threads.kernel_time()? + of_samples + of_words)
     }
 
-    fn outsiders(&self) -> Vec<crate::Outsider> {
+    fn outsiders(&self) -> Vec<seatmap_pattern::Outsider> {
         self.threads.outsiders()
     }
 

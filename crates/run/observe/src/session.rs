@@ -2,7 +2,7 @@
 
 use crate::pages::Pages;
 use crate::roster::Roster;
-use crate::source::Source;
+use crate::source::{Source, count_of};
 use crate::subject::Subject;
 use crate::talk::{Born, Talk};
 use crate::wakeups::{Ebpf, Parts, Perf};
@@ -11,7 +11,7 @@ use crate::{Kind, Method, Observation, ObserveError, Window, observation::Share}
 use seatmap_document::with_causes;
 use seatmap_os::sched::Times;
 use seatmap_os::{Root, Tid, proc_mount, visibility};
-use seatmap_pattern::Edge;
+use seatmap_pattern::{Edge, Outsider};
 use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -307,8 +307,19 @@ impl Session {
             from_s = stretch.to.as_secs_f64();
         }
         // A process of the program that ends is followed no longer when it wakes its parent.
-        let mut outsiders = self.source.outsiders();
-        outsiders.retain(|outsider| tasks.iter().all(|task| task.pid != outsider.pid));
+        let is_own = |one: &Outsider| tasks.iter().any(|task| task.pid == one.pid);
+        let (ended, outsiders): (Vec<_>, Vec<_>) =
+            self.source.outsiders().into_iter().partition(is_own);
+        let ends: f64 = ended.iter().map(|one| one.wakeups).sum();
+        let mut unseen = self.source.unseen();
+        unseen.extend(count_of(
+            ends as u64,
+            "wakeup",
+            [
+                "came from a process of the program that ended",
+                "came from processes of the program that ended",
+            ],
+        ));
         let program_s: f64 = tasks.iter().map(|task| task.cpu_s).sum();
         Observation {
             methods: self.source.methods(),
@@ -317,7 +328,7 @@ impl Session {
             overhead: self.overhead(program_s),
             from_start: self.child.is_some(),
             outsiders,
-            unseen: self.source.unseen(),
+            unseen,
             tasks,
             windows,
         }

@@ -1,9 +1,10 @@
 //! Something that sees talk: programs in the kernel, or records of it.
 
+use crate::Method;
 use crate::talk::Look;
 use crate::talk::Talk;
-use crate::{Method, Outsider};
 use seatmap_os::Tid;
+use seatmap_pattern::Outsider;
 use seatmap_statistics::words::counted;
 use std::ffi::OsString;
 use std::io;

@@ -116,7 +116,8 @@ fn with_descendants(first: BTreeSet<Tid>) -> io::Result<BTreeSet<Tid>> {
     let own = std::process::id() as Tid;
     let mut children = BTreeMap::<Tid, Vec<Tid>>::new();
     for pid in task::processes(&root).map_err(|error| error.source)? {
-        if let Some(parent) = task::parent(&root, pid).filter(|_| pid != own) {
+        // One that has ended, and of which its parent has not asked how, does nothing.
+        if let Some(parent) = task::parent(&root, pid).filter(|_| pid != own && task::lives(pid)) {
             children.entry(parent).or_default().push(pid);
         }
     }

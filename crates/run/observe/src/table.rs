@@ -279,8 +279,8 @@ fn aligned<const N: usize>(title: [&str; N], rows: Vec<[String; N]>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Kind, Method, Outsider, Share, Window};
-    use seatmap_pattern::Edge;
+    use crate::{Kind, Method, Share, Window};
+    use seatmap_pattern::{Edge, Outsider};
 
     #[test]
     fn the_table_has_tasks_pairs_and_remarks() {

@@ -31,7 +31,8 @@ pub struct Observe {
     /// command until it ends.
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub seconds: Option<Duration>,
-    /// Observe this process, and everything that it starts meanwhile; may be given several times.
+    /// Observe this process, the processes that it has started before, and everything that it
+    /// starts meanwhile; may be given several times.
     #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
     pub pid: Vec<i32>,
     /// Observe the processes of this control group, and of the groups below it.

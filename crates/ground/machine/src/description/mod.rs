@@ -284,7 +284,8 @@ sources = ["made up"]
         #[test]
         fn a_description_survives_being_written(counts in prop::collection::vec(1u32..4, 9), hybrid: bool) {
             if let Ok(description) = Description::from_toml(&counted(&counts, hybrid)) {
-                let again = Description::from_toml(&toml::to_string(&description).unwrap()).unwrap();
+                let text = toml::to_string(&description).unwrap();
+                let again = Description::from_toml(&text).unwrap();
                 prop_assert_eq!(again, description);
             }
         }

@@ -4,7 +4,7 @@
 
 use seatmap_document::schema::{never_written, refused};
 use seatmap_pattern::pattern::{FORMAT, MAX_TASKS};
-use seatmap_pattern::{Edge, Observed, Pattern, generate};
+use seatmap_pattern::{Edge, Observed, Outsider, Pattern, generate};
 use serde_json::{Value, json};
 
 fn schema() -> Value {
@@ -31,6 +31,13 @@ fn full() -> Pattern {
             methods: vec!["wakeups".into()],
             paths: vec!["0".into(), "0.0".into()],
             from_start: true,
+            seconds: Some(2.5),
+            outsiders: vec![Outsider {
+                pid: 7,
+                name: "client".into(),
+                wakeups: 3.0,
+                is_kernel: false,
+            }],
         }),
     }
 }

@@ -4,13 +4,14 @@
 use crate::outsiders::Outsiders;
 use crate::source::{Source, count_of};
 use crate::talk::{Born, Look, Talk};
-use crate::{Kind, Method, Outsider};
+use crate::{Kind, Method};
 use seatmap_invariant::invariant;
 use seatmap_os::Tid;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::records::{Record, Records};
 use seatmap_os::task::Task;
 use seatmap_os::tracefs::{Tracefs, Tracepoint};
+use seatmap_pattern::Outsider;
 use std::collections::{HashMap, HashSet};
 use std::io;
 use std::time::Duration;
