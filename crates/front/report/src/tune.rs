@@ -228,9 +228,11 @@ fn difference(tuned: &Tuned, verdict: &Verdict, found: &Difference) -> String {
 
 /// The next step.
 fn advice(tuned: &Tuned, verdict: &Verdict) -> Option<String> {
+    // There is nothing to get where fresh runs show no gain.
+    if !tuned.shows_gain(verdict) {
+        return Some("Leave the program free: nothing is shown to be better.".to_owned());
+    }
     match &tuned.candidates[verdict.winner].seats {
-        // There is nothing to get where fresh runs show no gain.
-        _ if !tuned.shows_gain(verdict) => Some("Leave the program free: nothing is shown to be better.".to_owned()),
         Seats::Free => None,
         Seats::Within(list) => Some(format!("To get this: taskset -c {list} COMMAND")),
         Seats::Order(list) => Some(format!("To get this: seatmap run --cpus {list} -- COMMAND")),
