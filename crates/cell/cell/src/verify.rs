@@ -11,7 +11,7 @@ use seatmap_os::Tid;
 use seatmap_os::group;
 use seatmap_os::irq;
 use seatmap_os::layout;
-use seatmap_os::root::FileError;
+use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
 use seatmap_os::task::Task;
 use seatmap_statistics::words::{agreeing, counted};
@@ -123,6 +123,7 @@ fn inside(host: &Host, record: &Record) -> Result<Vec<Task>, FileError> {
         .filter(|task| !task.has_ended())
         .filter(|task| !census::is_resident(root, task.pid, record))
         .filter(|task| !census::may_be_resident(root, task.pid, began))
+        .filter(|task| is_still_there(root, task))
         .collect())
 }
 
@@ -149,7 +150,16 @@ fn outside(host: &Host, record: &Record) -> Result<Vec<Task>, FileError> {
             let is_seated = task.cpus().is_some_and(|cpus| cpus.is_subset(&record.set()));
             !is_seated || !census::may_be_resident(&host.root, task.pid, began)
         })
+        .filter(|task| is_still_there(&host.root, task))
         .collect())
+}
+
+/// Whether a thread lives on. This is asked last: one that ended while it was judged had neither a
+/// parent nor a mask any more, and looked like an intruder.
+fn is_still_there(root: &Root, task: &Task) -> bool {
+    let folder = format!("/proc/{}/task/{}", task.pid, task.tid);
+    let now = task::in_folder(root, &folder, task.tid).ok().flatten();
+    now.is_some_and(|now| now.started_ticks == task.started_ticks && !now.has_ended())
 }
 
 /// Guardians of other cells sleep wherever they are, also those of cells that another folder
@@ -187,4 +197,31 @@ fn interrupts(host: &Host, record: &Record) -> Result<Vec<String>, FileError> {
             })
         })
         .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_thread_that_has_ended_meanwhile_is_told_from_one_that_lives() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = folder.path().join("proc/10/task/10");
+        fs::create_dir_all(&own).unwrap();
+        let root = Root::new(folder.path());
+        let write = |state: char, started: u32| {
+            let rest = format!("1 1 0 -1 0{} {started} {}", " 0".repeat(12), "0 ".repeat(20));
+            fs::write(own.join("stat"), format!("10 (x) {state} 1 {rest}")).unwrap();
+        };
+        write('R', 7);
+        let task = task::in_folder(&root, "/proc/10/task/10", 10).unwrap().unwrap();
+        assert!(is_still_there(&root, &task));
+        write('Z', 7);
+        assert!(!is_still_there(&root, &task), "its parent has not asked how it ended");
+        write('R', 8);
+        assert!(!is_still_there(&root, &task), "the number is another thread's by now");
+        fs::remove_file(own.join("stat")).unwrap();
+        assert!(!is_still_there(&root, &task));
+    }
 }

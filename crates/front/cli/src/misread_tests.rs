@@ -71,6 +71,8 @@ fn values_are_refused_in_our_words() {
         pid.contains("'redis-server' is not a whole number; 'pidof redis-server' prints"),
         "{pid}"
     );
+    let pids = refused(&["run", "--cpus", "0", "--pid", "11,22"]);
+    assert!(pids.ends_with("'11,22' is not a whole number; give --pid once for each process"));
     let budget = refused(&["tune", "--budget", "10s", "true"]);
     assert!(
         budget.contains("'10s' is not a whole number; runs are counted here, and --seconds 10s"),

@@ -7,6 +7,7 @@ use crate::traffic;
 use seatmap_statistics::median;
 use seatmap_statistics::words::signed;
 use seatmap_tune::Tuned;
+use seatmap_tune::candidate_result::{CandidateEnd, CandidateResult, JudgedBy};
 use seatmap_tune::metric::Better;
 use seatmap_tune::race::{DEFAULT, Phase};
 use seatmap_tune::tuned::{Difference, Run, Seats, Verdict};
@@ -89,14 +90,17 @@ fn names(tuned: &Tuned) -> Vec<String> {
     crate::bench::short_names(tuned.candidates.iter().map(|candidate| candidate.name.as_str()))
 }
 
-/// The candidates, the best first.
-fn in_order(tuned: &Tuned, verdict: &Verdict) -> Vec<usize> {
+/// The candidates with their results: the winner, and then the best first.
+fn in_order(tuned: &Tuned, verdict: &Verdict) -> Vec<(usize, CandidateResult)> {
     // Where larger readings are better, the best candidate has the largest share above the others.
     let sign = if tuned.better == Better::Lower { 1.0 } else { -1.0 };
-    let mut order: Vec<usize> = (0..tuned.candidates.len()).collect();
-    order.sort_by(|a, b| {
-        let above = |at: &usize| sign * verdict.above_winner_percent[*at];
-        above(a).total_cmp(&above(b))
+    let mut order: Vec<(usize, CandidateResult)> =
+        (0..tuned.candidates.len()).map(|at| (at, tuned.result_of(verdict, at))).collect();
+    order.sort_by(|(a, one), (b, other)| {
+        // Fresh runs may be a little kinder to another one; the sentences are about the winner.
+        let is_not_winner = (*a != verdict.winner).cmp(&(*b != verdict.winner));
+        let above = sign * one.above_winner_percent;
+        is_not_winner.then(above.total_cmp(&(sign * other.above_winner_percent)))
     });
     order
 }
@@ -106,19 +110,20 @@ fn table(tuned: &Tuned, verdict: &Verdict) -> Table {
     let table = Table::default()
         .words(["candidate"])
         .figures(["median", "to best", "runs", "by the model"])
-        .words(["result"])
+        .words(["judged by", "result"])
         .least([9, 12, 9, 4])
         .page_only(4);
-    table.rows(in_order(tuned, verdict).into_iter().map(|at| {
+    table.rows(in_order(tuned, verdict).into_iter().map(|(at, result)| {
         let candidate = &tuned.candidates[at];
-        let values = tuned.values(at);
+        let values = &result.values;
         [
             TableCell::from(&names[at]).tip(candidate.name.as_str()),
-            median(&values).map_or_else(String::new, |value| reading_of(&tuned.unit, value)).into(),
-            format!("{} %", signed(verdict.above_winner_percent[at], 1)).into(),
+            median(values).map_or_else(String::new, |value| reading_of(&tuned.unit, value)).into(),
+            format!("{} %", signed(result.above_winner_percent, 1)).into(),
             values.len().into(),
             candidate.predicted.map_or_else(String::new, traffic::three_digits).into(),
-            fate(tuned, verdict, at).into(),
+            judged_by(result.judged_by).into(),
+            end(result.end).into(),
         ]
     }))
 }
@@ -127,7 +132,7 @@ fn table(tuned: &Tuned, verdict: &Verdict) -> Table {
 fn blocks(tuned: &Tuned, verdict: &Verdict) -> Block {
     let names = names(tuned);
     let best = in_order(tuned, verdict).into_iter().take(DRAWN);
-    let curves = best.map(|at| {
+    let curves = best.map(|(at, _)| {
         let readings = raced(tuned, at).map(|run| (run.turn.block, run.value)).collect();
         (names[at].clone(), readings)
     });
@@ -142,14 +147,23 @@ fn raced(tuned: &Tuned, candidate: usize) -> impl Iterator<Item = &Run> {
         .filter(move |run| run.turn.candidate == candidate && run.turn.phase == Phase::Race)
 }
 
-/// The end of a candidate's race.
-fn fate(tuned: &Tuned, verdict: &Verdict, candidate: usize) -> &'static str {
-    match candidate {
-        // The order matters: a candidate that was shown to be worse has also left early.
-        _ if candidate == verdict.winner => "best",
-        _ if verdict.rejected.contains(&candidate) => "shown to be worse",
-        _ if raced(tuned, candidate).count() < verdict.blocks => "left early",
-        _ => "not rejected",
+fn judged_by(runs: JudgedBy) -> &'static str {
+    match runs {
+        JudgedBy::Race => "race",
+        JudgedBy::FreshRuns => "fresh runs",
+    }
+}
+
+fn end(end: CandidateEnd) -> &'static str {
+    match end {
+        CandidateEnd::Best => "best",
+        CandidateEnd::BestInRace => "best in the race",
+        CandidateEnd::ShownWorse => "shown to be worse",
+        CandidateEnd::ShownBetter => "shown to be better",
+        CandidateEnd::NoDifference => "no difference shown",
+        CandidateEnd::TooFewRuns => "too few runs",
+        CandidateEnd::LeftEarly => "left early",
+        CandidateEnd::NotRejected => "not rejected",
     }
 }
 
@@ -192,7 +206,7 @@ fn difference(tuned: &Tuned, verdict: &Verdict, found: &Difference) -> String {
         return format!("Too few runs compare '{own}' with '{other}'");
     };
     // An interval that holds 0 shows no direction, but its farther end bounds the difference.
-    if low <= 0.0 && high >= 0.0 {
+    if !found.shows_direction() {
         let percent = (1000.0 * tuned.confidence).round() / 10.0;
         let most = digits(low.abs().max(high.abs()));
         return format!(
@@ -214,9 +228,11 @@ fn difference(tuned: &Tuned, verdict: &Verdict, found: &Difference) -> String {
 
 /// The next step.
 fn advice(tuned: &Tuned, verdict: &Verdict) -> Option<String> {
+    // There is nothing to get where fresh runs show no gain.
+    if !tuned.shows_gain(verdict) {
+        return Some("Leave the program free: nothing is shown to be better.".to_owned());
+    }
     match &tuned.candidates[verdict.winner].seats {
-        // Seats that are not shown to be as good as the default are never recommended.
-        _ if !verdict.safe => Some("Leave the program free: nothing is shown to be better.".to_owned()),
         Seats::Free => None,
         Seats::Within(list) => Some(format!("To get this: taskset -c {list} COMMAND")),
         Seats::Order(list) => Some(format!("To get this: seatmap run --cpus {list} -- COMMAND")),
@@ -235,5 +251,89 @@ fn advice(tuned: &Tuned, verdict: &Verdict) -> Option<String> {
              export PLAN' writes"
                 .to_owned(),
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_tune::Fingerprint;
+    use seatmap_tune::race::Turn;
+    use seatmap_tune::tuned::{Entrant, FORMAT};
+
+    fn entrant(name: &str, seats: Seats) -> Entrant {
+        Entrant { name: name.to_owned(), seats, predicted: None }
+    }
+
+    fn run(phase: Phase, candidate: usize, value: f64) -> Run {
+        Run { turn: Turn { phase, block: 0, candidate }, value, seconds: value }
+    }
+
+    /// A race that one CPU wins from the default, whatever its fresh runs say.
+    fn raced_with(percent: f64, interval: [f64; 2]) -> Tuned {
+        let confirmed =
+            Difference { with: DEFAULT, percent, interval_percent: Some(interval), groups: 1 };
+        Tuned {
+            format: FORMAT.to_owned(),
+            tool_version: "0.1.0".to_owned(),
+            begun: None,
+            command: vec!["sleep".to_owned()],
+            fingerprint: Fingerprint::default(),
+            simulated: None,
+            rivals: Vec::new(),
+            throttled: None,
+            metric: "time".to_owned(),
+            unit: "s".to_owned(),
+            better: Better::Lower,
+            confidence: 0.95,
+            seed: 1,
+            budget_runs: None,
+            budget_seconds: None,
+            candidates: vec![
+                entrant("default", Seats::Free),
+                entrant("one CPU", Seats::Within("1".to_owned())),
+            ],
+            runs: vec![
+                run(Phase::Race, 0, 0.014),
+                run(Phase::Race, 1, 0.012),
+                run(Phase::Confirm, 0, 0.01207),
+                run(Phase::Confirm, 1, 0.0121),
+            ],
+            verdict: Some(Verdict {
+                winner: 1,
+                above_winner_percent: vec![17.4, 0.0],
+                rejected: vec![DEFAULT],
+                blocks: 1,
+                confirmed: vec![confirmed],
+                safe: true,
+                rank_correlation: None,
+            }),
+        }
+    }
+
+    /// The table says what the sentences say, whatever the race had shown.
+    #[test]
+    fn a_race_without_a_gain_claims_none() {
+        let page = text(&raced_with(0.25, [-0.91, 0.8]));
+        insta::assert_snapshot!(page, @r"
+        4 runs of 2 candidates in 1 block and 1 group of four, by time
+
+          candidate        median    to best  runs  judged by   result
+          one CPU       12.100 ms     +0.0 %     1  fresh runs  best in the race
+          default       12.070 ms     -0.2 %     1  fresh runs  no difference shown
+
+        No difference larger than 0.91 % between 'one CPU' and 'default' is shown at 95 %.
+        Leave the program free: nothing is shown to be better.
+        ");
+    }
+
+    #[test]
+    fn a_gain_that_fresh_runs_show_comes_with_its_command() {
+        let page = text(&raced_with(-10.0, [-12.0, -8.0]));
+        assert!(
+            page.contains("fresh runs  best\n") && page.contains("shown to be worse"),
+            "{page}"
+        );
+        assert!(page.contains("To get this: taskset -c 1 COMMAND"), "{page}");
     }
 }

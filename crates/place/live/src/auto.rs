@@ -82,12 +82,18 @@ pub enum AutoError {
     /// The program could not be observed.
     #[error(transparent)]
     Observe(#[from] ObserveError),
+    /// Seats of a program that runs are sought on one CPU.
+    #[error(
+        "no seats can be tried: this process may use {} alone; run it where it may use more CPUs",
+        .0.named()
+    )]
+    OneCpu(CpuSet),
 }
 
 impl Blame for AutoError {
     fn is_input(&self) -> bool {
         match self {
-            AutoError::Metric(_) => true,
+            AutoError::Metric(_) | AutoError::OneCpu(_) => true,
             AutoError::Observe(error) => error.is_input(),
             AutoError::System(_) | AutoError::Topology(_) => false,
         }
@@ -106,6 +112,11 @@ impl AutoRequest {
         };
         let allowed = seats(pids)?;
         let topology = seatmap_host::topology::reachable()?;
+        // A program that runs goes on without Seatmap. A command must be run all the same.
+        let here: CpuSet = topology.os_indices().filter(|cpu| allowed.contains(*cpu)).collect();
+        if here.len() < 2 && matches!(self.subject, Subject::Processes(_)) {
+            return Err(AutoError::OneCpu(here));
+        }
         // The guard stands by before the first mask is changed.
         let guard = Guard::begin(&mut self.guard)?;
         // The counter counts what is executed next, so the program comes right after it.

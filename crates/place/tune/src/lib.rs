@@ -26,11 +26,13 @@
 //! | [`fingerprint`] | what must be equal for two results to be comparable |
 //! | [`document`] | `seatmap-bench/1`, the result on file |
 //! | [`tuned`] | `seatmap-tune/1`, a race on file |
+//! | [`candidate_result`] | the end of each candidate's race, by runs of one kind |
 #![deny(missing_docs)]
 
 pub mod activity;
 pub mod bench;
 pub mod blocks;
+pub mod candidate_result;
 pub mod document;
 pub mod factorial;
 pub mod fingerprint;

@@ -2,7 +2,7 @@
 
 use crate::fingerprint::Fingerprint;
 use crate::metric::Better;
-use crate::race::{Budget, Confirmed, Cost, DEFAULT, Outcome, Phase, Rules, Turn};
+use crate::race::{Budget, Confirmed, Cost, DEFAULT, Outcome, Rules, Turn};
 use crate::verdict::percent;
 use seatmap_document::DocumentError;
 use seatmap_statistics::correlation::spearman;
@@ -324,16 +324,6 @@ impl Tuned {
         let (predicted, measured): (Vec<f64>, Vec<f64>) = known.unzip();
         // Two ranks always agree or disagree wholly.
         spearman(&predicted, &measured).filter(|_| predicted.len() > 2)
-    }
-
-    /// The readings of a candidate in the race and its confirmation.
-    #[must_use]
-    pub fn values(&self, candidate: usize) -> Vec<f64> {
-        self.runs
-            .iter()
-            .filter(|run| run.turn.candidate == candidate && run.turn.phase != Phase::WarmUp)
-            .map(|run| run.value)
-            .collect()
     }
 
     /// Reads a race and checks that its parts fit together.

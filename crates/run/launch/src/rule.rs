@@ -163,7 +163,7 @@ pub(crate) fn fits(pattern: &[u8], text: &[u8]) -> bool {
 fn described(seats: &SeatList) -> String {
     let named = seats.names.iter().take(8).cloned().collect::<Vec<_>>().join(", ");
     match (seats.own().len(), named.as_str()) {
-        (0, _) => "there are no tasks".to_owned(),
+        (0, _) => "tasks come from --cpus or --plan, and 'NAME=cpus:LIST' names CPUs".to_owned(),
         (1, "") => "there is task 0 alone".to_owned(),
         (1, named) => format!("there is task 0 alone, called {named}"),
         (count, "") => format!("there are tasks 0 to {}", count - 1),
@@ -180,6 +180,17 @@ mod tests {
     fn seats() -> SeatList {
         let names = ["a", "b", "c"].map(str::to_owned).to_vec();
         SeatList { names, ..SeatList::of_cpus(&CpuList(vec![5, 6, 7]), Beyond::Leave) }
+    }
+
+    #[test]
+    fn without_tasks_a_rule_says_where_they_come_from() {
+        let none = SeatList::of_cpus(&CpuList(Vec::new()), Beyond::Leave);
+        let refused = SeatRule::parse("w*=0", &none, &|| Err(String::new())).unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "'w*=0' names a task that is not there: tasks come from --cpus or --plan, and \
+             'NAME=cpus:LIST' names CPUs"
+        );
     }
 
     fn read(text: &str) -> Result<SeatRule, RuleError> {

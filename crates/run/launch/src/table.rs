@@ -100,15 +100,19 @@ impl Report {
             return None;
         }
         let threads = counted(self.unseated, "thread");
-        let were = agreeing(self.unseated, "was", "were");
+        // Threads that ran already may have been pinned by somebody, an earlier seating among it.
+        let left = if self.threads.iter().any(|thread| thread.late && !thread.has_seat()) {
+            agreeing(self.unseated, "keeps the CPUs that it had", "keep the CPUs that they had")
+        } else {
+            agreeing(
+                self.unseated,
+                "was left where the kernel puts them",
+                "were left where the kernel puts them",
+            )
+        };
         Some(match self.ordered_tasks {
-            0 => format!(
-                "{threads} that no rule has a task for {were} left where the kernel puts them"
-            ),
-            _ => {
-                let tasks = counted(self.tasks, "task");
-                format!("{threads} beyond the {tasks} {were} left where the kernel puts them")
-            }
+            0 => format!("{threads} that no rule has a task for {left}"),
+            _ => format!("{threads} beyond the {} {left}", counted(self.tasks, "task")),
         })
     }
 
@@ -395,6 +399,21 @@ mod tests {
         1 thread beyond the 4 tasks was left where the kernel puts them
         no thread came for tasks 2,3
         ");
+    }
+
+    #[test]
+    fn threads_that_ran_already_keep_their_masks() {
+        let mut late = thread(1, "late", None);
+        late.late = true;
+        let mut report = report(vec![thread(0, "main", Some((0, 4))), late.clone()]);
+        assert_eq!(
+            report.left_over().unwrap(),
+            "1 thread beyond the 4 tasks keeps the CPUs that it had"
+        );
+        (report.unseated, report.ordered_tasks) = (2, 0);
+        report.threads.push(late);
+        let ruled = "2 threads that no rule has a task for keep the CPUs that they had";
+        assert_eq!(report.left_over().unwrap(), ruled);
     }
 
     #[test]

@@ -31,7 +31,8 @@ pub struct Run {
     pub soft: bool,
     #[command(flatten)]
     pub live: Live,
-    /// Use the list once: threads beyond its end are left where the kernel puts them.
+    /// Use the list once: threads beyond its end are left where the kernel puts them; with --pid
+    /// they keep the CPUs that they had.
     #[arg(long, conflicts_with = "plan")]
     pub once: bool,
     /// Seat the threads of this name (* stands for any text) by tasks of their own, 'worker*=1-3',

@@ -1,7 +1,7 @@
 //! `seatmap run --auto`, on a real program. Whether seats help it is left open: the tests look at
 //! masks, codes and logs.
 
-use crate::common::{Place, two_cpus};
+use crate::common::{Guarded, Place, two_cpus};
 use crate::run::programs::installed;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -274,4 +274,22 @@ fn soft_seats_are_whole_caches() {
             || soft.starts_with(&format!("{first},")),
         "{soft}"
     );
+}
+
+/// The program goes on, and Seatmap does not wait for its end.
+#[test]
+fn seats_of_a_living_program_are_not_sought_on_one_cpu() {
+    if !installed("taskset") {
+        return seatmap_needs::skipped!("no taskset");
+    }
+    let place = Place::new();
+    let program = Guarded(Command::new("sleep").arg("600").spawn().unwrap());
+    let one = seatmap_os::affinity::current().unwrap()[0].to_string();
+    let run = place.command(&["run", "--auto", "--pid", &program.id().to_string()]);
+    let mut seatmap = Command::new("taskset");
+    seatmap.args(["-c", &one]).arg(run.get_program()).args(run.get_args());
+    let output = seatmap.current_dir(place.folder()).env("HOME", place.folder()).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains(&format!("this process may use CPU {one} alone")), "{said}");
 }

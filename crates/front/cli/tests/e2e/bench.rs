@@ -2,7 +2,7 @@
 //! runs.
 
 use crate::auto::ALONE;
-use crate::common::{Place, files};
+use crate::common::{Guarded, Place, files};
 use serde_json::Value;
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
@@ -109,19 +109,21 @@ fn a_session_that_is_interrupted_keeps_whole_blocks_and_leaves_nothing_running()
     let place = Place::new();
     let script =
         "echo rate 1; echo x >> n; test $(wc -l < n) -lt 8 || { echo $$ > pid; exec sleep 1000; }";
-    let mut child = place
-        .command(
-            &[
-                &["bench", "--runs", "50"],
-                &RATE[3..],
-                &["-o", "kept.json", "--", "sh", "-c", script],
-            ]
-            .concat(),
-        )
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child = Guarded(
+        place
+            .command(
+                &[
+                    &["bench", "--runs", "50"],
+                    &RATE[3..],
+                    &["-o", "kept.json", "--", "sh", "-c", script],
+                ]
+                .concat(),
+            )
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap(),
+    );
     let began = Instant::now();
     while place.path("pid").metadata().map_or(0, |file| file.len()) == 0 {
         assert!(began.elapsed() < Duration::from_secs(60), "the eighth run did not begin");
@@ -159,11 +161,13 @@ fn a_session_of_short_commands_stops_at_every_signal() {
         let place = Place::new();
         let options = ["--runs", "100000", "-o", "kept.json", "--", "true"];
         let mut bench = place.command(&[&["bench"], &options[..]].concat());
-        let mut child = bench
-            .stderr(std::process::Stdio::null())
-            .stdout(std::process::Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut child = Guarded(
+            bench
+                .stderr(std::process::Stdio::null())
+                .stdout(std::process::Stdio::null())
+                .spawn()
+                .unwrap(),
+        );
         while !place.path("kept.json").exists() {
             assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
             std::thread::sleep(Duration::from_millis(5));
@@ -187,11 +191,13 @@ fn a_quiet_session_gives_its_seats_back_at_every_signal() {
         let options =
             ["--quiet", "--seats", "1", "--runs", "100000", "-o", "kept.json", "--", "true"];
         let mut bench = place.command(&[&["bench"], &options[..]].concat());
-        let mut child = bench
-            .stderr(std::process::Stdio::null())
-            .stdout(std::process::Stdio::null())
-            .spawn()
-            .unwrap();
+        let mut child = Guarded(
+            bench
+                .stderr(std::process::Stdio::null())
+                .stdout(std::process::Stdio::null())
+                .spawn()
+                .unwrap(),
+        );
         while !place.path("kept.json").exists() {
             assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
             std::thread::sleep(Duration::from_millis(5));
@@ -219,11 +225,13 @@ fn a_metric_that_hangs_ends_with_the_session() {
     let place = Place::new();
     let line = format!("command:touch {}; sleep 1000", place.path("asked").display());
     let mut bench = place.command(&["bench", "--runs", "2", "--metric", &line, "--", "true"]);
-    let mut child = bench
-        .stderr(std::process::Stdio::null())
-        .stdout(std::process::Stdio::null())
-        .spawn()
-        .unwrap();
+    let mut child = Guarded(
+        bench
+            .stderr(std::process::Stdio::null())
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap(),
+    );
     while !place.path("asked").exists() {
         assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
         std::thread::sleep(Duration::from_millis(5));

@@ -2,7 +2,7 @@
 //! rest.
 
 use crate::auto::ALONE;
-use crate::common::Place;
+use crate::common::{Guarded, Place};
 use std::fs::Permissions;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::process::{Command, Output};
@@ -124,7 +124,7 @@ fn what_is_half_made_is_undone_by_the_next_command() {
     let place = Place::new();
     std::fs::DirBuilder::new().mode(0o700).create(place.path("run")).unwrap();
     let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
-    let mut sleeper = Command::new("sleep").arg("600").spawn().unwrap();
+    let mut sleeper = Guarded(Command::new("sleep").arg("600").spawn().unwrap());
     let cpus = || seatmap_os::CpuSet::of_thread(sleeper.id() as i32).unwrap().list();
     let wide = cpus();
     let folder = format!("/proc/{}", sleeper.id());

@@ -3,12 +3,14 @@
 
 use serde_json::Value;
 use std::fs::File;
+use std::ops::{Deref, DerefMut};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 /// A place of its own for one test: working folder, home and remembered state all lie in it and
 /// vanish with it.
@@ -237,6 +239,47 @@ pub fn outside(command: &mut Command) -> &mut Command {
         command.env_remove(name);
     }
     command
+}
+
+/// A process that ends with the test that started it, also where that fails: one that were left
+/// behind would keep its cell, and with it a CPU of all later tests.
+pub struct Guarded(pub Child);
+
+impl Guarded {
+    fn lives(&mut self) -> bool {
+        matches!(self.0.try_wait(), Ok(None))
+    }
+}
+
+impl Deref for Guarded {
+    type Target = Child;
+
+    fn deref(&self) -> &Child {
+        &self.0
+    }
+}
+
+impl DerefMut for Guarded {
+    fn deref_mut(&mut self) -> &mut Child {
+        &mut self.0
+    }
+}
+
+impl Drop for Guarded {
+    fn drop(&mut self) {
+        if self.lives() {
+            // SIGKILL would leave the cell to its guardian. SAFETY: the child has not been waited
+            // for, so that the number is its own.
+            unsafe { libc::kill(self.0.id() as i32, libc::SIGTERM) };
+        }
+        // A frozen process hears of nothing but SIGKILL.
+        let began = Instant::now();
+        while self.lives() && began.elapsed() < Duration::from_secs(20) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 /// A process that goes on beside the test.

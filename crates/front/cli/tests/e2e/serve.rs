@@ -1,13 +1,13 @@
 //! `seatmap cell serve` and its clients. Cells are really made where root and version 1 cpusets
 //! allow it, on the highest CPU.
 
-use crate::common::Place;
+use crate::common::{Guarded, Place};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -17,14 +17,14 @@ const PATIENCE_TRIES: u32 = 1500;
 /// A controller, killed when dropped.
 pub struct Controller<'a> {
     place: &'a Place,
-    child: Child,
+    child: Guarded,
 }
 
 impl<'a> Controller<'a> {
     pub fn start(place: &'a Place, arguments: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut command = seatmap(place, &["cell", "serve", "--socket", "socket"]);
         command.args(arguments).envs(variables.iter().copied()).stdout(Stdio::piped());
-        let mut child = command.spawn().unwrap();
+        let mut child = Guarded(command.spawn().unwrap());
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         assert!(line.starts_with("listening at socket"), "{line}");
@@ -313,7 +313,7 @@ fn cells_are_made_in_turn_and_end_with_who_holds_them() {
     assert_eq!(busy.status.code(), Some(1));
     assert!(stderr(&busy).contains("without --no-wait it would be queued"), "{}", stderr(&busy));
     let mut second =
-        via(&place, &[&make("second", &cpus)[..], &["--hold"]].concat()).spawn().unwrap();
+        Guarded(via(&place, &[&make("second", &cpus)[..], &["--hold"]].concat()).spawn().unwrap());
     let phase = |name: &str| {
         let cells = controller.list();
         cells
@@ -345,7 +345,8 @@ fn a_controller_that_is_killed_leaves_what_is_detached_and_nothing_else() {
     let mut controller = Controller::start(&place, &[], &[]);
     assert_eq!(controller.list()[0]["uid"], 0, "it is taken over, and whose it is still known");
     assert!(controller.ask(&["destroy", "kept"]).status.success());
-    let mut held = via(&place, &[&make("held", &cpus)[..], &["--hold"]].concat()).spawn().unwrap();
+    let mut held =
+        Guarded(via(&place, &[&make("held", &cpus)[..], &["--hold"]].concat()).spawn().unwrap());
     wait_until("it is made", || controller.list().iter().any(|cell| cell["phase"] == "standing"));
     controller.kill();
     held.wait().unwrap();
@@ -421,9 +422,11 @@ fn who_had_more_still_waits_after_the_controller_was_killed() {
             .find(|cell| cell["name"] == name)
             .map(|cell| cell["phase"].as_str().unwrap().to_owned())
     };
-    let mut first = via(&place, &[&make("one", &cpus)[..], &["--hold"]].concat()).spawn().unwrap();
+    let mut first =
+        Guarded(via(&place, &[&make("one", &cpus)[..], &["--hold"]].concat()).spawn().unwrap());
     wait_until("root waits", || phase("one").as_deref() == Some("waiting"));
-    let mut second = as_stranger(&[&make("two", &cpus)[..], &["--hold"]].concat()).spawn().unwrap();
+    let mut second =
+        Guarded(as_stranger(&[&make("two", &cpus)[..], &["--hold"]].concat()).spawn().unwrap());
     wait_until("the stranger waits", || phase("two").as_deref() == Some("waiting"));
     assert!(controller.ask(&["destroy", "kept"]).status.success());
     wait_until("it is the stranger's turn", || phase("two").as_deref() == Some("standing"));
@@ -438,7 +441,7 @@ fn who_had_more_still_waits_after_the_controller_was_killed() {
 /// The words of a controller that begins and is ended at once.
 fn told_in_a_short_life(place: &Place) -> String {
     let mut command = seatmap(place, &["cell", "serve", "--socket", "socket"]);
-    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    let mut child = Guarded(command.stdout(Stdio::null()).spawn().unwrap());
     wait_until("it listens", || place.path("socket").exists());
     // SAFETY: the child has not been waited for, so that the number is its own.
     unsafe { libc::kill(child.id() as i32, libc::SIGTERM) };
@@ -508,8 +511,9 @@ fn gangs_take_turns_with_all_their_threads() {
     if !made(&controller.ask(&[&make("one", &cpus)[..], &["--turns"]].concat())) {
         return;
     }
-    let mut program =
-        seatmap(&place, &["cell", "run", "-q", "one", "--", "sleep", "60"]).spawn().unwrap();
+    let mut program = Guarded(
+        seatmap(&place, &["cell", "run", "-q", "one", "--", "sleep", "60"]).spawn().unwrap(),
+    );
     let own = program.id();
     let child = || {
         let path = format!("/proc/{own}/task/{own}/children");
@@ -567,7 +571,7 @@ fn a_cell_that_somebody_entered_is_told_of() {
         return;
     }
     let group = controller.list()[0]["cell"]["group"].as_str().unwrap().to_owned();
-    let mut intruder = Command::new("sleep").arg("60").spawn().unwrap();
+    let mut intruder = Guarded(Command::new("sleep").arg("60").spawn().unwrap());
     std::fs::write(format!("{group}/tasks"), intruder.id().to_string()).unwrap();
     let wrong = || controller.list()[0]["faults"].to_string();
     wait_until("it is seen", || wrong().contains("(sleep) is in the cell and was not run there"));
@@ -581,7 +585,7 @@ fn a_cell_that_somebody_entered_is_told_of() {
 fn who_was_moved_into_a_cell_may_run_everywhere_after_it() {
     let Some((cpus, _taken)) = highest() else { return };
     let place = Place::new();
-    let mut moved = Command::new("sleep").arg("60").spawn().unwrap();
+    let mut moved = Guarded(Command::new("sleep").arg("60").spawn().unwrap());
     let mask = || seatmap_os::CpuSet::of_thread(moved.id() as i32).unwrap();
     let before = mask();
     let is_made =

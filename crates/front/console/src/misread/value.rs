@@ -59,11 +59,18 @@ fn bounds(text: &str) -> Option<(i128, i128)> {
     Some((least.parse().ok()?, most))
 }
 
+/// Whether this is several numbers in a row.
+fn is_list(value: &str) -> bool {
+    let mut numbers = value.split([',', ' ']).filter(|part| !part.is_empty());
+    value.contains([',', ' ']) && numbers.all(|number| number.parse::<u32>().is_ok())
+}
+
 /// A guess at the value that the user meant.
 fn hint(argument: &str, value: &str) -> String {
     let option = argument.split([' ', '=']).next().unwrap_or_default();
     let is_name = !value.is_empty() && value.parse::<i128>().is_err();
     match option {
+        "--pid" if is_list(value) => "; give --pid once for each process".to_owned(),
         "--pid" if is_name => match shlex::try_quote(value) {
             Ok(name) => format!("; 'pidof {name}' prints the numbers of processes of this name"),
             Err(_) => String::new(),
