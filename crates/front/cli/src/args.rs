@@ -287,7 +287,7 @@ pub struct Import {
 #[derive(Debug, Args)]
 pub struct Show {
     /// The machine: host, the name of a bundled one, or a file. Also a recording of 'seatmap top',
-    /// or a cluster.
+    /// a plan of 'seatmap place', or a cluster.
     #[arg(value_name = "MACHINE", default_value = "host")]
     pub machine: String,
     /// Write one self-contained, interactive page.

@@ -2,9 +2,9 @@
 
 use crate::error::CliError;
 use crate::here::host_name;
-use crate::{input, output};
+use crate::input;
 use seatmap_cluster::ranks_here;
-use seatmap_launch::report;
+use seatmap_os::Root;
 use seatmap_plan::Plan;
 use seatmap_plan::plan::is_plan;
 use seatmap_ranks::RankPlan;
@@ -63,7 +63,7 @@ pub fn rank_plan_in(path: &Path, bytes: &[u8]) -> Result<Option<RankPlan>, CliEr
 ///
 /// # Errors
 /// The file cannot be read, holds none of the three, or a plan that was made for another machine,
-/// unless any will do.
+/// unless any will do; or the program of the seating has ended, or got other seats since.
 pub fn expected_seats(file: Option<&Path>, any_machine: bool) -> Result<SeatSource, CliError> {
     let Some(path) = file else { return Ok(SeatSource::Launchers) };
     let bytes = input::bytes(path)?;
@@ -76,12 +76,9 @@ pub fn expected_seats(file: Option<&Path>, any_machine: bool) -> Result<SeatSour
         let plan = plan_of_host(path, &bytes, any_machine)?;
         return Ok(SeatSource::Given(Expected::of_plan(&plan)));
     }
-    if let Some(unfinished) = report::unfinished(&bytes) {
-        output::tell(&format!("{}: {unfinished}", path.display()));
-    }
-    Expected::of_seating(&String::from_utf8_lossy(&bytes))
+    Expected::of_living(&String::from_utf8_lossy(&bytes), &Root::new("/"))
         .map(SeatSource::Given)
-        .map_err(|error| CliError::at(path, format!("neither a plan nor a seating: {error}")))
+        .map_err(|error| CliError::at(path, error))
 }
 
 /// Whether this is another kind of file than Seatmap's documents: it is not a JSON object, or a

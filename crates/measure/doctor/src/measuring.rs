@@ -1,17 +1,19 @@
 //! Finds what will disturb a measurement on this computer, and names the remedies.
 
 use crate::{Diagnosis, Remedy, RemedyKind, Severity};
+use seatmap_cell::standing;
 use seatmap_host::clock::CounterFlaw;
 use seatmap_host::{HostClock, environment};
 use seatmap_machine::{Environment, Topology};
-use seatmap_os::CpuList;
 use seatmap_os::Root;
 use seatmap_os::brake::Brake;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::quota::{self, Quota, Quotas};
 use seatmap_os::rights;
 use seatmap_os::steal::CpuTime;
+use seatmap_os::{CpuList, CpuSet};
 use seatmap_statistics::words::{agreeing, counted};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The time for which stolen time is watched.
@@ -46,7 +48,7 @@ pub fn examine(topology: &Topology) -> Vec<Diagnosis> {
     found.push(quota(&quotas, online));
     found.extend(quotas.brakes.iter().map(brake));
     match Cpus::read() {
-        Ok(cpus) => found.extend([cpuset(&cpus), offline(&root, &cpus)]),
+        Ok(cpus) => found.extend([cpuset(&cpus, &standing(&root)), offline(&root, &cpus)]),
         Err(error) => {
             found.push(diagnosis("cpuset", Severity::Info, format!("not known: {error}"), None))
         }
@@ -316,7 +318,9 @@ fn brake(brake: &Brake) -> Diagnosis {
     diagnosis("group", Severity::Fix, found, Some(remedy))
 }
 
-fn cpuset(cpus: &Cpus) -> Diagnosis {
+/// The CPUs that this process may use, and the reason why others are missing: a cell that stands, or
+/// else a taskset or a control group.
+fn cpuset(cpus: &Cpus, cells: &BTreeMap<String, CpuSet>) -> Diagnosis {
     let allowed = CpuList(cpus.allowed.clone());
     let set_apart = CpuList(cpus.set_apart.clone());
     if !set_apart.0.is_empty() && cpus.reachable().len() == cpus.online.len() {
@@ -329,6 +333,19 @@ fn cpuset(cpus: &Cpus) -> Diagnosis {
     if cpus.allowed.len() < cpus.online.len() {
         let found =
             format!("this process may use {} of {} online", allowed.named(), cpus.online.len());
+        let missing = cpus.online.iter().filter(|cpu| !cpus.allowed.contains(cpu));
+        let missing: CpuSet = missing.copied().collect();
+        let holders: Vec<String> = cells
+            .iter()
+            .filter(|(_, cell)| cell.meets(&missing))
+            .map(|(name, cell)| format!("the cell {name} has {}", cell.named()))
+            .collect();
+        // Outside its control group this process would break the promise of the cell.
+        if !holders.is_empty() {
+            let found = format!("{found}: {}", holders.join(", "));
+            let remedy = Remedy::advice("measure after the cell has ended ('seatmap cell list')");
+            return diagnosis("cpuset", Severity::Info, found, Some(remedy));
+        }
         let remedy = Remedy::advice("start it outside taskset or the cgroup to measure the others");
         diagnosis("cpuset", Severity::Info, found, Some(remedy))
     } else {
@@ -376,9 +393,17 @@ mod tests {
         let online = vec![0, 1];
         let allowed = vec![1];
         let cpus = Cpus { present, online, allowed, set_apart: Vec::new() };
-        assert!(cpuset(&cpus).remedy.is_some() && offline(&root, &cpus).found.contains("CPU 2 is"));
+        let no_cell = BTreeMap::new();
+        assert!(cpuset(&cpus, &no_cell).remedy.is_some());
+        assert!(offline(&root, &cpus).found.contains("CPU 2 is"));
+        let cells = BTreeMap::from([("bench-7".to_owned(), CpuSet::single(0))]);
+        let in_cell = cpuset(&cpus, &cells);
+        let sentence = "this process may use CPU 1 of 2 online: the cell bench-7 has CPU 0";
+        assert_eq!(in_cell.found, sentence);
+        assert!(!in_cell.remedy.unwrap().text.contains("cgroup"));
         let apart = Cpus { set_apart: vec![0], ..cpus };
-        assert_eq!((cpuset(&apart).level, cpuset(&apart).remedy), (Severity::Ok, None));
+        let apart = cpuset(&apart, &no_cell);
+        assert_eq!((apart.level, apart.remedy), (Severity::Ok, None));
     }
 
     /// Each remedy is executed, and the same look at the same files is then clean.

@@ -9,6 +9,7 @@ use crate::seats::Beyond;
 use crate::verifier::MemoryReport;
 use seatmap_os::{CpuList, Tid};
 use serde::{Deserialize, Serialize};
+use std::time::SystemTime;
 
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-seating/1";
@@ -74,6 +75,10 @@ pub struct Report {
     /// do not say.
     #[cfg_attr(feature = "schema", schemars(default))]
     pub complete: bool,
+    /// When this was written, in seconds since 1970: a process that started later has only got the
+    /// number of one in it. Older documents do not say.
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub taken_at_s: f64,
 }
 
 /// The part of a seating that says whether it is whole.
@@ -161,6 +166,8 @@ impl Report {
         let threads: Vec<SeatedThread> =
             pinner.threads.records().iter().map(|record| thread(record, &seats.names)).collect();
         let cpus = pinner.seating.whole().len();
+        let since_epoch =
+            SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let narrowed = pinner.narrowed().iter();
         let later = narrowed.clone().filter(|narrowed| !narrowed.is_first);
         let taken: std::collections::HashSet<usize> =
@@ -187,6 +194,7 @@ impl Report {
             cell_end: None,
             memory: None,
             complete: false,
+            taken_at_s: since_epoch.as_secs_f64(),
         }
     }
 

@@ -363,6 +363,7 @@ mod tests {
             cell_end: None,
             memory: None,
             complete: true,
+            taken_at_s: 1.5e9,
         }
     }
 

@@ -84,6 +84,7 @@ fn full() -> Report {
         cell_end: None,
         memory: Some(memory_report()),
         complete: true,
+        taken_at_s: 1.5e9,
     }
 }
 

@@ -7,11 +7,12 @@ use crate::subject::Subject;
 use crate::talk::{Born, Talk};
 use crate::wakeups::{Ebpf, Parts, Perf};
 use crate::windows::Stretches;
-use crate::{Kind, Method, Observation, ObserveError, Window, observation::Share};
+use crate::{Kind, Method, Observation, ObserveError, Window, halted, observation::Share};
 use seatmap_document::with_causes;
 use seatmap_os::sched::Times;
 use seatmap_os::{Root, Tid, proc_mount, visibility};
 use seatmap_pattern::{Edge, Outsider};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -321,10 +322,17 @@ impl Session {
             ],
         ));
         let program_s: f64 = tasks.iter().map(|task| task.cpu_s).sum();
+        let shares = self.shares(&task_of);
+        let mut unseen = self.source.unseen();
+        // Its silence says nothing of a program that does not run.
+        if shares.is_empty() {
+            let pids: BTreeSet<Tid> = tasks.iter().map(|task| task.pid).collect();
+            unseen.extend(halted::sentences(&Root::new("/"), &pids));
+        }
         Observation {
             methods: self.source.methods(),
             means: self.means(),
-            shares: self.shares(&task_of),
+            shares,
             overhead: self.overhead(program_s),
             from_start: self.child.is_some(),
             outsiders,

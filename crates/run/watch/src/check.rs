@@ -2,6 +2,7 @@
 
 mod step;
 
+use crate::expected::ReportedProgram;
 use crate::files;
 use crate::judge::judged::{Judged, changes};
 use crate::seating::FORMAT;
@@ -49,13 +50,21 @@ pub enum CheckError {
     /// The programs ended, or cannot be seen.
     #[error("{0}")]
     Nothing(String),
+    /// The seats on file are those of a program that was not chosen.
+    #[error(
+        "the seats are those of {}, which is not among the programs that are checked; \
+         'seatmap check --expect FILE' alone checks that one, and a plan is held against any \
+         program", .0.named()
+    )]
+    OfAnother(ReportedProgram),
 }
 
 impl Blame for CheckError {
     fn is_input(&self) -> bool {
         match self {
             CheckError::Choice(error) => error.is_input(),
-            error => matches!(error, CheckError::Nothing(_)),
+            CheckError::Nothing(_) | CheckError::OfAnother(_) => true,
+            CheckError::Files(_) => false,
         }
     }
 }
@@ -130,7 +139,14 @@ impl CheckRequest {
                 pids if pids.is_empty() => return Ok(None),
                 pids => Choice::Processes { pids, with_children: false },
             },
-            (choice, _) => choice.clone(),
+            (choice, _) => match (choice, self.standard.reported()) {
+                // The program of the file, bound or not.
+                (Choice::Bound, Some(program)) => {
+                    let pids = program.processes.iter().copied().collect();
+                    Choice::Processes { pids, with_children: false }
+                }
+                (choice, _) => choice.clone(),
+            },
         };
         match Watcher::begin(&choice, &options) {
             Ok(watcher) => Ok(Some(watcher)),
@@ -176,6 +192,10 @@ impl RunningCheck<'_> {
         let is_once = request.again_every.is_none();
         if is_once && self.seating.processes.is_empty() && !request.may_be_empty {
             return Err(CheckError::Nothing(self.seating.why_empty()));
+        }
+        let reported = request.standard.reported();
+        if let Some(program) = reported.filter(|program| !program.is_in(&self.seating)) {
+            return Err(CheckError::OfAnother(program.clone()));
         }
         let judged = request.judged(&self.seating)?;
         self.findings.clone_from(&judged.findings);

@@ -1,6 +1,8 @@
 //! The seats that a program should have: those of a plan, or those that `seatmap run --report`
 //! wrote.
 
+mod reported;
+
 use crate::seating::Seating;
 use seatmap_document::DocumentError;
 use seatmap_os::cpu_list::MAX_CPU;
@@ -10,6 +12,8 @@ use seatmap_os::{CpuSet, Tid};
 use seatmap_plan::Plan;
 use serde::Deserialize;
 use std::collections::BTreeSet;
+
+pub use reported::{ReportError, ReportedProgram};
 
 /// The seats that a program should have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -27,6 +31,8 @@ pub struct Expected {
     /// Processes that should not be on this computer, each with a sentence that says where it
     /// belongs.
     pub misplaced: Vec<(Tid, String)>,
+    /// The program of a seating on file: no other one is held against it.
+    pub program: Option<ReportedProgram>,
 }
 
 /// One seat that a thread should have.
@@ -46,6 +52,18 @@ pub struct ExpectedSeat {
 #[derive(Deserialize)]
 struct Report {
     threads: Vec<Seated>,
+    /// The processes of an earlier check, whose threads may have other names.
+    #[serde(default)]
+    processes: Vec<Named>,
+    taken_at_s: Option<f64>,
+    complete: Option<bool>,
+}
+
+/// A process of a report.
+#[derive(Deserialize)]
+struct Named {
+    pid: Tid,
+    name: String,
 }
 
 /// A thread of a report. One of a living program has a mask and no seat.
@@ -53,6 +71,7 @@ struct Report {
 struct Seated {
     pid: Option<Tid>,
     tid: Tid,
+    name: Option<String>,
     task: Option<usize>,
     task_name: Option<String>,
     cpus: Option<Vec<u32>>,
@@ -83,6 +102,7 @@ impl Expected {
     /// [`DocumentError`]: the text is not a seating, or names a CPU that no computer has.
     pub fn of_seating(text: &str) -> Result<Self, DocumentError> {
         let report: Report = seatmap_document::read(text, crate::seating::FORMAT)?;
+        let program = ReportedProgram::of(&report);
         // A set of CPUs has a bit for each index up to the last: a few threads on CPU 4294967295
         // would fill the memory.
         let cpus = report.threads.iter().enumerate();
@@ -94,7 +114,37 @@ impl Expected {
             )));
         }
         let seats = report.threads.into_iter().filter_map(Seated::seat).collect();
-        Ok(Expected { seats, ..Expected::default() })
+        Ok(Expected { seats, is_numbered: program.is_some(), program, ..Expected::default() })
+    }
+
+    /// The seats of a seating on file, as far as its processes live.
+    ///
+    /// # Errors
+    /// [`ReportError`]: as [`Expected::of_seating`]; or the program has ended, or had not got its
+    /// last seats when the file was written.
+    pub fn of_living(text: &str, root: &Root) -> Result<Self, ReportError> {
+        let mut expected = Self::of_seating(text)?;
+        // A document without the numbers of processes is held against any program, as a plan is.
+        let Some(program) = expected.program.take() else { return Ok(expected) };
+        let program = program.living(root)?;
+        expected
+            .seats
+            .retain(|seat| seat.thread.is_some_and(|(pid, _)| program.processes.contains(&pid)));
+        Ok(Expected { program: Some(program), ..expected })
+    }
+
+    /// Whether the seats are meant for this process: those of a seating on file are for its own
+    /// program alone.
+    #[must_use]
+    pub fn concerns(&self, pid: Tid) -> bool {
+        self.program.as_ref().is_none_or(|program| program.processes.contains(&pid))
+    }
+
+    /// The processes that have a seat by their number; `None` where any program may take the seats.
+    #[must_use]
+    pub fn seated_processes(&self) -> Option<BTreeSet<Tid>> {
+        let seated = self.seats.iter().filter_map(|seat| seat.thread);
+        self.is_numbered.then(|| seated.map(|(pid, _)| pid).collect())
     }
 
     /// The seats of the ranks of a job on this computer. `rank_of` tells the rank of a process,
@@ -150,19 +200,20 @@ impl Expected {
         // The supervisor is an ancestor of the program, and shows its seats in memory that others
         // can read.
         let texts = published::read_above(root, pids, published::SEATING)?;
+        let chosen: BTreeSet<Tid> = seating.processes.iter().map(|process| process.pid).collect();
         let mut seats: Vec<ExpectedSeat> = Vec::new();
         for shown in &texts {
             // A launcher of another version may show another format: its seats are left out.
             let Ok(report) = Self::of_seating(&String::from_utf8_lossy(&shown.text)) else {
                 continue;
             };
-            seats.extend(
-                report.seats.into_iter().filter(|seat| {
-                    seat.thread.is_some_and(|(pid, _)| shown.may_speak_of(root, pid))
-                }),
-            );
+            // The launcher itself may be among the processes: it has no seat.
+            seats.extend(report.seats.into_iter().filter(|seat| {
+                seat.thread
+                    .is_some_and(|(pid, _)| chosen.contains(&pid) && shown.may_speak_of(root, pid))
+            }));
         }
-        let shown = Expected { seats, is_shown: true, ..Expected::default() };
+        let shown = Expected { seats, is_shown: true, is_numbered: true, ..Expected::default() };
         Ok((!shown.seats.is_empty()).then_some(shown))
     }
 

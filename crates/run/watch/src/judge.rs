@@ -38,6 +38,7 @@ use seatmap_machine::Topology;
 use seatmap_os::root::FileError;
 use seatmap_os::{Root, Tid};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// The things that a seating is held against.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,6 +64,15 @@ impl Criteria {
             self.expected.clone()
         };
         Ok(Criteria { expected, ..self.clone() })
+    }
+
+    /// The processes of which something is demanded; `None` means of any.
+    fn concerned(&self) -> Option<BTreeSet<Tid>> {
+        match &self.expected {
+            _ if !self.rules.is_empty() => None,
+            Some(expected) => expected.seated_processes(),
+            None => Some(BTreeSet::new()),
+        }
     }
 }
 

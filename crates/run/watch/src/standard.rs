@@ -1,5 +1,6 @@
 //! The things that programs are held against, check after check.
 
+use crate::expected::ReportedProgram;
 use crate::judge::Criteria;
 use crate::{Expected, Rule, Seating};
 use seatmap_os::root::{FileError, Root};
@@ -80,6 +81,15 @@ impl RankSeats {
 }
 
 impl Standard {
+    /// The program of a seating on file, where that gives the seats.
+    #[must_use]
+    pub fn reported(&self) -> Option<&ReportedProgram> {
+        match &self.seats {
+            SeatSource::Given(expected) => expected.program.as_ref(),
+            _ => None,
+        }
+    }
+
     /// Whether seats were given.
     #[must_use]
     pub fn has_seats(&self) -> bool {

@@ -9,16 +9,19 @@ use seatmap_console::{input, view};
 use seatmap_launch::report;
 use seatmap_os::Root;
 use seatmap_os::kernel::Scheduler;
+use seatmap_plan::Plan;
+use seatmap_plan::plan::is_plan;
 use seatmap_ranks::RankPlan;
 use seatmap_report::html;
+use seatmap_report::placement;
 use seatmap_report::shown::{self, SetApart, ShownMachine};
 use seatmap_report::terminal::{self, DrawOptions};
 use seatmap_watch::recording::Recording;
 use std::convert::Infallible;
 use std::path::Path;
 
-/// Shows a machine, a cluster, the ranks of a job or a recording: in the terminal, as a page, or as
-/// JSON.
+/// Shows a machine, a cluster, a plan, the ranks of a job or a recording: in the terminal, as a
+/// page, or as JSON.
 pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
     let page = output::page(typed.html.as_deref(), typed.json)?;
     let name = &typed.machine;
@@ -33,6 +36,9 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
         return deliver(typed, page, &|| html::cluster(&cluster), &|| {
             cluster::show(&cluster, typed.json)
         });
+    }
+    if let Some(plan) = input::if_in_file(name, is_plan, Plan::from_json)? {
+        return show_plan(&plan, page.is_some(), typed.json);
     }
     match input::if_in_file(name, RankPlan::is_plan, RankPlan::from_json)? {
         None => machine(typed, page, colour),
@@ -51,6 +57,17 @@ fn where_to_look(text: &str) -> Result<String, Infallible> {
         "holds the seats of a run, which 'seatmap check --expect FILE' compares with the threads \
          that run now{unfinished}"
     ))
+}
+
+/// The table that 'seatmap place' printed. A page of it has the pattern, which the plan lacks.
+fn show_plan(plan: &Plan, is_page: bool, is_json: bool) -> Result<(), CliError> {
+    if is_page {
+        return Err(CliError::input(
+            "a plan is shown in the terminal or with --json; 'seatmap place --html PAGE' writes a \
+             page of a placement with its pattern",
+        ));
+    }
+    output::print(&if is_json { plan.to_json() } else { placement::table(plan) })
 }
 
 fn machine(typed: &Show, page: Option<Destination>, colour: ColourChoice) -> Result<(), CliError> {

@@ -10,7 +10,7 @@ use seatmap_machine::Topology;
 use seatmap_os::{CpuSet, Tid};
 use seatmap_statistics::words::{figure, lasting};
 use serde::Serialize;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// The most programs with nothing wrong that get a line each.
 const MOST_HEALTHY: usize = 40;
@@ -34,9 +34,9 @@ pub struct Judged<'a> {
     /// The things that the rules need and that could not be seen.
     #[serde(skip)]
     pub missed: Vec<&'a Unseen>,
-    /// Whether there are criteria, seats or rules, so that a program can be as asked.
+    /// The processes with seats or rules, which can be as asked; `None` means all of them.
     #[serde(skip)]
-    pub has_criteria: bool,
+    pub asked_of: Option<BTreeSet<Tid>>,
     /// Whether the check fails.
     #[serde(skip)]
     pub fails: bool,
@@ -74,10 +74,9 @@ impl<'a> Judged<'a> {
         let findings = judge(seating, topology, criteria);
         let missed = missed(seating, topology, criteria);
         let verdict = Verdict::of(seating, &findings, &missed);
-        let has_criteria = criteria.expected.is_some() || !criteria.rules.is_empty();
         let seats = seats(seating, topology, criteria);
         let fails = verdict.fails(criteria.strict);
-        Judged { seating, findings, verdict, seats, missed, has_criteria, fails }
+        Judged { seating, findings, verdict, seats, missed, asked_of: criteria.concerned(), fails }
     }
 
     /// A line for each program, then the findings, then the things that could not be seen.
@@ -167,7 +166,8 @@ impl<'a> Judged<'a> {
         // A fault of its CPUs stands below, and is not its own doing.
         let is_beset =
             self.findings.iter().any(|finding| finding.pid.is_none() && finding.is_wrong());
-        let well = match (self.has_criteria, is_beset) {
+        let is_asked = self.asked_of.as_ref().is_none_or(|pids| pids.contains(&process.pid));
+        let well = match (is_asked, is_beset) {
             (true, false) => "as asked",
             (true, true) => "its own seats as asked",
             (false, false) => "nothing is wrong",
@@ -178,7 +178,7 @@ impl<'a> Judged<'a> {
             (0, 0) if is_hidden || threads.iter().any(|thread| thread.mask.is_empty()) => {
                 format!("{well}, as far as could be seen")
             }
-            (0, 0) if self.has_criteria && !is_beset => "all as asked".to_owned(),
+            (0, 0) if is_asked && !is_beset => "all as asked".to_owned(),
             (0, 0) => well.to_owned(),
             (0, remarks) if is_hidden => {
                 format!("{well}, as far as could be seen, {}", count(remarks, "remark"))

@@ -43,7 +43,7 @@ fn frozen_by(facts: &Facts, tids: &[Tid], brakes: &[&GroupBrake]) -> Option<Find
         agreeing(frozen.len(), "its mask", "their masks"),
         agreeing(frozen.len(), "it runs", "they run"),
     );
-    let mut finding = Finding::remark("frozen", what).since(facts.seating.watched_s);
+    let mut finding = Finding::unseen("frozen", what).since(facts.seating.watched_s);
     if pids.len() == 1 {
         finding = finding.of(process.pid);
     }
@@ -71,7 +71,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
             named_process(process)
         );
         let finding =
-            Finding::remark("stopped", what).of(process.pid).since(facts.seating.watched_s);
+            Finding::unseen("stopped", what).of(process.pid).since(facts.seating.watched_s);
         finding
             .tids(sitters.iter().map(|sitter| sitter.tid()))
             .mended_by(Remedy::go_on(process.pid))

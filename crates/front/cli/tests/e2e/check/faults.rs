@@ -88,6 +88,49 @@ fn one_thread_leaves_the_seat_that_a_report_says() {
     assert!(finding["what"].as_str().unwrap().contains("'worker-1'"), "{finding}");
 }
 
+/// A remedy would move a program that never had a seat in the report.
+#[test]
+fn a_report_of_a_program_that_has_ended_is_refused() {
+    let [a, b] = two_cpus();
+    let Some(program) = threads(1, "sleep").filter(|_| are_two([a, b])) else { return };
+    let place = Place::new();
+    place.stdout(&["run", "-q", "--cpus", &list(&[a, b]), "--report", "report.json", "true"]);
+    bind_all(program.pid(), &[b]);
+    let pid = program.pid().to_string();
+    for arguments in [
+        &["check", "--expect", "report.json"][..],
+        &["check", "-p", &pid, "--expect", "report.json"],
+    ] {
+        let line = place.one_line_refusal(arguments);
+        assert!(line.starts_with("seatmap: report.json: its program, true ("), "{line}");
+        assert!(line.contains("has ended"), "{line}");
+    }
+}
+
+#[test]
+fn the_supervisor_of_a_run_has_no_seat() {
+    let [a, b] = two_cpus();
+    if !are_two([a, b]) {
+        return;
+    }
+    let place = Place::new();
+    let seats = list(&[a, b]);
+    let run = ["run", "-q", "--detach", "--cpus", &seats, "--report", "report.json"];
+    let run = [&run[..], &["--", "sleep", "60"]].concat();
+    // Into a file: the program in the background would hold a pipe open.
+    let nowhere = std::process::Stdio::null;
+    assert!(place.command(&run).stdout(nowhere()).stderr(nowhere()).status().unwrap().success());
+    let report: serde_json::Value = serde_json::from_str(&place.read("report.json")).unwrap();
+    let pid = report["pid"].as_i64().unwrap() as i32;
+    let supervisor = seatmap_os::task::Task::of(pid).unwrap().parent;
+    let line = place.one_line_refusal(&["check", "--expect", "report.json"]);
+    let checked = check_pid(&place, supervisor, &[]);
+    let killed = crate::common::kill().args(["-KILL", &pid.to_string()]).status().unwrap();
+    assert!(killed.success() && line.contains(&format!("'seatmap check --pid {pid}'")), "{line}");
+    checked.assert_healthy();
+    assert_eq!(checked.document["seats"], serde_json::json!([]));
+}
+
 #[test]
 fn an_earlier_check_is_a_plan_as_well() {
     let [a, b] = two_cpus();

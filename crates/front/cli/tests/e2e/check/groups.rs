@@ -282,6 +282,7 @@ fn a_frozen_group_is_told_and_thawed() {
     group.set("freezer.state", "FROZEN").unwrap();
     let top = place.stdout(&["top", "--once", "--interval", "0.1", "--pid", &pid.to_string()]);
     let checked = check_pid(&place, pid, &[]);
+    let strict = check_pid(&place, pid, &["--strict"]);
     let found = checked.of_rule("frozen");
     let remedy = found.first().and_then(|finding| finding["remedy"].as_str());
     let is_mended = remedy.is_some_and(|remedy| {
@@ -291,6 +292,7 @@ fn a_frozen_group_is_told_and_thawed() {
     group.set("freezer.state", "THAWED").unwrap();
     assert!(is_mended && found[0]["tids"].as_array().unwrap().len() == 2, "{found:?}");
     assert!(top.contains("i frozen: the control group"), "{top}");
+    assert_eq!((checked.code, strict.code), (Some(0), Some(1)), "{}", strict.stderr);
     assert_eq!(check_pid(&place, pid, &[]).of_rule("frozen").len(), 0);
     drop(program);
 }
