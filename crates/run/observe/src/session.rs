@@ -311,19 +311,10 @@ impl Session {
         let is_own = |one: &Outsider| tasks.iter().any(|task| task.pid == one.pid);
         let (ended, outsiders): (Vec<_>, Vec<_>) =
             self.source.outsiders().into_iter().partition(is_own);
-        let ends: f64 = ended.iter().map(|one| one.wakeups).sum();
-        let mut unseen = self.source.unseen();
-        unseen.extend(count_of(
-            ends as u64,
-            "wakeup",
-            [
-                "came from a process of the program that ended",
-                "came from processes of the program that ended",
-            ],
-        ));
         let program_s: f64 = tasks.iter().map(|task| task.cpu_s).sum();
         let shares = self.shares(&task_of);
         let mut unseen = self.source.unseen();
+        unseen.extend(ends(&ended));
         // Its silence says nothing of a program that does not run.
         if shares.is_empty() {
             let pids: BTreeSet<Tid> = tasks.iter().map(|task| task.pid).collect();
@@ -379,6 +370,13 @@ impl Session {
         let kernel_s = self.source.kernel_time()?.as_secs_f64();
         (program_s >= LEAST_S).then_some((kernel_s + own_s) / program_s)
     }
+}
+
+/// Wakeups by processes of the program that ended: they woke their parents.
+fn ends(ended: &[Outsider]) -> Option<String> {
+    let wakeups: f64 = ended.iter().map(|one| one.wakeups).sum();
+    let several = "came from processes of the program that ended";
+    count_of(wakeups as u64, "wakeup", ["came from a process of the program that ended", several])
 }
 
 /// The tasks at two places; `None` where one is a thread of the observation itself.
