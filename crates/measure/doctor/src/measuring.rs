@@ -318,8 +318,8 @@ fn brake(brake: &Brake) -> Diagnosis {
     diagnosis("group", Severity::Fix, found, Some(remedy))
 }
 
-/// The CPUs that this process may use, and the reason why others are missing: a cell that stands, or
-/// else a taskset or a control group.
+/// The CPUs that this process may use, and the reason why others are missing: a cell that stands,
+/// or else a taskset or a control group.
 fn cpuset(cpus: &Cpus, cells: &BTreeMap<String, CpuSet>) -> Diagnosis {
     let allowed = CpuList(cpus.allowed.clone());
     let set_apart = CpuList(cpus.set_apart.clone());

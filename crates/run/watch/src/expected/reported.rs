@@ -130,8 +130,8 @@ mod tests {
     fn of_living(pid: Tid, written: Duration, is_complete: bool) -> Result<Expected, String> {
         let written_s = written.as_secs_f64();
         let text = format!(
-            r#"{{"format": "seatmap-seating/1", "taken_at_s": {written_s}, "complete": {is_complete},
-            "threads": [{{"pid": {pid}, "tid": {pid}, "name": "server", "cpus": [0]}}]}}"#
+            r#"{{"format": "seatmap-seating/1", "taken_at_s": {written_s},
+            "complete": {is_complete}, "threads": [{{"pid": {pid}, "tid": {pid}, "name": "server", "cpus": [0]}}]}}"#
         );
         Expected::of_living(&text, &Root::new("/")).map_err(|error| error.to_string())
     }
