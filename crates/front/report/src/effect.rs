@@ -58,8 +58,8 @@ pub(crate) fn saving(effect: &Effect) -> String {
     let figures = format!("between the farthest seats they take {longer} more");
     if most >= MUCH_PERCENT {
         return format!(
-            "The messages may take much of the program's time: one after another, {figures}. \
-             'seatmap tune' shows by runs whether the plan saves any of it."
+            "The messages may take much of the program's time: at these costs, one after another, \
+             {figures}. 'seatmap tune' shows by runs whether the plan saves any of it."
         );
     }
     let verdict = if most < WORTH_A_RACE_PERCENT { " They hardly need seats." } else { "" };

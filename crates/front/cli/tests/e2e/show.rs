@@ -79,3 +79,16 @@ fn a_page_and_json_do_not_share_stdout() {
     let page = place.run(&["show", "graviton3", "--html", "-"]);
     assert!(page.stderr.is_empty() && page.stdout == place.read("x.html").as_bytes());
 }
+
+/// A plan has the table that printed it, and a page only together with its pattern.
+#[test]
+fn a_plan_is_shown_as_it_was_printed() {
+    let place = Place::new();
+    let options = ["--pattern", "ring:4", "--kicks", "50", "-o", "plan.json"];
+    let printed = place.stdout(&[&["place", "--on", "graviton3"], &options[..]].concat());
+    let shown = place.stdout(&["show", "plan.json"]);
+    assert!(shown.starts_with("ring:4: 4 tasks on graviton3") && printed.starts_with(&shown));
+    assert_eq!(place.json(&["show", "plan.json", "--json"])["format"], "seatmap-plan/1");
+    let refusal = place.one_line_refusal(&["show", "plan.json", "--html", "page.html"]);
+    assert!(refusal.contains("seatmap place --html") && !place.path("page.html").exists());
+}
