@@ -20,8 +20,9 @@
 CARGO ?= cargo
 # Published measurements beside the repository; what needs them is skipped, visibly, where they are absent.
 export SEATMAP_DATA ?= $(CURDIR)/../shared/data
-SEATMAP = target/release/seatmap
-PAPERS = target/release/seatmap-papers
+RELEASE = $(or $(CARGO_TARGET_DIR),target)/release
+SEATMAP = $(RELEASE)/seatmap
+PAPERS = $(RELEASE)/seatmap-papers
 # One build for all tests: the program that can be killed at every step, and the simulator whose tasks can be threads.
 TEST_FEATURES = seatmap/faults,seatmap-sim/threads
 BUILT = $${CARGO_TARGET_DIR:-target}/debug
@@ -100,7 +101,7 @@ bench: build programs-in-c
 # libspe2 and its compiler for the programs in C that are measured, below target/.
 programs-in-c:
 	$(CARGO) build --release --locked --package seatmap-libspe2
-	./scripts/install-lib target/release "$(CURDIR)/target/cell" spe2
+	./scripts/install-lib $(RELEASE) "$(CURDIR)/target/cell" spe2
 
 # Each script says what it needs, and leaves out what is not installed.
 figures: build
@@ -143,7 +144,7 @@ install-papers:
 install-lib:
 	$(CARGO) build --release --locked --package seatmap-place-c --package seatmap-worker-c --package seatmap-trace-c \
 		--package seatmap-libspe2
-	./scripts/install-lib target/release "$(PREFIX)"
+	./scripts/install-lib $(RELEASE) "$(PREFIX)"
 
 clean:
 	$(CARGO) clean

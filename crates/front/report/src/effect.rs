@@ -6,8 +6,8 @@ use seatmap_plan::Effect;
 use seatmap_statistics::words::{counted_figure, figure, lasting};
 
 /// Savings from this share of the program's time on are told without a figure, in percent: messages
-/// overlap, and a wakeup on another CPU of a virtual machine that others loaded took four times as
-/// long as `seatmap measure` had found there (106 us and 26 us).
+/// overlap, and on a virtual machine that others load a wakeup on another CPU takes several times
+/// as long as it did in a quiet measurement.
 const MUCH_PERCENT: f64 = 5.0;
 
 /// Savings below this share of the program's time are told as one that can be left, in percent:

@@ -93,12 +93,21 @@ pub fn is_seating(bytes: &[u8]) -> bool {
     seatmap_document::is_kind(bytes, "seatmap-seating/")
 }
 
+/// The words about a seating for those who want to see it: it is of threads that run, and has no
+/// picture.
+#[must_use]
+pub fn where_to_look(text: &str) -> String {
+    let unfinished = unfinished(text).map(|sentence| format!("; {sentence}")).unwrap_or_default();
+    format!(
+        "holds the seats of a run, which 'seatmap check --expect FILE' compares with the threads \
+         that run now{unfinished}"
+    )
+}
+
 /// The sentence about a seating that was written before its end, and says nothing of it; `None`
 /// for any other document.
-#[must_use]
-pub fn unfinished(bytes: &[u8]) -> Option<&'static str> {
-    let text = String::from_utf8_lossy(bytes);
-    let end = seatmap_document::read::<SeatingEnd>(&text, FORMAT).ok()?;
+fn unfinished(text: &str) -> Option<&'static str> {
+    let end = seatmap_document::read::<SeatingEnd>(text, FORMAT).ok()?;
     (end.complete == Some(false)).then_some(
         "it was written before the run's end, which was not seen: the process that seats the \
          threads is still there, or was killed",

@@ -29,7 +29,9 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
     if let Some(recording) = input::if_in_file(name, Recording::is_recording, Recording::read)? {
         return replay(typed, page, &recording);
     }
-    if let Some(elsewhere) = input::if_in_file(name, report::is_seating, where_to_look)? {
+    if let Some(elsewhere) = input::if_in_file(name, report::is_seating, |text| {
+        Ok::<_, Infallible>(report::where_to_look(text))
+    })? {
         return Err(CliError::at(Path::new(name), elsewhere));
     }
     if let Some(cluster) = cluster::of_file(name)? {
@@ -47,16 +49,6 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
             "the ranks of a job are shown in the terminal or with --json, not as a page",
         )),
     }
-}
-
-/// A seating is of threads that run, and has no picture: where to look instead.
-fn where_to_look(text: &str) -> Result<String, Infallible> {
-    let unfinished = report::unfinished(text.as_bytes());
-    let unfinished = unfinished.map(|sentence| format!("; {sentence}")).unwrap_or_default();
-    Ok(format!(
-        "holds the seats of a run, which 'seatmap check --expect FILE' compares with the threads \
-         that run now{unfinished}"
-    ))
 }
 
 /// The table that 'seatmap place' printed. A page of it has the pattern, which the plan lacks.

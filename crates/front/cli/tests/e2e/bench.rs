@@ -158,24 +158,25 @@ fn quiet_seats_are_given_back() {
     assert!(!cells.contains("bench-"), "{cells}");
 }
 
+/// A session that has kept its first runs.
+fn under_way(place: &Place, options: &[&str]) -> Guarded {
+    let mut bench = place.command(&[&["bench"], options].concat());
+    bench.stderr(std::process::Stdio::null()).stdout(std::process::Stdio::null());
+    let mut child = Guarded(bench.spawn().unwrap());
+    while !place.path("kept.json").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    child
+}
+
 /// Short runs are over before anybody could look whether they were to stop.
 #[test]
 fn a_session_of_short_commands_stops_at_every_signal() {
     for signal in ["-INT", "-TERM", "-HUP"] {
         let place = Place::new();
         let options = ["--runs", "100000", "-o", "kept.json", "--", "true"];
-        let mut bench = place.command(&[&["bench"], &options[..]].concat());
-        let mut child = Guarded(
-            bench
-                .stderr(std::process::Stdio::null())
-                .stdout(std::process::Stdio::null())
-                .spawn()
-                .unwrap(),
-        );
-        while !place.path("kept.json").exists() {
-            assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let mut child = under_way(&place, &options);
         let sent = crate::common::kill().args([signal, &child.id().to_string()]).status().unwrap();
         assert!(sent.success());
         assert_eq!(child.wait().unwrap().code(), Some(1), "{signal}");
@@ -194,18 +195,7 @@ fn a_quiet_session_gives_its_seats_back_at_every_signal() {
         let allowed = seatmap_os::affinity::to_put_back(0).unwrap();
         let options =
             ["--quiet", "--seats", "1", "--runs", "100000", "-o", "kept.json", "--", "true"];
-        let mut bench = place.command(&[&["bench"], &options[..]].concat());
-        let mut child = Guarded(
-            bench
-                .stderr(std::process::Stdio::null())
-                .stdout(std::process::Stdio::null())
-                .spawn()
-                .unwrap(),
-        );
-        while !place.path("kept.json").exists() {
-            assert!(child.try_wait().unwrap().is_none(), "it ended by itself");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        let mut child = under_way(&place, &options);
         let cell = format!("bench-{}", child.id());
         let listed = place.stdout(&["cell", "list"]);
         let line = listed.lines().find(|line| line.contains(&cell));

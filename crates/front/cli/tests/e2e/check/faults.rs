@@ -15,7 +15,9 @@ impl Sleep {
         let sleep = Sleep(command.arg("1000").envs(variables.iter().copied()).spawn().unwrap());
         // Its variables can be read only once execve(2) is over.
         let variables = format!("/proc/{}/environ", sleep.pid());
+        let begun = std::time::Instant::now();
         while std::fs::read(&variables).unwrap().is_empty() {
+            assert!(begun.elapsed().as_secs() < 60, "it never began");
             std::thread::yield_now();
         }
         sleep
