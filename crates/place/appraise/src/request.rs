@@ -1,4 +1,4 @@
-//! From a request to advice.
+//! From a request to its appraisal.
 
 use crate::rehearsal::RehearsalError;
 use crate::{DrawnPlacement, MachineLinks, Messages, Rehearsal};
@@ -16,9 +16,9 @@ use std::time::Instant;
 /// Edges beyond which following each over the machine's links takes longer than a search does.
 const MOST_EDGES: usize = 100_000;
 
-/// A request for advice: where should the tasks of a pattern sit on a machine?
+/// A request: where should the tasks of a pattern sit on a machine?
 #[derive(Clone, Debug)]
-pub struct AdviceRequest<'a> {
+pub struct AppraisalRequest<'a> {
     /// The machine.
     pub machine: &'a Machine,
     /// The placement that is wished for. Its limit is made of `time`.
@@ -51,9 +51,9 @@ pub enum BeforePlan {
     Random,
 }
 
-/// The advice.
+/// A plan, and what is to be said of it.
 #[derive(Clone, Debug)]
-pub struct Advice {
+pub struct Appraisal {
     /// Where the tasks should sit.
     pub plan: Plan,
     /// Things to know of it, in the order in which they are read.
@@ -63,9 +63,9 @@ pub struct Advice {
     pub before_and_after: Option<[DrawnPlacement; 2]>,
 }
 
-/// Why there is no advice.
+/// Why there is no plan.
 #[derive(Debug, thiserror::Error)]
-pub enum AdviceError {
+pub enum AppraisalError {
     /// The placement cannot be had.
     #[error(transparent)]
     Place(#[from] PlaceError),
@@ -83,18 +83,18 @@ pub enum AdviceError {
     Count(SimError),
 }
 
-impl Blame for AdviceError {
+impl Blame for AppraisalError {
     fn is_input(&self) -> bool {
-        !matches!(self, AdviceError::Count(_) | AdviceError::NothingToPlace(_))
+        !matches!(self, AppraisalError::Count(_) | AppraisalError::NothingToPlace(_))
     }
 }
 
-impl AdviceRequest<'_> {
+impl AppraisalRequest<'_> {
     /// Searches until the time is over, or until the answer is proven.
     ///
     /// # Errors
-    /// [`AdviceError`].
-    pub fn advise(&self) -> Result<Advice, AdviceError> {
+    /// [`AppraisalError`].
+    pub fn appraise(&self) -> Result<Appraisal, AppraisalError> {
         let began = Instant::now();
         let mut request = self.place.clone().settled()?;
         // The remarks search for the other use of SMT: both searches share the time that the user
@@ -113,7 +113,7 @@ impl AdviceRequest<'_> {
             None => request.place()?,
         };
         if costs_nothing_anywhere(&answer) && did_nothing(request.pattern) {
-            return Err(AdviceError::NothingToPlace(request.pattern.name.clone()));
+            return Err(AppraisalError::NothingToPlace(request.pattern.name.clone()));
         }
         let mut plan = self.plan(&request, &answer)?;
         plan.seconds = Some(began.elapsed().as_secs_f64());
@@ -123,7 +123,7 @@ impl AdviceRequest<'_> {
             Some(before) => Some(before_and_after(before, &request, &plan, rehearsal.as_ref())?),
             None => None,
         };
-        Ok(Advice { plan, remarks, before_and_after })
+        Ok(Appraisal { plan, remarks, before_and_after })
     }
 
     fn plan(&self, request: &PlaceRequest, answer: &Answer) -> Result<Plan, PlaceError> {
@@ -202,7 +202,7 @@ fn before_and_after(
     request: &PlaceRequest,
     plan: &Plan,
     rehearsal: Option<&Rehearsal>,
-) -> Result<[DrawnPlacement; 2], AdviceError> {
+) -> Result<[DrawnPlacement; 2], AppraisalError> {
     let pattern = request.pattern;
     let before = match (before, rehearsal) {
         (BeforePlan::InOrder, _) => in_order(request, plan)?,
@@ -217,7 +217,7 @@ fn before_and_after(
     let mut both = [before, DrawnPlacement::planned(pattern, plan)];
     if let Some(rehearsal) = rehearsal {
         for seating in &mut both {
-            rehearsal.count(seating).map_err(AdviceError::Count)?;
+            rehearsal.count(seating).map_err(AppraisalError::Count)?;
         }
     }
     Ok(both)
@@ -230,12 +230,12 @@ mod tests {
     use seatmap_pattern::generate;
     use seatmap_place::SmtUse;
 
-    /// Advice on a bundled machine, with the request changed.
-    fn advice(
+    /// A pattern on a bundled machine, with the request changed.
+    fn appraisal(
         name: &str,
         pattern: &str,
-        change: impl Fn(&mut AdviceRequest),
-    ) -> Result<Advice, AdviceError> {
+        change: impl Fn(&mut AppraisalRequest),
+    ) -> Result<Appraisal, AppraisalError> {
         let machine = Machine::bundled(name).unwrap();
         let surroundings = Surroundings {
             today: "2026-01-01",
@@ -244,7 +244,7 @@ mod tests {
         };
         let profile = machine.profile(&surroundings).unwrap();
         let pattern = generate(pattern).unwrap();
-        let mut request = AdviceRequest {
+        let mut request = AppraisalRequest {
             machine: &machine,
             place: PlaceRequest::new(&profile, &pattern),
             time: SearchTime::Kicks(50),
@@ -257,32 +257,32 @@ mod tests {
             tool: "test".to_owned(),
         };
         change(&mut request);
-        request.advise()
+        request.appraise()
     }
 
     #[test]
     fn runs_judge_and_both_placements_are_counted() {
-        let advice = advice("cell-ps3", "ring:4", |request| {
+        let appraisal = appraisal("cell-ps3", "ring:4", |request| {
             request.place.objective = Objective::Simulated;
             request.before = Some(BeforePlan::InOrder);
         })
         .unwrap();
-        let both = advice.before_and_after.unwrap();
+        let both = appraisal.before_and_after.unwrap();
         assert!(both.iter().all(|seating| seating.counted.is_some()), "{both:?}");
-        assert_eq!(both[1].placement, advice.plan.placement);
-        assert_eq!(both[0].cost, advice.plan.baselines.map(|usual| usual.os));
-        assert!(advice.remarks.is_empty(), "nobody reads them");
+        assert_eq!(both[1].placement, appraisal.plan.placement);
+        assert_eq!(both[0].cost, appraisal.plan.baselines.map(|usual| usual.os));
+        assert!(appraisal.remarks.is_empty(), "nobody reads them");
     }
 
     #[test]
     fn seats_are_widened_and_memory_is_near() {
-        let advice = advice("xeon-e5-2680-2s", "ring:4", |request| {
+        let appraisal = appraisal("xeon-e5-2680-2s", "ring:4", |request| {
             request.widen = Some(Level::Core);
             request.near_memory = true;
             request.place.smt = SmtUse::Apart;
         })
         .unwrap();
-        let plan = &advice.plan;
+        let plan = &appraisal.plan;
         assert!(plan.seats.iter().all(|seat| seat.len() == 2), "{:?}", plan.seats);
         assert!(plan.memory.iter().all(|nodes| nodes.len() == 1), "{:?}", plan.memory);
         assert_eq!(
@@ -293,12 +293,12 @@ mod tests {
 
     #[test]
     fn a_method_that_knows_homes_alone_is_not_judged_by_runs() {
-        let error = advice("cell-ps3", "ring:4", |request| {
+        let error = appraisal("cell-ps3", "ring:4", |request| {
             request.place.objective = Objective::Simulated;
             request.place.method = seatmap_place::PlaceMethod::GetCore;
         })
         .unwrap_err();
         assert!(error.is_input());
-        assert!(matches!(error, AdviceError::Place(PlaceError::GetCoreByRuns)), "{error}");
+        assert!(matches!(error, AppraisalError::Place(PlaceError::GetCoreByRuns)), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! Advises where the threads of a program should sit on a machine.
+//! Places a pattern on a machine, and appraises the placement by what the machine has.
 //!
 //! [`seatmap_place`] answers by distances alone. Here the answer meets the machine: its model runs
 //! the pattern's messages where runs are to judge, its links show where traffic gathers, and the
@@ -6,7 +6,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`request`] | the request, and the advice: a plan, remarks, the comparison |
+//! | [`request`] | the request, and its appraisal: a plan, remarks, the comparison |
 //! | [`rehearsal`] | the pattern's messages on a model: the judge of placements |
 //! | [`links`], [`ways`], [`nested`] | the links of a machine and their loads: of its fabric, or of groups inside groups |
 //! | [`drawn`] | a placement as it is drawn beside another |
@@ -27,5 +27,5 @@ pub use drawn::DrawnPlacement;
 pub use links::MachineLinks;
 pub use qap::{QapRequest, QapSolution};
 pub use rehearsal::{Messages, Rehearsal};
-pub use request::{Advice, AdviceError, AdviceRequest, BeforePlan};
+pub use request::{Appraisal, AppraisalError, AppraisalRequest, BeforePlan};
 pub use ways::Ways;
