@@ -14,7 +14,7 @@ const MOST_BINDINGS: usize = 4;
 pub struct Paste {
     /// The command.
     pub command: String,
-    /// The command that undoes it; `None` where it undoes itself at its end.
+    /// The command that undoes it; null where it undoes itself at its end.
     pub undo: Option<String>,
 }
 

@@ -16,7 +16,7 @@ pub const BUSY_PERCENT: f64 = 5.0;
 pub struct Evidence {
     /// The program's name.
     pub name: String,
-    /// The command that was started for the look, as it can be typed; `None` for a program that ran.
+    /// The command that was started for the look, as it can be typed; null for a program that ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     /// Its processes; empty where all had ended at the end of the look.
@@ -50,14 +50,14 @@ pub struct Evidence {
     pub quotas: Vec<String>,
     /// Masks, quotas and seats that are wrong, as `seatmap check` finds them, the gravest first.
     pub findings: Vec<Finding>,
-    /// Who talks to whom; `None` where that could not be seen.
+    /// Who talks to whom; null where that could not be seen.
     pub talk: Option<ProgramTalk>,
     /// Why the talk could not be seen, where it could not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub talk_unseen: Option<String>,
-    /// What seats could save at most; `None` where the distances or the talk are not known.
+    /// What seats could save at most; null where the distances or the talk are not known.
     pub most_gain: Option<MostGain>,
-    /// The trial of seats; `None` where none was made.
+    /// The trial of seats; null where none was made.
     pub trial: Option<TrialResult>,
     /// Why none was made though seats could matter.
     #[serde(default, skip_serializing_if = "Option::is_none")]

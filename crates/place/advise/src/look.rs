@@ -77,7 +77,9 @@ impl Running {
             Scope::Running(choice) => Some(Watcher::begin(choice, &options())?),
             Scope::Command(_) => None,
         };
-        let pids = watcher.as_ref().map(Watcher::pids).unwrap_or_default();
+        let mut pids = watcher.as_ref().map(Watcher::pids).unwrap_or_default();
+        // A choice such as the children of a shell may hold this process, which is no part of it.
+        pids.retain(|pid| *pid != own_pid());
         let (session, unseen) = match Session::begin(None, Means::Best, &scope.subject(&pids)) {
             Ok(session) => (Some(session), None),
             Err(ObserveError::Forbidden { reasons }) if watcher.is_some() => (None, Some(reasons)),
@@ -115,7 +117,7 @@ impl Running {
     fn glance(&mut self) {
         if self.watcher.is_none() && self.begun.elapsed() >= SETTLED {
             let child = self.session.as_ref().and_then(|session| session.child.as_ref());
-            let pids = child.map(|child| child.id() as Tid).into_iter().collect();
+            let pids = child.and_then(|child| Tid::try_from(child.id()).ok()).into_iter().collect();
             let choice = Choice::Processes { pids, with_children: true };
             // A command that has ended already is not watched, and what it did was observed.
             self.watcher = Watcher::begin(&choice, &options()).ok();
@@ -142,7 +144,12 @@ impl Running {
         let mut evidence = Evidence {
             name: name(scope, &seating, observation.as_ref()),
             command: typed(scope),
-            pids: seating.processes.iter().map(|process| process.pid).collect(),
+            pids: seating
+                .processes
+                .iter()
+                .map(|process| process.pid)
+                .filter(|pid| *pid != own_pid())
+                .collect(),
             looked_s,
             has_ended: self.has_ended || seating.threads.is_empty() && child.is_none(),
             has_openmp: has_openmp(&seating),
@@ -161,6 +168,10 @@ impl Running {
         evidence.talk = observation.as_ref().map(|seen| talk(seen, &seating));
         Ok(Look { evidence, observation, child })
     }
+}
+
+fn own_pid() -> Tid {
+    Tid::try_from(std::process::id()).unwrap_or(0)
 }
 
 fn options() -> WatchOptions {

@@ -81,7 +81,7 @@ pub struct TrialResult {
     pub rounds: usize,
     /// Those of them that count.
     pub counted: usize,
-    /// The control: the default against itself; `None` where too few rounds count.
+    /// The control: the default against itself; null where too few rounds count.
     pub control: Option<Difference>,
     /// The candidates.
     pub candidates: Vec<TriedSeats>,
@@ -99,7 +99,7 @@ pub struct TriedSeats {
     pub candidate: Candidate,
     /// The threads of the seats, in the same order.
     pub tids: Vec<Tid>,
-    /// The work with these seats against the default; `None` where too few rounds count.
+    /// The work with these seats against the default; null where too few rounds count.
     pub difference: Option<Difference>,
 }
 
@@ -149,7 +149,7 @@ impl TriedSeats {
 }
 
 impl Difference {
-    /// The difference of logarithms of ratios, one of each round; `None` where there are too few.
+    /// The difference of logarithms of ratios, one of each round; null where there are too few.
     fn of(logs: &[f64], confidence: f64) -> Option<Self> {
         let shift = signed_rank::shift(logs, confidence)?;
         Some(Difference {
