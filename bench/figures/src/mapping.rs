@@ -79,7 +79,8 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let mean = ours.iter().sum::<f64>() / ours.len() as f64;
     let worst = ours.iter().copied().fold(0.0, f64::max);
     let got = format!("mean {mean:.2} %, worst {worst:.2} % over {} instances", ours.len());
-    let what = "mapping: 1 CPU second over the best of it, Scotch, and Seatmap in 5 with another seed";
+    let what =
+        "mapping: 1 CPU second over the best of it, Scotch, and Seatmap in 5 with another seed";
     let mut rows =
         vec![Row::held(what, got, "mean <= 0.3 %, worst <= 3 %", mean <= 0.3 && worst <= 3.0)];
     let at_worst =

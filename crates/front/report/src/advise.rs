@@ -335,6 +335,10 @@ fn not_tried(why: &NoTrial) -> &'static str {
             "seats could matter, and nothing here tells how much work it does: give a figure of it \
              with --metric"
         }
+        NoTrial::Goroutines => {
+            "its goroutines move among its threads, so that seats of threads mean nothing: 'seatmap \
+             tune -- COMMAND' races CPUs for the whole of it"
+        }
         NoTrial::NoSeats => "there are no seats that differ from what the kernel does",
         NoTrial::Ended => "seats could matter, and it ended before any could be tried",
         NoTrial::Refused => {

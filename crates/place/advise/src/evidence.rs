@@ -44,6 +44,9 @@ pub struct Evidence {
     /// Whether one of its processes has loaded a runtime of OpenMP, whose threads may spin at
     /// barriers.
     pub has_openmp: bool,
+    /// Whether one of its processes runs a program of Go, whose goroutines move among its threads.
+    #[serde(default)]
+    pub has_goroutines: bool,
     /// The work of others on its CPUs.
     pub neighbours: Neighbours,
     /// Its quotas of CPU time, each as `2 CPUs (FILE)`.
@@ -140,6 +143,8 @@ pub struct Client {
 pub enum NoTrial {
     /// Nothing tells how much work the program does.
     NoWork,
+    /// Its goroutines move among its threads, so that seats of threads mean nothing.
+    Goroutines,
     /// There are no seats that differ from what the kernel does.
     NoSeats,
     /// The program had ended.

@@ -9,6 +9,7 @@ use crate::evidence::{
 };
 use crate::scope::Scope;
 use seatmap_document::shell_escaped;
+use seatmap_launch::runtime::is_of_go;
 use seatmap_machine::Topology;
 use seatmap_observe::{End, Means, Observation, ObserveError, Session};
 use seatmap_os::{CpuSet, Root, Tid, task};
@@ -153,6 +154,7 @@ impl Running {
             looked_s,
             has_ended: self.has_ended || seating.threads.is_empty() && child.is_none(),
             has_openmp: has_openmp(&seating),
+            has_goroutines: has_goroutines(&seating),
             quotas: seating.quotas.iter().map(quota).collect(),
             talk_unseen: self.unseen,
             device_wait_percent: 100.0 * f64::from(self.device_waits)
@@ -213,6 +215,11 @@ fn has_openmp(seating: &Seating) -> bool {
             OPENMP.iter().any(|runtime| file.starts_with(runtime))
         })
     })
+}
+
+fn has_goroutines(seating: &Seating) -> bool {
+    let mut files = seating.processes.iter().filter_map(|process| task::program_file(process.pid));
+    files.any(|file| is_of_go(&file))
 }
 
 /// The threads and their CPU time: of the observation, which knows those that have ended, or else

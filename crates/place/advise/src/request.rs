@@ -132,6 +132,10 @@ impl AdviceRequest {
             evidence.no_trial = Some(why);
             return Ok(());
         }
+        if evidence.has_goroutines {
+            evidence.no_trial = Some(NoTrial::Goroutines);
+            return Ok(());
+        }
         let pattern = seen.pattern(&evidence.name);
         let cpus = CpuSet::of_list(&evidence.cpus).unwrap_or_default();
         let candidates = self.candidates(&pattern, &cpus)?;

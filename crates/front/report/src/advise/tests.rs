@@ -121,9 +121,14 @@ fn advice_fits_a_screen() {
 
 #[test]
 fn every_reason_has_its_words() {
-    for why in
-        [NoTrial::NoWork, NoTrial::NoSeats, NoTrial::Ended, NoTrial::Refused, NoTrial::Elsewhere]
-    {
+    for why in [
+        NoTrial::NoWork,
+        NoTrial::Goroutines,
+        NoTrial::NoSeats,
+        NoTrial::Ended,
+        NoTrial::Refused,
+        NoTrial::Elsewhere,
+    ] {
         let advice = advice(Verdict::CannotTell, Reason::NotTried { why }, pipeline());
         let words = super::why(&advice);
         assert!(seatmap_statistics::words::faults(&words).is_empty(), "{words}");
