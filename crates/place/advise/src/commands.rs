@@ -37,9 +37,13 @@ impl Paste {
             let command = format!("seatmap run --auto {}", pids.join(" "));
             return Paste { command, undo: None };
         }
-        let bind = |cpus: &str, tid: Tid| format!("taskset -cp {cpus} {tid}");
         let command: Vec<String> = bindings.iter().map(|(seat, tid)| bind(seat, *tid)).collect();
         let undo: Vec<String> = bindings.iter().map(|(_, tid)| bind(cpus, *tid)).collect();
         Paste { command: command.join("; "), undo: Some(undo.join("; ")) }
     }
+}
+
+/// The command that binds one thread.
+fn bind(cpus: &str, tid: Tid) -> String {
+    format!("taskset -cp {cpus} {tid}")
 }

@@ -39,8 +39,8 @@ impl MostGain {
         cpus: Option<Vec<u32>>,
     ) -> Result<Option<Self>, PlaceError> {
         let Some(distance) = &machine.core_distance else { return Ok(None) };
-        let has_distance = |cpu: &&u32| distance.index_of(**cpu).is_some();
-        let first = cpus.as_ref().unwrap_or(&distance.pus).iter().find(has_distance).copied();
+        let usable = cpus.as_ref().unwrap_or(&distance.pus).iter();
+        let first = usable.copied().find(|cpu| distance.index_of(*cpu).is_some());
         let mut request = PlaceRequest { cpus, ..PlaceRequest::new(machine, pattern) };
         request.objective = request.usual_objective();
         request.limit = Limit::seconds(LONGEST_SEARCH_S);

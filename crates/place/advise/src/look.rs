@@ -257,11 +257,14 @@ fn fill_loads(evidence: &mut Evidence, seating: &Seating, observation: Option<&O
 
 /// The share of the time in which busy threads could run that they waited for a CPU.
 fn waits_percent(threads: &[Thread]) -> f64 {
-    let is_busy =
-        |thread: &&Thread| thread.run_percent + thread.wait_percent.unwrap_or(0.0) >= BUSY_PERCENT;
     let mut run = 0.0;
     let mut wait = 0.0;
-    for thread in threads.iter().filter(is_busy) {
+    for thread in threads {
+        let needed = thread.run_percent + thread.wait_percent.unwrap_or(0.0);
+        // Threads that wake for a moment wait for a moment, which limits nothing.
+        if needed < BUSY_PERCENT {
+            continue;
+        }
         run += thread.run_percent;
         wait += thread.wait_percent.unwrap_or(0.0);
     }

@@ -253,11 +253,14 @@ impl Trial<'_> {
             sets.len(),
             self.tids.len()
         );
-        let is_own =
-            |tid: &Tid| self.pids.iter().any(|pid| pid == tid || task::is_thread_of(*tid, *pid));
-        let seats = self.tids.iter().zip(sets).filter(|(tid, _)| is_own(tid));
+        let seats = self.tids.iter().zip(sets).filter(|(tid, _)| self.is_own(**tid));
         let seats: Vec<(Tid, CpuSet)> = seats.filter_map(|(tid, set)| Some((*tid, set?))).collect();
         masks.seat(&seats).refused
+    }
+
+    /// Whether a thread belongs to the program, and not to one of its clients.
+    fn is_own(&self, tid: Tid) -> bool {
+        self.pids.iter().any(|pid| *pid == tid || task::is_thread_of(tid, *pid))
     }
 
     /// One period; the end, if it came meanwhile.
@@ -332,15 +335,17 @@ impl Trial<'_> {
             .collect();
         result.rounds = rounds.len();
         result.counted = whole.len();
-        let log = |periods: &[Period], arm: usize| periods[arm].rate.ln();
-        let control: Vec<f64> = whole.iter().map(|all| log(all, 1) - log(all, 0)).collect();
+        let control: Vec<f64> =
+            whole.iter().map(|all| log_rate(all, 1) - log_rate(all, 0)).collect();
         result.control = Difference::of(&control, CONFIDENCE);
         // Several candidates share the error that one is allowed (Bonferroni).
         let confidence = 1.0 - (1.0 - CONFIDENCE) / self.candidates.len().max(1) as f64;
         for (at, candidate) in self.candidates.iter().enumerate() {
             let logs: Vec<f64> = whole
                 .iter()
-                .map(|all| log(all, DEFAULTS + at) - (log(all, 0) + log(all, 1)) / 2.0)
+                .map(|all| {
+                    log_rate(all, DEFAULTS + at) - (log_rate(all, 0) + log_rate(all, 1)) / 2.0
+                })
                 .collect();
             result.candidates.push(TriedSeats {
                 candidate: candidate.clone(),
@@ -349,6 +354,11 @@ impl Trial<'_> {
             });
         }
     }
+}
+
+/// The logarithm of the work a second in an arm's period.
+fn log_rate(periods: &[Period], arm: usize) -> f64 {
+    periods[arm].rate.ln()
 }
 
 /// The counts of the CPUs' time; none where they cannot be read, and no neighbour is seen then.
