@@ -1,0 +1,74 @@
+//! Programs that do not run now: a signal stopped them, or a control group freezes them.
+
+use seatmap_document::visible;
+use seatmap_os::brake::{Brake, BrakeKind};
+use seatmap_os::hierarchy::Hierarchies;
+use seatmap_os::{Root, Tid, task};
+
+/// A process that does not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HaltedProcess {
+    /// Its number.
+    pub pid: Tid,
+    /// Its name, at most 15 bytes.
+    pub name: String,
+    /// Why it does not run, and the command that lets it go on.
+    pub reason: String,
+}
+
+/// Those of these processes that do not run now.
+pub fn among(root: &Root, pids: impl IntoIterator<Item = Tid>) -> Vec<HaltedProcess> {
+    let hierarchies = Hierarchies::read(root);
+    pids.into_iter().filter_map(|pid| halted(root, &hierarchies, pid)).collect()
+}
+
+fn halted(root: &Root, hierarchies: &Hierarchies, pid: Tid) -> Option<HaltedProcess> {
+    let threads = task::of_process(root, pid).ok()?;
+    let name = visible(&threads.first()?.name);
+    // The state of a frozen thread is the one in which it was frozen, so that its group tells.
+    if let Some(brake) = freezer(root, hierarchies, pid) {
+        let group = &brake.group;
+        let is = brake.words();
+        let release = brake.release();
+        let reason = format!("its control group {group} is {is}; '{release}' lets it go on");
+        return Some(HaltedProcess { pid, name, reason });
+    }
+    // T: by a signal; t: by a debugger (proc_pid_stat(5)).
+    threads.iter().all(|thread| ['T', 't'].contains(&thread.state)).then(|| {
+        let reason = format!("it is stopped; 'kill -CONT {pid}' lets it go on");
+        HaltedProcess { pid, name, reason }
+    })
+}
+
+fn freezer(root: &Root, hierarchies: &Hierarchies, pid: Tid) -> Option<Brake> {
+    let membership = root.read(&format!("/proc/{pid}/cgroup")).ok()?;
+    let groups = hierarchies.groups(root, pid, &membership);
+    let brakes = Hierarchies::limits(root, &groups).brakes;
+    brakes.into_iter().find(|brake| brake.kind == BrakeKind::Frozen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stopped_program_is_named_with_its_remedy() {
+        let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = child.id() as Tid;
+        let root = Root::new("/");
+        let found = || among(&root, [pid]);
+        let before = found();
+        // SAFETY: the child has not been waited for, so that its number is its own.
+        unsafe { libc::kill(pid, libc::SIGSTOP) };
+        let until = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        while found().is_empty() && std::time::Instant::now() < until {
+            std::thread::yield_now();
+        }
+        let stopped = found();
+        child.kill().and_then(|()| child.wait()).unwrap();
+        assert_eq!(before, []);
+        let [stopped] = &stopped[..] else { panic!("{stopped:?}") };
+        assert_eq!((stopped.pid, stopped.name.as_str()), (pid, "sleep"));
+        assert_eq!(stopped.reason, format!("it is stopped; 'kill -CONT {pid}' lets it go on"));
+    }
+}
