@@ -28,7 +28,6 @@ pub mod c2c;
 pub mod command;
 pub mod document;
 pub mod error;
-mod halted;
 pub mod kind;
 pub mod library;
 pub mod method;
