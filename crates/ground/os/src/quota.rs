@@ -109,8 +109,8 @@ impl UsedUp<'_> {
         let lost = stopped_ns
             .map_or_else(String::new, |ns| format!(" for {:.2} s of CPU time", ns as f64 / 1e9));
         format!(
-            "the quota of the control group {} ({}) was used up in {throttled} of {periods} {noun}: \
-             the kernel stopped its threads{lost} ({})",
+            "the quota of the control group {} ({}) was used up in {throttled} of {periods} \
+             {noun}: the kernel stopped its threads{lost} ({})",
             quota.group,
             quota.words(),
             quota.file

@@ -120,8 +120,10 @@ fn left_children(pids: &[Tid]) -> Vec<String> {
     let each = pids.iter().filter_map(|pid| {
         let threads = task::threads(*pid).ok()?;
         let children = task::children(&root, *pid, &threads).ok()?;
-        let living = |child: &Tid| !pids.contains(child) && task::lives(*child);
-        let children: Vec<Tid> = children.into_iter().filter(living).collect();
+        let children: Vec<Tid> = children
+            .into_iter()
+            .filter(|child| !pids.contains(child) && task::lives(*child))
+            .collect();
         let name = visible(&task::name(&root, *pid)?);
         (!children.is_empty()).then(|| left_sentence(*pid, &name, &children))
     });

@@ -43,9 +43,7 @@ impl Needed {
         let mut was_short = self.was_short.borrow_mut();
         if was_short.is_none() {
             let missing = self.missing();
-            // The own cell of the run has driven nobody out of it.
-            let holder = || if self.is_cell { Holder::default() } else { Holder::of(&missing) };
-            *was_short = (!missing.is_empty()).then(holder);
+            *was_short = (!missing.is_empty()).then(|| self.holder(&missing));
         }
         was_short.is_some()
     }
@@ -61,6 +59,11 @@ impl Needed {
         let cpus = if is_back { self.cpus.to_string() } else { missing.to_string() };
         let holder = self.was_short.borrow().clone().unwrap_or_default();
         TrialError::CpusTaken { command, cpus, is_back, holder }
+    }
+
+    /// The cell that has these CPUs. The own cell of the run has driven nobody out of it.
+    fn holder(&self, missing: &CpuSet) -> Holder {
+        if self.is_cell { Holder::default() } else { Holder::of(missing) }
     }
 
     /// Those that are missing now: all of them where this cannot be seen.
