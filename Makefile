@@ -66,7 +66,7 @@ test-build:
 # wait for others that they started, so that one more of them than CPUs runs at a time. Without make's pipe, for whose
 # end make waits: a program that a test leaves behind would hold it for as long as it runs.
 test-all:
-	+exec 3>&- 4>&-; MAKEFLAGS= SEATMAP_EXAMPLES_BUILT=1 RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$(($$(nproc) + 1))} $(CARGO) test --workspace --locked --no-fail-fast --features $(TEST_FEATURES)
+	+exec 3>&- 4>&-; MAKEFLAGS= SEATMAP_EXAMPLES_BUILT=1 RUST_TEST_THREADS=$${RUST_TEST_THREADS:-$$(($$(nproc) + 1))} ./scripts/tests $(CARGO) --locked --features $(TEST_FEATURES)
 
 test-emulated:
 	./scripts/cells emulated $(BUILT)/seatmap

@@ -1,5 +1,6 @@
 //! The arguments as they were typed.
 
+mod advise;
 mod bench;
 mod cell;
 mod cell_control;
@@ -17,6 +18,7 @@ mod run;
 mod top;
 mod tune;
 
+pub use advise::*;
 pub use bench::*;
 pub use cell::*;
 pub use cell_control::*;
@@ -46,7 +48,7 @@ use std::path::PathBuf;
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Measure", &["measure", "show", "noise", "doctor", "cluster"]),
     ("Place", &["place", "pattern", "export"]),
-    ("Run", &["run", "check", "top", "observe", "bench", "tune"]),
+    ("Run", &["advise", "run", "check", "top", "observe", "bench", "tune"]),
     ("Cell", &["cell"]),
     ("Machines", &["machines", "import", "model"]),
     ("Shell", &["completions", "man"]),
@@ -164,6 +166,8 @@ pub enum Command {
     Place(Box<Place>),
     /// Show, convert and list communication patterns.
     Pattern(Pattern),
+    /// Say what to do with one program here, or to leave it alone.
+    Advise(Advise),
     /// Seat the threads of a program, and check that they sit there.
     Run(Run),
     /// Check that living programs sit where you asked.

@@ -15,7 +15,8 @@ pub fn check(command: &Command) -> Result<(), CliError> {
         // The doctor of clusters reads the file of a measurement, and nothing of this computer.
         Command::Cluster(cluster) if matches!(cluster.command, ClusterCommand::Doctor(_)) => Ok(()),
         // These look for threads: processes under their own numbers suffice.
-        Command::Run(_)
+        Command::Advise(_)
+        | Command::Run(_)
         | Command::Check(_)
         | Command::Top(_)
         | Command::Observe(_)

@@ -45,6 +45,7 @@ fn run(typed: SeatmapArguments) -> Result<(), CliError> {
         Command::Pattern(pattern) => verbs::pattern::run(pattern),
         Command::Model(model) => verbs::model::run(&model),
         Command::Run(run) => verbs::run::run(&run),
+        Command::Advise(advise) => verbs::advise::run(&advise),
         Command::Check(check) => verbs::check::run(&check, typed.colour),
         Command::Top(top) => verbs::top::run(&top, typed.colour),
         Command::Observe(observe) => verbs::observe::run(&observe),

@@ -6,6 +6,7 @@
 
 use crate::verbs::cell::program::Seated;
 use schemars::JsonSchema;
+use seatmap_advise::Advice;
 use seatmap_catalog::MachineList;
 use seatmap_cell::Record;
 use seatmap_cell::document::{CellList, CellVerdict};
@@ -111,6 +112,7 @@ fn the_schemas_are_those_of_the_types() {
         of::<Plan>(seatmap_plan::plan::FORMAT),
         of::<RankPlan>(seatmap_ranks::plan::FORMAT),
         of::<Results>(seatmap_tune::document::FORMAT),
+        of::<Advice>(seatmap_advise::advice::FORMAT),
         of::<Tuned>(seatmap_tune::tuned::FORMAT),
         of::<Seatings>(seatmap_watch::seating::FORMAT),
         of::<AutoLine>(log::FORMAT),

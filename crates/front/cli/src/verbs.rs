@@ -1,5 +1,6 @@
 //! One file a verb.
 
+pub mod advise;
 pub mod bench;
 pub mod cell;
 pub mod check;

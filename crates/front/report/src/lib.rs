@@ -9,6 +9,7 @@
 //! | [`terminal`] | heatmaps of half blocks or plain digits, and everything `seatmap show` prints |
 //! | [`live`] | a matrix that is still being measured |
 //! | [`pattern`], [`placement`], [`remarks`] | who talks to whom, who sits where, what that gains, and what is to know of it |
+//! | [`advise`] | what to do with one program, on one screen |
 //! | [`doctor`] | what disturbs programs on this computer |
 //! | [`duration`] | times in sentences and tables |
 //! | [`floor`] | a machine as it lies, with threads, lines and traffic on it, before and after |
@@ -31,6 +32,7 @@
 #![deny(missing_docs)]
 
 mod about;
+pub mod advise;
 pub mod auto;
 mod axis;
 pub mod bench;

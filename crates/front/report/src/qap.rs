@@ -1,6 +1,6 @@
 //! A solved QAPLIB instance in the terminal.
 
-use seatmap_advise::QapSolution;
+use seatmap_appraise::QapSolution;
 use seatmap_document::visible;
 
 /// The cost with what is known of it, and the place of each item on a line of its own.

@@ -304,6 +304,14 @@ pub fn waited_ns(tid: Tid) -> Option<u64> {
     counts.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
+/// Whether a thread waits in the kernel for a disk or another device, in the state `D`
+/// (proc_pid_stat(5)). One that has ended does not.
+#[must_use]
+pub fn waits_for_device(tid: Tid) -> bool {
+    let line = fs::read(format!("/proc/{tid}/task/{tid}/stat")).unwrap_or_default();
+    crate::sched::Stat::parse(&line).is_some_and(|stat| stat.state == b'D')
+}
+
 /// Whether any thread of a process lives. One whose threads cannot be listed is there, and taken to
 /// live.
 #[must_use]

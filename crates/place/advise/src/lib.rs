@@ -1,31 +1,43 @@
-//! Advises where the threads of a program should sit on a machine.
+//! Says what to do with one program on this computer: *do this*, *leave it*, or *cannot tell here*.
 //!
-//! [`seatmap_place`] answers by distances alone. Here the answer meets the machine: its model runs
-//! the pattern's messages where runs are to judge, its links show where traffic gathers, and the
-//! placement stands beside what would have been without it.
+//! It looks for a few seconds at what limits the program, computes how much its seats could matter
+//! at most, and tries seats only where that is much. The looking is apart from the concluding: a
+//! [`conclude`](conclusion::conclude) that knows neither a clock nor a process takes the
+//! [`Evidence`] and returns a [`Conclusion`], so that each rule is tested on evidence that is made
+//! up.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`request`] | the request, and the advice: a plan, remarks, the comparison |
-//! | [`rehearsal`] | the pattern's messages on a model: the judge of placements |
-//! | [`links`], [`ways`], [`nested`] | the links of a machine and their loads: of its fabric, or of groups inside groups |
-//! | [`drawn`] | a placement as it is drawn beside another |
-//! | [`qap`] | two matrices of QAPLIB instead of a machine and a pattern |
+//! | [`request`] | the request, and the way from the first look to the advice |
+//! | [`scope`] | the program: a command, or processes that run |
+//! | [`look`] | a few seconds of watching and observing at once |
+//! | [`evidence`] | what was seen, as figures |
+//! | [`gain`] | how much of its time the program could save by seats at most |
+//! | [`trial`] | seats in alternating periods, with the default as its own control |
+//! | [`work`] | the work that a period is judged by |
+//! | [`conclusion`] | the verdict that follows from the evidence |
+//! | [`commands`] | the command to paste, and the one that undoes it |
+//! | [`advice`] | `seatmap-advice/1`, all of it on file |
+//! | [`error`] | why there is no advice |
 #![deny(missing_docs)]
 
-pub mod drawn;
-pub mod links;
-pub mod nested;
-pub mod qap;
-pub mod rehearsal;
-pub mod request;
+pub mod advice;
+pub mod commands;
+pub mod conclusion;
+pub mod error;
+pub mod evidence;
+pub mod gain;
+pub mod look;
 #[cfg(test)]
-mod samples;
-pub mod ways;
+mod made;
+pub mod request;
+pub mod scope;
+pub mod trial;
+pub mod work;
 
-pub use drawn::DrawnPlacement;
-pub use links::MachineLinks;
-pub use qap::{QapRequest, QapSolution};
-pub use rehearsal::{Messages, Rehearsal};
-pub use request::{Advice, AdviceError, AdviceRequest, BeforePlan};
-pub use ways::Ways;
+pub use advice::Advice;
+pub use conclusion::{Conclusion, Reason, Verdict};
+pub use error::AdviseError;
+pub use evidence::Evidence;
+pub use request::{AdviceRequest, AdviceRun, Step};
+pub use scope::Scope;

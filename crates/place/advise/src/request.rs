@@ -1,304 +1,198 @@
-//! From a request to advice.
+//! From the first look to the advice.
 
-use crate::rehearsal::RehearsalError;
-use crate::{DrawnPlacement, MachineLinks, Messages, Rehearsal};
-use seatmap_catalog::Machine;
-use seatmap_document::Blame;
-use seatmap_machine::Level;
+use crate::conclusion::at_first_sight;
+use crate::evidence::{Evidence, NoTrial};
+use crate::gain::MostGain;
+use crate::look::{Look, look};
+use crate::scope::Scope;
+use crate::trial::Trial;
+use crate::work::Work;
+use crate::{Advice, AdviseError};
+use seatmap_live::Metric;
+use seatmap_live::candidates::{Candidate, Ground};
+use seatmap_live::guard::Guard;
+use seatmap_machine::{Profile, Topology};
+use seatmap_observe::{Observation, ObserveError, command};
+use seatmap_os::{CpuSet, Tid};
 use seatmap_pattern::Pattern;
-use seatmap_place::search::SearchTime;
-use seatmap_place::typical::DRAWN;
-use seatmap_place::{Answer, OTHER_WAY_PART, PlaceError, PlaceRequest, PlacementRemark};
-use seatmap_plan::{Objective, Plan};
-use seatmap_sim::SimError;
-use std::time::Instant;
+use std::process::{Child, Command, ExitStatus};
+use std::time::Duration;
 
-/// Edges beyond which following each over the machine's links takes longer than a search does.
-const MOST_EDGES: usize = 100_000;
+/// How long a program is looked at, where nobody says.
+pub const LOOK: Duration = Duration::from_secs(6);
 
-/// A request for advice: where should the tasks of a pattern sit on a machine?
-#[derive(Clone, Debug)]
-pub struct AdviceRequest<'a> {
-    /// The machine.
-    pub machine: &'a Machine,
-    /// The placement that is wished for. Its limit is made of `time`.
-    pub place: PlaceRequest<'a>,
-    /// How long to search.
-    pub time: SearchTime,
-    /// The messages that are run where runs judge.
-    pub messages: Messages,
-    /// Each task may run on all CPUs of this group around its own.
-    pub widen: Option<Level>,
-    /// Each task takes its memory from the NUMA node of its CPU.
-    pub near_memory: bool,
-    /// Whether somebody reads the remarks. Looking at the other use of SMT takes a part of the
-    /// time.
-    pub with_remarks: bool,
-    /// The placement to stand beside the plan in a picture, if one is drawn.
-    pub before: Option<BeforePlan>,
-    /// Today, as `YYYY-MM-DD`.
-    pub date: String,
-    /// The tool that asks, with its version.
-    pub tool: String,
+/// How long seats are tried, where nobody says: half a minute in all, with the look, a search and
+/// the start of observations.
+pub const TRIAL: Duration = Duration::from_secs(18);
+
+/// How long seats are tried to prove an advice.
+pub const PROOF: Duration = Duration::from_secs(60);
+
+/// Clients that send at least this share of all wakeups from outside belong to the picture.
+const CLIENT_SHARE: f64 = 0.1;
+
+/// A request for advice on one program.
+#[derive(Debug)]
+pub struct AdviceRequest {
+    /// The program.
+    pub scope: Scope,
+    /// How long it is looked at.
+    pub look: Duration,
+    /// How long seats are tried at most.
+    pub trial: Duration,
+    /// Whether seats are tried though the look shows that they cannot matter.
+    pub proves: bool,
+    /// The work by which seats are judged; the bytes that the program passes where nothing is said.
+    pub metric: Option<Metric>,
+    /// The CPUs of this computer.
+    pub topology: Topology,
+    /// The distances of the machine in question: of this computer, or of another one.
+    pub profile: Option<Profile>,
+    /// Whether the machine in question is another one, where nothing can be tried.
+    pub is_elsewhere: bool,
+    /// The command that becomes the guard, which gives masks back if this process is killed.
+    pub guard: Command,
+    /// This computer's name.
+    pub machine: String,
+    /// When it begins, as `2026-01-31T12:00:00Z`.
+    pub begun: String,
 }
 
-/// The placement that stands beside a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BeforePlan {
-    /// Tasks on CPUs in the order of their numbers.
-    InOrder,
-    /// The random placement with the median cost of [`DRAWN`].
-    Random,
+/// The next thing that is done, for people who wait.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Step {
+    /// The program is looked at.
+    Looking,
+    /// Seats are tried; the share that is done, from 0 to 1.
+    Trying(f64),
 }
 
-/// The advice.
-#[derive(Clone, Debug)]
-pub struct Advice {
-    /// Where the tasks should sit.
-    pub plan: Plan,
-    /// Things to know of it, in the order in which they are read.
-    pub remarks: Vec<PlacementRemark>,
-    /// Before and after, where a picture is drawn. Links carry what a run counted, where runs
-    /// judge.
-    pub before_and_after: Option<[DrawnPlacement; 2]>,
+/// The advice, and the command that was started for it.
+#[derive(Debug)]
+pub struct AdviceRun {
+    /// The advice.
+    pub advice: Advice,
+    child: Option<Child>,
 }
 
-/// Why there is no advice.
-#[derive(Debug, thiserror::Error)]
-pub enum AdviceError {
-    /// The placement cannot be had.
-    #[error(transparent)]
-    Place(#[from] PlaceError),
-    /// The pattern's messages cannot be run.
-    #[error(transparent)]
-    Rehearsal(#[from] RehearsalError),
-    /// A program whose tasks were seen to do nothing that a seat changes.
-    #[error(
-        "nothing to place: no work and no message was seen in {0}, so that all placements cost \
-         the same, 0; 'seatmap observe --method pages' may see more of its talk"
-    )]
-    NothingToPlace(String),
-    /// A placement that is drawn could not be run.
-    #[error(transparent)]
-    Count(SimError),
-}
-
-impl Blame for AdviceError {
-    fn is_input(&self) -> bool {
-        !matches!(self, AdviceError::Count(_) | AdviceError::NothingToPlace(_))
-    }
-}
-
-impl AdviceRequest<'_> {
-    /// Searches until the time is over, or until the answer is proven.
+impl AdviceRun {
+    /// Waits for the end of the command that was started; `None` where there was none.
     ///
     /// # Errors
-    /// [`AdviceError`].
-    pub fn advise(&self) -> Result<Advice, AdviceError> {
-        let began = Instant::now();
-        let mut request = self.place.clone().settled()?;
-        // The remarks search for the other use of SMT: both searches share the time that the user
-        // gave.
-        request.limit = if self.with_remarks && request.has_other_way() {
-            self.time.without_part(OTHER_WAY_PART)
-        } else {
-            self.time.limit()
-        };
-        let rehearsal = match request.objective {
-            Objective::Simulated => Some(Rehearsal::new(self.machine, &request, self.messages)?),
-            _ => None,
-        };
-        let answer = match &rehearsal {
-            Some(rehearsal) => rehearsal.judged(|judge| request.place_by(judge))?,
-            None => request.place()?,
-        };
-        if costs_nothing_anywhere(&answer) && did_nothing(request.pattern) {
-            return Err(AdviceError::NothingToPlace(request.pattern.name.clone()));
-        }
-        let mut plan = self.plan(&request, &answer)?;
-        plan.seconds = Some(began.elapsed().as_secs_f64());
-        let remarks =
-            if self.with_remarks { self.remarks(&request, &answer, &plan)? } else { Vec::new() };
-        let before_and_after = match self.before {
-            Some(before) => Some(before_and_after(before, &request, &plan, rehearsal.as_ref())?),
-            None => None,
-        };
-        Ok(Advice { plan, remarks, before_and_after })
+    /// The system cannot wait for it.
+    pub fn wait(self, stop: &dyn Fn() -> bool) -> std::io::Result<Option<ExitStatus>> {
+        self.child.map(|child| command::attend(child, false, stop)).transpose()
     }
+}
 
-    fn plan(&self, request: &PlaceRequest, answer: &Answer) -> Result<Plan, PlaceError> {
-        let mut plan = request.plan(answer);
-        plan.effect = request.effect(&answer.placement)?;
-        plan.date = Some(self.date.clone());
-        plan.tool = Some(self.tool.clone());
-        let topology = &request.profile.topology;
-        if let Some(level) = self.widen {
-            plan.widen(topology, |pu| level.of(pu));
+impl AdviceRequest {
+    /// Looks, tries seats where they could matter, and concludes. Nothing is left changed.
+    ///
+    /// # Errors
+    /// [`AdviseError`].
+    pub fn run(
+        mut self,
+        stop: &dyn Fn() -> bool,
+        tell: &dyn Fn(Step),
+    ) -> Result<AdviceRun, AdviseError> {
+        tell(Step::Looking);
+        let Look { mut evidence, observation, child } =
+            look(&self.scope, self.look, &self.topology, stop)?;
+        if let Some(seen) = &observation {
+            self.weigh(&mut evidence, seen)?;
         }
-        if self.near_memory {
-            plan.near_memory(topology);
-        }
-        Ok(plan)
-    }
-
-    fn remarks(
-        &self,
-        request: &PlaceRequest,
-        answer: &Answer,
-        plan: &Plan,
-    ) -> Result<Vec<PlacementRemark>, PlaceError> {
-        let mut remarks = request.remarks(answer, plan, self.time)?;
-        remarks.extend(self.busier_link(request, plan)?);
-        Ok(remarks)
-    }
-
-    /// A link that is clearly busier than without a plan, where distances alone were the objective.
-    /// `time` does not see links either, but the objectives that do know no loads: there is nothing
-    /// to propose.
-    fn busier_link(
-        &self,
-        request: &PlaceRequest,
-        plan: &Plan,
-    ) -> Result<Option<PlacementRemark>, PlaceError> {
-        let pattern = request.pattern;
-        if request.objective != Objective::Distance || pattern.edges.len() > MOST_EDGES {
-            return Ok(None);
-        }
-        let model = self.machine.model();
-        let links = MachineLinks::of(request.profile, model);
-        let in_order = links.busiest(pattern, &in_order(request, plan)?);
-        let planned = links.busiest(pattern, &DrawnPlacement::planned(pattern, plan));
-        match (in_order, planned) {
-            (Some(in_order), Some(planned)) => {
-                PlacementRemark::busier_link(request, &in_order, planned, model.is_some())
+        if at_first_sight(&evidence).is_none() || self.proves {
+            match &observation {
+                Some(seen) => self.try_seats(&mut evidence, seen, stop, tell)?,
+                None => evidence.no_trial = Some(NoTrial::Ended),
             }
-            _ => Ok(None),
         }
+        Ok(AdviceRun { advice: Advice::of(&self.machine, &self.begun, evidence), child })
     }
-}
 
-/// Whether a program was observed in which no task worked, and none sent.
-fn did_nothing(pattern: &Pattern) -> bool {
-    pattern.observation.is_some()
-        && pattern.loads.iter().all(|load| *load == 0.0)
-        && pattern.edges.iter().all(|edge| edge.messages == 0.0)
-}
-
-/// Whether the usual placements cost as little as the best one: nothing.
-fn costs_nothing_anywhere(answer: &Answer) -> bool {
-    let usual = answer.baselines;
-    let costs = [answer.cost, usual.os, usual.compact, usual.scatter, usual.random.mean];
-    costs.iter().all(|cost| *cost == 0.0)
-}
-
-/// The tasks on CPUs in the OS's order.
-fn in_order(request: &PlaceRequest, plan: &Plan) -> Result<DrawnPlacement, PlaceError> {
-    let placement = request.in_order()?;
-    Ok(DrawnPlacement::in_order(request.profile, request.pattern, plan, placement))
-}
-
-fn before_and_after(
-    before: BeforePlan,
-    request: &PlaceRequest,
-    plan: &Plan,
-    rehearsal: Option<&Rehearsal>,
-) -> Result<[DrawnPlacement; 2], AdviceError> {
-    let pattern = request.pattern;
-    let before = match (before, rehearsal) {
-        (BeforePlan::InOrder, _) => in_order(request, plan)?,
-        (BeforePlan::Random, _) => {
-            let drawn = match rehearsal {
-                Some(rehearsal) => rehearsal.judged(|judge| request.typical(Some(judge)))?,
-                None => request.typical(None)?,
-            };
-            DrawnPlacement::at_random(request.profile, pattern, plan, drawn, DRAWN)
-        }
-    };
-    let mut both = [before, DrawnPlacement::planned(pattern, plan)];
-    if let Some(rehearsal) = rehearsal {
-        for seating in &mut both {
-            rehearsal.count(seating).map_err(AdviceError::Count)?;
-        }
+    /// Computes how much seats could matter.
+    fn weigh(&self, evidence: &mut Evidence, seen: &Observation) -> Result<(), AdviseError> {
+        let Some(profile) = &self.profile else { return Ok(()) };
+        let pattern = seen.pattern(&evidence.name);
+        let cpus = CpuSet::of_list(&evidence.cpus).filter(|_| !self.is_elsewhere);
+        let cpus = cpus.map(|cpus| cpus.iter().collect());
+        evidence.most_gain = MostGain::of(profile, &pattern, cpus)?;
+        Ok(())
     }
-    Ok(both)
-}
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use seatmap_catalog::Surroundings;
-    use seatmap_pattern::generate;
-    use seatmap_place::SmtUse;
-
-    /// Advice on a bundled machine, with the request changed.
-    fn advice(
-        name: &str,
-        pattern: &str,
-        change: impl Fn(&mut AdviceRequest),
-    ) -> Result<Advice, AdviceError> {
-        let machine = Machine::bundled(name).unwrap();
-        let surroundings = Surroundings {
-            today: "2026-01-01",
-            tool: "test",
-            read: &|_| Err(std::io::ErrorKind::NotFound.into()),
+    fn try_seats(
+        &mut self,
+        evidence: &mut Evidence,
+        seen: &Observation,
+        stop: &dyn Fn() -> bool,
+        tell: &dyn Fn(Step),
+    ) -> Result<(), AdviseError> {
+        if self.is_elsewhere || evidence.has_ended || evidence.pids.is_empty() {
+            let why = if self.is_elsewhere { NoTrial::Elsewhere } else { NoTrial::Ended };
+            evidence.no_trial = Some(why);
+            return Ok(());
+        }
+        if evidence.has_goroutines {
+            evidence.no_trial = Some(NoTrial::Goroutines);
+            return Ok(());
+        }
+        let pattern = seen.pattern(&evidence.name);
+        let cpus = CpuSet::of_list(&evidence.cpus).unwrap_or_default();
+        let candidates = self.candidates(&pattern, &cpus)?;
+        if candidates.is_empty() {
+            evidence.no_trial = Some(NoTrial::NoSeats);
+            return Ok(());
+        }
+        let mut pids = evidence.pids.clone();
+        pids.extend(partners(evidence));
+        let work = match Work::begin(&pids, self.metric.take()) {
+            // Bytes cannot be counted here.
+            Err(AdviseError::Observe(
+                ObserveError::Forbidden { .. } | ObserveError::Unavailable { .. },
+            )) => {
+                evidence.no_trial = Some(NoTrial::NoWork);
+                return Ok(());
+            }
+            work => work?,
         };
-        let profile = machine.profile(&surroundings).unwrap();
-        let pattern = generate(pattern).unwrap();
-        let mut request = AdviceRequest {
-            machine: &machine,
-            place: PlaceRequest::new(&profile, &pattern),
-            time: SearchTime::Kicks(50),
-            messages: Messages::default(),
-            widen: None,
-            near_memory: false,
-            with_remarks: false,
-            before: None,
-            date: "2026-01-01".to_owned(),
-            tool: "test".to_owned(),
+        let trial = Trial {
+            candidates: &candidates,
+            tids: &seen.tasks.iter().map(|task| task.tid).collect::<Vec<Tid>>(),
+            pids: &evidence.pids,
+            cpus: &cpus,
+            time: self.trial,
+            seed: 0,
+            stop,
+            tell: &|share| tell(Step::Trying(share)),
         };
-        change(&mut request);
-        request.advise()
+        // The guard stands by before the first mask is changed.
+        let guard = Guard::begin(&mut self.guard)?;
+        match trial.run(work, guard)? {
+            Some(result) => evidence.trial = Some(result),
+            None => evidence.no_trial = Some(NoTrial::NoWork),
+        }
+        Ok(())
     }
 
-    #[test]
-    fn runs_judge_and_both_placements_are_counted() {
-        let advice = advice("cell-ps3", "ring:4", |request| {
-            request.place.objective = Objective::Simulated;
-            request.before = Some(BeforePlan::InOrder);
-        })
-        .unwrap();
-        let both = advice.before_and_after.unwrap();
-        assert!(both.iter().all(|seating| seating.counted.is_some()), "{both:?}");
-        assert_eq!(both[1].placement, advice.plan.placement);
-        assert_eq!(both[0].cost, advice.plan.baselines.map(|usual| usual.os));
-        assert!(advice.remarks.is_empty(), "nobody reads them");
+    fn candidates(
+        &self,
+        pattern: &Pattern,
+        allowed: &CpuSet,
+    ) -> Result<Vec<Candidate>, AdviseError> {
+        let ground = Ground {
+            topology: &self.topology,
+            profile: self.profile.as_ref(),
+            allowed,
+            soft: None,
+        };
+        Ok(ground.candidates(pattern)?)
     }
+}
 
-    #[test]
-    fn seats_are_widened_and_memory_is_near() {
-        let advice = advice("xeon-e5-2680-2s", "ring:4", |request| {
-            request.widen = Some(Level::Core);
-            request.near_memory = true;
-            request.place.smt = SmtUse::Apart;
-        })
-        .unwrap();
-        let plan = &advice.plan;
-        assert!(plan.seats.iter().all(|seat| seat.len() == 2), "{:?}", plan.seats);
-        assert!(plan.memory.iter().all(|nodes| nodes.len() == 1), "{:?}", plan.memory);
-        assert_eq!(
-            (plan.date.as_deref(), plan.tool.as_deref()),
-            (Some("2026-01-01"), Some("test"))
-        );
-    }
-
-    #[test]
-    fn a_method_that_knows_homes_alone_is_not_judged_by_runs() {
-        let error = advice("cell-ps3", "ring:4", |request| {
-            request.place.objective = Objective::Simulated;
-            request.place.method = seatmap_place::PlaceMethod::GetCore;
-        })
-        .unwrap_err();
-        assert!(error.is_input());
-        assert!(matches!(error, AdviceError::Place(PlaceError::GetCoreByRuns)), "{error}");
-    }
+/// The clients on this computer, whose bytes are work of the program.
+fn partners(evidence: &Evidence) -> Vec<Tid> {
+    let Some(talk) = &evidence.talk else { return Vec::new() };
+    let least = CLIENT_SHARE * talk.outside_per_s;
+    let clients = talk.clients.iter().filter(|client| client.per_s >= least);
+    clients.map(|client| client.pid).collect()
 }

@@ -70,7 +70,7 @@ mod child;
 mod inject;
 mod living;
 mod pinner;
-mod runtime;
+pub mod runtime;
 mod runtimes;
 mod signals;
 mod table;

@@ -46,7 +46,7 @@ pub(crate) enum Runtime {
 
 impl Runtime {
     /// The runtime of a program's file. One that cannot be read is taken for ordinary.
-    pub fn of(file: &Path) -> Self {
+    pub(crate) fn of(file: &Path) -> Self {
         match file.file_name().and_then(|name| name.to_str()) {
             Some("java") => return Runtime::Java,
             Some("node" | "nodejs" | "deno" | "bun") => return Runtime::Node,
@@ -95,6 +95,13 @@ impl Runtime {
              one; {remedy}"
         )
     }
+}
+
+/// Whether a program was built by Go's compiler, whose goroutines move among the program's threads.
+/// A file that cannot be read counts as another one.
+#[must_use]
+pub fn is_of_go(file: &Path) -> bool {
+    Runtime::of(file) == Runtime::Go
 }
 
 /// Whether a file is a 64-bit ELF program of this computer's byte order with a section of this

@@ -8,6 +8,7 @@
 //! | [`subject`], [`command`] | the program that is observed: a command, processes, a control group |
 //! | [`method`], [`kind`] | the ways to find out, and what each cannot see; the ways in which threads wait |
 //! | `source`, `talk` | something that sees talk, and how it reports it |
+//! | `goroutines` | programs of Go, whose goroutines the kernel does not see |
 //! | `wakeups`, `outsiders` | the kernel's events of waking; processes outside the program that wake it |
 //! | [`wakes`] | who wakes whom in a program that is looked at again and again |
 //! | `sockets` | bytes over pipes and sockets |
@@ -28,6 +29,7 @@ pub mod c2c;
 pub mod command;
 pub mod document;
 pub mod error;
+mod goroutines;
 pub mod kind;
 pub mod library;
 pub mod method;

@@ -1,5 +1,6 @@
 //! One observation, from its begin to what was seen.
 
+use crate::goroutines::GoPrograms;
 use crate::pages::Pages;
 use crate::roster::Roster;
 use crate::source::{Source, count_of};
@@ -75,6 +76,7 @@ pub struct Session {
     since: Duration,
     /// Talk that was seen before the first window.
     early: Vec<Talk>,
+    go_programs: GoPrograms,
 }
 
 impl Session {
@@ -147,6 +149,7 @@ impl Session {
             messages: 0.0,
             since: Duration::ZERO,
             early: Vec::new(),
+            go_programs: GoPrograms::default(),
         };
         // The CPU times of threads that run already are read before they add up.
         let look = session.source.look()?;
@@ -218,6 +221,10 @@ impl Session {
         // Where the source does not tell it, a thread that ends takes its CPU time with it.
         if self.looks.is_multiple_of(NAMES_EVERY) || !self.source.tells_cpu_times() {
             self.roster.look();
+        }
+        // The second look comes when a command has become its program.
+        if self.looks.is_multiple_of(NAMES_EVERY) || self.looks == 1 {
+            self.go_programs.look(self.roster.living().into_iter().map(|(pid, _)| pid));
         }
         self.looks += 1;
         Ok(())
@@ -316,6 +323,7 @@ impl Session {
         let shares = self.shares(&task_of);
         let mut unseen = self.source.unseen();
         unseen.extend(ends(&ended));
+        unseen.extend(self.go_programs.unseen());
         // Its silence says nothing of a program that does not run.
         if shares.is_empty() {
             let pids: BTreeSet<Tid> = tasks.iter().map(|task| task.pid).collect();

@@ -126,6 +126,12 @@ impl Watcher {
         })
     }
 
+    /// The processes that are watched, in the order of their numbers.
+    #[must_use]
+    pub fn pids(&self) -> Vec<Tid> {
+        self.pids.iter().copied().collect()
+    }
+
     /// Waits for so long, or until `stop` says so, with short looks meanwhile.
     pub fn watch(&mut self, window: Duration, stop: &dyn Fn() -> bool) {
         let begun = Instant::now();

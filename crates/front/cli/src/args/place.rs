@@ -2,8 +2,8 @@
 
 use super::OnCluster;
 use clap::{Args, ValueEnum};
-use seatmap_advise::rehearsal::ROUNDS;
-use seatmap_advise::{BeforePlan, Messages};
+use seatmap_appraise::rehearsal::ROUNDS;
+use seatmap_appraise::{BeforePlan, Messages};
 use seatmap_console::time::time_within;
 use seatmap_console::values::{LevelChoice, cpus};
 use seatmap_machine::CoreKind;

@@ -151,12 +151,12 @@ impl Tune {
 
     /// Bytes of the heaviest edge's message.
     pub fn packet_bytes(&self) -> u32 {
-        self.packet.unwrap_or(seatmap_advise::rehearsal::PACKET_BYTES)
+        self.packet.unwrap_or(seatmap_appraise::rehearsal::PACKET_BYTES)
     }
 
     /// How often all messages are sent.
     pub fn rounds(&self) -> u32 {
-        self.rounds.unwrap_or(seatmap_advise::rehearsal::ROUNDS)
+        self.rounds.unwrap_or(seatmap_appraise::rehearsal::ROUNDS)
     }
 
     /// An option that means something only where a program runs.

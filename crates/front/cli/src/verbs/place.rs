@@ -7,7 +7,7 @@ pub mod ranks;
 use super::cluster;
 use crate::args::{Place, PreferChoice};
 use outputs::Outputs;
-use seatmap_advise::AdviceRequest;
+use seatmap_appraise::AppraisalRequest;
 use seatmap_catalog::Machine;
 use seatmap_catalog::usable::{self, Usable};
 use seatmap_console::error::CliError;
@@ -46,9 +46,9 @@ fn on_machine(typed: &Place) -> Result<(), CliError> {
         return Err(CliError::input(unused));
     }
     let waiting = Waiting::new("searching", request.time.seconds());
-    let advice = request.advise()?;
+    let appraisal = request.appraise()?;
     drop(waiting);
-    outputs.write(&inputs, &advice)
+    outputs.write(&inputs, &appraisal)
 }
 
 /// The pattern and the machine that a request is about.
@@ -76,7 +76,7 @@ impl Inputs {
 }
 
 /// The request that the command line means.
-fn request<'a>(typed: &Place, inputs: &'a Inputs, outputs: &Outputs) -> AdviceRequest<'a> {
+fn request<'a>(typed: &Place, inputs: &'a Inputs, outputs: &Outputs) -> AppraisalRequest<'a> {
     let method = typed.method();
     let mut place = PlaceRequest {
         weight: typed.weight.map(Into::into),
@@ -96,7 +96,7 @@ fn request<'a>(typed: &Place, inputs: &'a Inputs, outputs: &Outputs) -> AdviceRe
     };
     place.objective =
         typed.objective.map_or_else(|| place.usual_objective(), seatmap_plan::Objective::from);
-    AdviceRequest {
+    AppraisalRequest {
         machine: &inputs.machine,
         place,
         time: typed.time(),

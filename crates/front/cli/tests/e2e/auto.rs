@@ -42,7 +42,7 @@ impl Relay {
     }
 
     /// The thread numbers with their masks.
-    fn masks(&self) -> BTreeSet<(String, String)> {
+    pub(crate) fn masks(&self) -> BTreeSet<(String, String)> {
         let tasks = std::fs::read_dir(format!("/proc/{}/task", self.0.id())).unwrap();
         let mask = |folder: std::path::PathBuf| {
             let status = std::fs::read_to_string(folder.join("status")).ok()?;
@@ -56,7 +56,7 @@ impl Relay {
         tasks.filter_map(|entry| mask(entry.ok()?.path())).collect()
     }
 
-    fn different_masks(&self) -> usize {
+    pub(crate) fn different_masks(&self) -> usize {
         self.masks().into_iter().map(|(_, mask)| mask).collect::<BTreeSet<_>>().len()
     }
 }
@@ -90,7 +90,7 @@ fn can_play(place: &Place) -> bool {
     probe.status.success()
 }
 
-fn until(what: &str, is_so: impl Fn() -> bool) {
+pub(crate) fn until(what: &str, is_so: impl Fn() -> bool) {
     let begun = Instant::now();
     while !is_so() {
         assert!(begun.elapsed() < PATIENCE, "waited in vain for {what}");

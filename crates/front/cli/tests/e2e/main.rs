@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod adverse;
+mod advise;
 mod auto;
 mod bad_input;
 mod bench;

@@ -5,7 +5,7 @@ use super::parts::{Area, Label, Point, Seat, Wire, on_circle};
 use super::ring::{LANE, WIDEST, wires};
 use super::{Floor, SIDE};
 use crate::svg::number;
-use seatmap_advise::Ways;
+use seatmap_appraise::Ways;
 use seatmap_sim::CellModel;
 
 /// Side of the square of a machine's only chip; two share the width.

@@ -1,7 +1,7 @@
 //! Traffic on the machine: loads of links and borders, lines at their homes.
 
 use super::{DrawnPlacement, Floor};
-use seatmap_advise::links::{self, border_loads};
+use seatmap_appraise::links::{self, border_loads};
 use seatmap_pattern::Pattern;
 use std::collections::{BTreeMap, BTreeSet};
 

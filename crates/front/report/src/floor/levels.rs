@@ -3,7 +3,7 @@
 use super::pack::{Packed, packed};
 use super::parts::{Area, Home, Point, Seat};
 use super::{Floor, SIDE};
-use seatmap_advise::nested::{self, Group};
+use seatmap_appraise::nested::{self, Group};
 use seatmap_machine::{Level, Profile};
 
 /// The height that a laptop's screen has for the picture beside the rest of a page.

@@ -4,7 +4,7 @@
 use super::parts::{Area, Home, Label, Point, Seat, Wire};
 use super::{Floor, SIDE};
 use crate::svg::number;
-use seatmap_advise::Ways;
+use seatmap_appraise::Ways;
 use seatmap_machine::{Profile, Pu};
 use seatmap_sim::coherent::fabric::Link;
 

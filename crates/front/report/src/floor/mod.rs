@@ -30,10 +30,10 @@ mod ring;
 pub use comparison::Comparison;
 pub(crate) use picture::machine;
 pub use picture::{section, svg};
-pub use seatmap_advise::DrawnPlacement;
+pub use seatmap_appraise::DrawnPlacement;
 
 use parts::{Area, Home, Label, Seat, Wire};
-use seatmap_advise::Ways;
+use seatmap_appraise::Ways;
 use seatmap_machine::Profile;
 use seatmap_sim::catalog::Model;
 use seatmap_sim::coherent::Shape;

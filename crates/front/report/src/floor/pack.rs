@@ -1,7 +1,7 @@
 //! Boxes in boxes, in reading order, as large as fits.
 
 use super::parts::Point;
-use seatmap_advise::nested::Group;
+use seatmap_appraise::nested::Group;
 use seatmap_machine::Level;
 
 /// Height of the line in which a box's name stands: below the widest border that may be drawn

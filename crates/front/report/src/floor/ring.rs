@@ -2,7 +2,7 @@
 
 use super::parts::{Home, Label, Point, Seat, Wire, arc, on_circle};
 use super::{Floor, SIDE};
-use seatmap_advise::Ways;
+use seatmap_appraise::Ways;
 use seatmap_machine::{Profile, Pu};
 
 /// Room for the numbers of cores, outside.

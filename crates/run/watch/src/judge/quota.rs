@@ -58,7 +58,17 @@ fn of_quota(facts: &Facts, quota: &Quota) -> Option<Finding> {
     let pid = first.thread.pid;
     let finding =
         if busy.iter().all(|one| one.thread.pid == pid) { finding.of(pid) } else { finding };
-    let finding = mended(facts, quota, finding.since(facts.seating.watched_s));
+    let finding = finding.since(facts.seating.watched_s);
+    // The kernel hands a quota out in slices (sched-bwc.rst), so that it stops a group for moments
+    // that has as much as its threads can use. To raise that would change nothing.
+    let finding = if quota.cpus >= needed_cpus(facts, quota) as f64 {
+        finding.grave_if(false).advised(
+            "it has a CPU for each busy thread, and the kernel stops it for moments only: take the \
+             quota away, or give it a longer period",
+        )
+    } else {
+        mended(facts, quota, finding)
+    };
     Some(match rate {
         Some(rate) => finding.measured(rate, "a second"),
         None => finding.measured(run_percent, "percent of one CPU"),
@@ -131,6 +141,7 @@ fn needed_cpus(facts: &Facts, quota: &Quota) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::Gravity;
     use crate::judge::made::Made;
 
     fn busy() -> Made {
@@ -156,6 +167,13 @@ mod tests {
             found[0].remedy.as_deref(),
             Some("echo 200000 100000 > /sys/fs/cgroup/box/cpu.max")
         );
+    }
+
+    #[test]
+    fn a_quota_that_is_enough_is_not_raised_to_itself() {
+        let found = judge(&busy().group(None, Some(2.0), 4).facts());
+        assert_eq!((found[0].gravity, found[0].remedy.as_deref()), (Gravity::Remark, None));
+        assert!(found[0].advice.as_deref().is_some_and(|advice| advice.contains("take the quota")));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::Inputs;
 use crate::args::Place;
-use seatmap_advise::Advice;
+use seatmap_appraise::Appraisal;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_report::floor::{self, Comparison};
@@ -55,13 +55,13 @@ impl Outputs {
         self.page.is_some() || self.picture.is_some()
     }
 
-    pub(super) fn write(&self, inputs: &Inputs, advice: &Advice) -> Result<(), CliError> {
+    pub(super) fn write(&self, inputs: &Inputs, appraisal: &Appraisal) -> Result<(), CliError> {
         let Inputs { pattern, machine, profile, .. } = inputs;
-        let plan = &advice.plan;
+        let plan = &appraisal.plan;
         if let Some(destination) = &self.plan {
             destination.write(&plan.to_json())?;
         }
-        if let Some(both) = advice.before_and_after.clone() {
+        if let Some(both) = appraisal.before_and_after.clone() {
             let drawn = Comparison::new(profile, machine.model(), pattern, plan, both);
             if let Some(page) = &self.page {
                 page.write(&html::placement(profile, pattern, plan, &drawn))?;
@@ -73,7 +73,7 @@ impl Outputs {
         match self.printed {
             Some(Printed::Json) => output::print(&plan.to_json()),
             Some(Printed::Table) => {
-                output::print(&(placement::table(plan) + &remarks::text(&advice.remarks)))
+                output::print(&(placement::table(plan) + &remarks::text(&appraisal.remarks)))
             }
             None => Ok(()),
         }

@@ -1,7 +1,7 @@
 //! `seatmap place --qaplib`.
 
 use crate::args::Place;
-use seatmap_advise::QapRequest;
+use seatmap_appraise::QapRequest;
 use seatmap_console::error::CliError;
 use seatmap_console::output;
 use seatmap_console::waiting::Waiting;

@@ -1,0 +1,59 @@
+//! `seatmap advise`, as typed.
+
+use clap::{ArgGroup, Args};
+use seatmap_console::time::time_within;
+use seatmap_live::Metric;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+#[derive(Debug, Args)]
+#[command(
+    group = ArgGroup::new("advised")
+        .args(["pid", "name", "unit", "cgroup", "command"])
+        .required(true)
+)]
+pub struct Advise {
+    /// Advise on this process and the processes that it has started; may be given several times.
+    #[arg(short, long, value_name = "PID", value_parser = clap::value_parser!(i32).range(1..))]
+    pub pid: Vec<i32>,
+    /// Advise on the programs of this name; * stands for any text.
+    #[arg(long, value_name = "GLOB")]
+    pub name: Option<String>,
+    /// Advise on the processes of this systemd unit.
+    #[arg(long, value_name = "UNIT")]
+    pub unit: Option<String>,
+    /// Advise on the members of this control group, and of the groups below it.
+    #[arg(long, value_name = "PATH")]
+    pub cgroup: Option<String>,
+    /// Advise for another machine: the name of a bundled one, or the file of a profile. The program
+    /// is looked at here, and no seats are tried.
+    #[arg(long, value_name = "MACHINE", conflicts_with = "prove")]
+    pub on: Option<String>,
+    /// The work by which seats are judged: command:LINE, which prints a total that grows with the
+    /// work done. By default the bytes that pass between the program's threads, and between it and
+    /// its clients on this computer.
+    #[arg(long, value_name = "METRIC", value_parser = Metric::parse)]
+    pub metric: Option<Metric>,
+    /// How long seats are tried at most: 500ms, 10s, 2m; a number alone is seconds. By default 18 s,
+    /// and with --prove a minute.
+    #[arg(long, value_name = "TIME", value_parser = trial)]
+    pub seconds: Option<Duration>,
+    /// Try seats for a minute, also where the look shows that they hardly matter.
+    #[arg(long)]
+    pub prove: bool,
+    /// Write a page to a file; - is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print the advice as JSON on stdout, and nothing else. A command's own output goes to stderr.
+    #[arg(long)]
+    pub json: bool,
+    /// The command to run and to advise on. It runs on after the advice.
+    #[arg(trailing_var_arg = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// From a round of a few periods to a day.
+fn trial(text: &str) -> Result<Duration, String> {
+    time_within(text, Duration::from_secs(1)..=Duration::from_secs(86_400), "1s to 1d")
+}

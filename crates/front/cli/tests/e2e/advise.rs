@@ -1,0 +1,150 @@
+//! `seatmap advise`, on real programs. What it says of a busy one hangs on what runs beside it: the
+//! tests look at verdicts that do not, at masks, and at the document.
+
+use crate::auto::{Relay, until};
+use crate::common::{Guarded, Place, can_observe, kill, two_cpus};
+use crate::control_group::Group;
+use serde_json::Value;
+use std::process::{Command, Stdio};
+
+/// A program that sleeps until it is dropped.
+fn sleeper() -> Guarded {
+    Guarded(Command::new("sleep").arg("1000").spawn().unwrap())
+}
+
+#[test]
+fn a_program_that_sleeps_is_left_alone() {
+    let place = Place::new();
+    let sleeper = sleeper();
+    let pid = sleeper.0.id().to_string();
+    let said = place.stdout(&["advise", "--pid", &pid, "--html", "page.html"]);
+    assert!(said.starts_with(&format!("sleep ({pid}): LEAVE IT\n")), "{said}");
+    assert!(said.contains("it hardly runs") && said.contains("  changed     nothing\n"), "{said}");
+    assert!(said.lines().all(|line| line.chars().count() <= 80), "{said}");
+    assert!(said.lines().count() <= 16, "{said}");
+    let page = place.read("page.html");
+    assert!(page.contains("LEAVE IT") && page.contains("it hardly runs"));
+}
+
+#[test]
+fn a_quota_that_is_used_up_is_raised() {
+    let Some(group) = Group::with_quota(20) else { return };
+    let place = Place::new();
+    let mut spin = Command::new("sh");
+    spin.args(["-c", "while :; do :; done"]);
+    let spin = Guarded(group.joined_by(&spin).spawn().unwrap());
+    let pid = spin.0.id().to_string();
+    let advice = place.json(&["advise", "--pid", &pid, "--json"]);
+    assert_eq!(advice["format"], "seatmap-advice/1");
+    assert_eq!(advice["conclusion"]["verdict"], "do-this", "{advice:#}");
+    assert_eq!(advice["conclusion"]["reason"]["finding"]["rule"], "quota", "{advice:#}");
+    let command = advice["paste"]["command"].as_str().unwrap();
+    assert!(Command::new("sh").args(["-c", command]).status().unwrap().success(), "{command}");
+    let after = place.json(&["advise", "--pid", &pid, "--json"]);
+    assert_ne!(after["conclusion"]["reason"]["finding"]["rule"], "quota", "{after:#}");
+}
+
+/// A total that always grows.
+const CLOCK: &str = "command:date +%s%N";
+
+/// The words that try seats on a relay for this long.
+fn trial<'a>(pid: &'a str, metric: &'a str, seconds: &'a str) -> [&'a str; 9] {
+    ["advise", "--pid", pid, "--prove", "--seconds", seconds, "--metric", metric, "--json"]
+}
+
+#[test]
+fn seats_that_were_tried_are_taken_away_again() {
+    let place = Place::new();
+    let Some(relay) = Relay::start(&place) else { return };
+    let before = relay.masks();
+    let pid = relay.pid();
+    let advice = place.json(&trial(&pid, CLOCK, "4"));
+    let trial = &advice["evidence"]["trial"];
+    assert_eq!(trial["refused"], 0, "{advice:#}");
+    assert!(trial["rounds"].as_u64().is_some_and(|rounds| rounds > 0), "{advice:#}");
+    let names = trial["candidates"].as_array().unwrap().iter();
+    let names: Vec<&Value> = names.map(|tried| &tried["candidate"]["name"]).collect();
+    assert!(names.contains(&&"together".into()), "{advice:#}");
+    assert_eq!(relay.masks(), before);
+}
+
+#[test]
+fn seats_are_taken_away_though_the_trial_is_killed() {
+    let place = Place::new();
+    let Some(relay) = Relay::start(&place) else { return };
+    let before = relay.masks();
+    let pid = relay.pid();
+    let mut command = place.command(&trial(&pid, CLOCK, "600"));
+    let mut advise = Guarded(command.stdout(Stdio::null()).spawn().unwrap());
+    until("seats", || relay.different_masks() > 1);
+    advise.0.kill().unwrap();
+    advise.0.wait().unwrap();
+    until("the masks from before", || relay.masks() == before);
+}
+
+#[test]
+fn a_trial_that_is_interrupted_changes_nothing() {
+    let place = Place::new();
+    let Some(relay) = Relay::start(&place) else { return };
+    let before = relay.masks();
+    let pid = relay.pid();
+    let mut command = place.command(&trial(&pid, CLOCK, "600"));
+    let advise = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    until("seats", || relay.different_masks() > 1);
+    let signalled = kill().args(["-INT", &advise.id().to_string()]).status().unwrap();
+    assert!(signalled.success());
+    let output = advise.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("interrupted: the program has the CPUs that it had before"), "{said}");
+    assert_eq!(relay.masks(), before);
+}
+
+#[test]
+fn a_command_runs_to_its_end() {
+    if !can_observe() {
+        return;
+    }
+    let place = Place::new();
+    let script = "echo begun; sleep 0.2; echo done > end; exit 3";
+    let output = place.run(&["advise", "--", "sh", "-c", script]);
+    let printed = String::from_utf8_lossy(&output.stdout);
+    // The advice is given whatever becomes of the command.
+    assert_eq!(output.status.code(), Some(0), "{printed}");
+    assert!(printed.starts_with("begun\nsh: "), "{printed}");
+    assert_eq!(place.read("end"), "done\n");
+}
+
+#[test]
+fn another_machine_is_answered_without_a_trial() {
+    let Some(cpus) = two_cpus().filter(|_| can_observe()) else { return };
+    let place = Place::new();
+    let Some(relay) = Relay::start(&place) else { return };
+    let measured = place.run(&["measure", "--quick", "--cpus", &cpus, "-o", "other.json"]);
+    if !measured.status.success() {
+        let said = String::from_utf8_lossy(&measured.stderr);
+        return seatmap_needs::skipped!("nothing can be measured: {said}");
+    }
+    let elsewhere = ["advise", "--pid", &relay.pid(), "--on", "other.json", "--json"];
+    let advice = place.json(&elsewhere);
+    let most = &advice["evidence"]["most_gain"];
+    assert!(most["percent"].as_f64().is_some_and(|percent| percent >= 0.0), "{advice:#}");
+    assert_eq!(advice["evidence"]["trial"], Value::Null, "{advice:#}");
+    assert_ne!(advice["conclusion"]["verdict"], "do-this", "{advice:#}");
+}
+
+#[test]
+fn programs_that_are_not_there_are_named() {
+    let place = Place::new();
+    for (words, expected) in [
+        (&["advise", "--pid", "4194304"][..], "4194304"),
+        (&["advise", "--name", "no-such-program"][..], "no-such-program"),
+        (&["advise", "--", "no-such-command"][..], "no-such-command"),
+        (&["advise", "--pid", "1", "--on", "no-such-machine"][..], "no-such-machine"),
+        (&["advise", "--pid", "1", "--json", "--html", "-"][..], "--html"),
+    ] {
+        let said = place.one_line_refusal(words);
+        assert!(said.contains(expected), "{words:?}: {said}");
+    }
+    assert!(place.refusal(&["advise"]).contains("--pid"));
+}

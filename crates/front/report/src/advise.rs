@@ -1,0 +1,390 @@
+//! The advice for one program, on one screen.
+
+use crate::duration::time;
+use crate::page::{Page, Section, Table, TableCell, draw};
+use crate::traffic::three_digits;
+use seatmap_advise::commands::Paste;
+use seatmap_advise::conclusion::Confidence;
+use seatmap_advise::evidence::{Neighbour, NoTrial};
+use seatmap_advise::gain::MostGain;
+use seatmap_advise::trial::{Difference, TrialResult};
+use seatmap_advise::{Advice, Evidence, Reason, Verdict};
+use seatmap_document::visible;
+use seatmap_statistics::words::{agreeing, counted, figure, lasting, signed};
+
+/// The columns of a screen.
+const COLUMNS: usize = 80;
+
+/// The column in which what stands behind a label begins.
+const INDENT: usize = 14;
+
+/// One fact with the word that stands before it.
+struct Row {
+    label: &'static str,
+    words: String,
+    /// Whether it is a command, which is never broken into lines.
+    is_command: bool,
+}
+
+impl Row {
+    fn new(label: &'static str, words: impl Into<String>) -> Self {
+        Row { label, words: words.into(), is_command: false }
+    }
+
+    fn command(label: &'static str, command: &str) -> Self {
+        Row { label, words: command.to_owned(), is_command: true }
+    }
+}
+
+/// The advice for a terminal.
+#[must_use]
+pub fn text(advice: &Advice) -> String {
+    let mut text = format!("{}\n", visible(&headline(advice)));
+    for row in rows(advice) {
+        text += &drawn(&row);
+    }
+    text
+}
+
+/// The advice as one HTML file.
+#[must_use]
+pub fn html(advice: &Advice) -> String {
+    let table = Table::default().words(["", "seen"]).rows(rows(advice).into_iter().map(|row| {
+        let words =
+            if row.is_command { TableCell::code(&row.words) } else { TableCell::from(&row.words) };
+        [row.label.into(), words]
+    }));
+    draw::html(&Page {
+        sections: vec![Section::new("Looked at, in this order").with(table)],
+        footer: "As 'seatmap advise' found the program; nothing is left changed.",
+        ..Page::new(format!("Advice for {}", advice.evidence.name), headline(advice))
+    })
+}
+
+fn drawn(row: &Row) -> String {
+    let words = visible(&row.words).to_string();
+    let mut text = format!("  {:<width$}", row.label, width = INDENT - 2);
+    if row.is_command {
+        return text + &words + "\n";
+    }
+    let mut column = INDENT;
+    for (at, word) in words.split(' ').enumerate() {
+        let length = word.chars().count();
+        if at > 0 && column + 1 + length > COLUMNS {
+            text += &format!("\n{:INDENT$}", "");
+            column = INDENT;
+        } else if at > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text += word;
+        column += length;
+    }
+    text + "\n"
+}
+
+fn headline(advice: &Advice) -> String {
+    let Evidence { name, pids, .. } = &advice.evidence;
+    let who = match &pids[..] {
+        [] => name.clone(),
+        [pid] => format!("{name} ({pid})"),
+        [first, rest @ ..] => format!("{name} ({first} and {} more)", rest.len()),
+    };
+    let verdict = match advice.conclusion.verdict {
+        Verdict::DoThis => "DO THIS",
+        Verdict::LeaveIt => "LEAVE IT",
+        Verdict::CannotTell => "CANNOT TELL HERE",
+    };
+    format!("{who}: {verdict}")
+}
+
+/// Everything that is said, in the order of looking.
+fn rows(advice: &Advice) -> Vec<Row> {
+    let evidence = &advice.evidence;
+    let mut rows = vec![Row::new("looked at", looked_at(evidence))];
+    rows.push(Row::new("talks", talks(evidence)));
+    rows.push(Row::new("limits it", limits(advice)));
+    rows.push(Row::new("bound by", bound_by(evidence)));
+    rows.extend(evidence.most_gain.as_ref().map(|most| Row::new("at most", at_most(most))));
+    rows.extend(evidence.trial.as_ref().map(|trial| Row::new("tried", tried(trial))));
+    rows.push(Row::new("why", why(advice)));
+    rows.extend(advice.paste.iter().flat_map(pasted));
+    rows.extend(next(advice));
+    rows.push(Row::new("confidence", confidence(advice.conclusion.confidence)));
+    rows.push(Row::new("changed", "nothing"));
+    rows
+}
+
+fn looked_at(evidence: &Evidence) -> String {
+    let busy = counted(evidence.busy.len(), "busy thread");
+    let ended = if evidence.has_ended { "; it ended" } else { "" };
+    format!(
+        "{busy} of {}, {} % of a CPU in all, for {}{ended}",
+        evidence.threads,
+        figure(evidence.used_percent, 0),
+        lasting(evidence.looked_s)
+    )
+}
+
+fn talks(evidence: &Evidence) -> String {
+    let Some(talk) = &evidence.talk else {
+        let why = evidence.talk_unseen.as_deref().unwrap_or("it could not be observed");
+        return format!("not seen: {why}");
+    };
+    let inside = if talk.inside_per_s < 0.5 {
+        "its threads were not seen to talk to each other".to_owned()
+    } else {
+        format!(
+            "{} messages/s in {} of threads",
+            three_digits(talk.inside_per_s),
+            counted(talk.pairs, "pair")
+        )
+    };
+    match evidence.first_client() {
+        Some(client) => format!(
+            "{inside}; {} ({}) wakes it {} times/s, on this computer",
+            client.name,
+            client.pid,
+            three_digits(client.per_s)
+        ),
+        None if talk.outside_per_s >= 1.0 => {
+            format!("{inside}; the kernel wakes it {} times/s", three_digits(talk.outside_per_s))
+        }
+        None => inside,
+    }
+}
+
+/// The thing that keeps the program from doing more, as far as it was seen.
+fn limits(advice: &Advice) -> String {
+    let evidence = &advice.evidence;
+    match &advice.conclusion.reason {
+        Reason::Setting { finding } => finding.what.clone(),
+        Reason::Neighbours => neighbours(evidence),
+        Reason::Steal => format!(
+            "the host of this virtual machine: it gave {} % of the CPUs' time to others",
+            figure(evidence.neighbours.steal_percent, 0)
+        ),
+        Reason::Device => "a disk or another device".to_owned(),
+        _ => usual_limit(evidence),
+    }
+}
+
+fn usual_limit(evidence: &Evidence) -> String {
+    let first = evidence.busy.first();
+    let room = 100.0 * evidence.cpu_count as f64 - evidence.used_percent;
+    let client = evidence.first_client().filter(|client| client.percent >= 80.0);
+    match (client, first) {
+        (Some(client), _) => {
+            format!("its client: {} used {} % of a CPU", client.name, figure(client.percent, 0))
+        }
+        _ if room < 10.0 * evidence.cpu_count as f64 => "its CPUs: they are busy".to_owned(),
+        (None, Some(thread)) if thread.percent >= 90.0 => {
+            format!(
+                "its thread '{}', which used {} % of a CPU",
+                thread.name,
+                figure(thread.percent, 0)
+            )
+        }
+        _ => format!(
+            "the work that comes to it: it used {} % of {}",
+            figure(evidence.used_percent / evidence.cpu_count.max(1) as f64, 0),
+            counted(evidence.cpu_count, "CPU")
+        ),
+    }
+}
+
+fn neighbours(evidence: &Evidence) -> String {
+    let names: Vec<String> = evidence
+        .neighbours
+        .programs
+        .iter()
+        .take(3)
+        .map(|Neighbour { name, pid, percent }| {
+            format!("{name} ({pid}, {} % of a CPU)", figure(*percent, 0))
+        })
+        .collect();
+    let who = if names.is_empty() { "others".to_owned() } else { names.join(", ") };
+    format!(
+        "{} % of its CPUs' time went to others, and it waited for a CPU in {} % of the time in \
+         which it could run: {who}",
+        figure(evidence.neighbours.percent, 0),
+        figure(evidence.waits_percent, 0)
+    )
+}
+
+fn bound_by(evidence: &Evidence) -> String {
+    let cpus = format!("{} {}", agreeing(evidence.cpu_count, "CPU", "CPUs"), evidence.cpus);
+    match &evidence.quotas[..] {
+        [] => format!("{cpus}; no CPU quota"),
+        quotas => format!("{cpus}; CPU quota {}", quotas.join(", ")),
+    }
+}
+
+/// The arithmetic of the most that seats could save.
+fn at_most(most: &MostGain) -> String {
+    let effect = &most.effect;
+    if effect.messages == 0.0 {
+        return "nothing: no message between its threads was seen".to_owned();
+    }
+    let rate = three_digits(effect.messages / effect.observed_s);
+    let step_ns = (effect.farthest_s - effect.planned_s) / effect.messages.max(1.0) * 1e9;
+    let share = match most.percent {
+        100.0.. => "more than its whole time: they overlap, and only a trial tells".to_owned(),
+        percent => format!("{} % of its time", figure(percent, if percent < 10.0 { 2 } else { 0 })),
+    };
+    format!(
+        "{rate} messages/s x {} (farthest CPUs {}, best seats {}) on {}: {share}",
+        time(step_ns),
+        time(effect.farthest_ns),
+        time(effect.farthest_ns - step_ns),
+        most.machine
+    )
+}
+
+fn tried(trial: &TrialResult) -> String {
+    let arms: Vec<String> = trial
+        .candidates
+        .iter()
+        .map(|tried| format!("'{}' {}", tried.candidate.name, difference(tried.difference)))
+        .collect();
+    let none = "no seats".to_owned();
+    format!(
+        "{} in {} of {} rounds, {}; the default against itself {}",
+        if arms.is_empty() { none } else { arms.join(", ") },
+        trial.counted,
+        trial.rounds,
+        lasting(trial.seconds),
+        difference(trial.control)
+    )
+}
+
+fn difference(difference: Option<Difference>) -> String {
+    difference.map_or("unread".to_owned(), |Difference { percent, low_percent, high_percent }| {
+        format!(
+            "{} % [{} to {}]",
+            signed(percent, 1),
+            signed(low_percent, 1),
+            signed(high_percent, 1)
+        )
+    })
+}
+
+fn why(advice: &Advice) -> String {
+    let evidence = &advice.evidence;
+    let memory = if evidence.most_gain.as_ref().is_some_and(|most| most.effect.saw_memory) {
+        ""
+    } else {
+        "; memory that threads share was not looked at"
+    };
+    match &advice.conclusion.reason {
+        Reason::Setting { finding } => finding
+            .advice
+            .clone()
+            .unwrap_or_else(|| "this setting is wrong, whatever the seats".to_owned()),
+        Reason::HardlyRuns => "it hardly runs: no seat makes a sleeping program faster".to_owned(),
+        Reason::Neighbours if evidence.has_openmp => {
+            "a barrier waits for the thread that lost its CPU, and the others spin meanwhile: stop \
+             or move the neighbours, make a cell, or try OMP_WAIT_POLICY=passive"
+                .to_owned()
+        }
+        Reason::Neighbours => {
+            "the neighbours decide how fast it runs: stop or move them, or make a cell".to_owned()
+        }
+        Reason::Steal => "no seat in this machine gets that time back".to_owned(),
+        Reason::Device => "its threads wait for a device, which no seat makes faster".to_owned(),
+        Reason::OneCpu => "it may use one CPU: there is one seat".to_owned(),
+        Reason::ShortTasks => {
+            "threads and processes that live for a moment do its work: the kernel seats them"
+                .to_owned()
+        }
+        Reason::TooShort => "it ended before there was anything to see".to_owned(),
+        Reason::OneThread => "one busy thread leaves little to seat".to_owned(),
+        Reason::ClientAtLimit => {
+            "its client is at its limit: more work has to come first (pipelining, more clients)"
+                .to_owned()
+        }
+        Reason::TalkUnseen => "seats matter by who talks to whom, which was not seen".to_owned(),
+        Reason::NotMeasured => {
+            "the machine's distances, or the cost of a wakeup on it, are not known: run 'seatmap \
+             measure' there"
+                .to_owned()
+        }
+        Reason::LittleTalk => {
+            format!("its messages take too little of its time for seats to matter{memory}")
+        }
+        Reason::NotTried { why } => not_tried(why).to_owned(),
+        Reason::TrialVoid => {
+            "the work of others changed between the periods, so that none can be compared"
+                .to_owned()
+        }
+        Reason::Drift => {
+            "the default differed from itself, so that no difference can be believed".to_owned()
+        }
+        Reason::NoneBetter => "no seats that were tried are shown to be better".to_owned(),
+        Reason::Better { seats } => format!(
+            "it does {} % more work with the seats '{}'",
+            figure(seats.difference.map_or(0.0, |gain| gain.percent), 1),
+            seats.candidate.name
+        ),
+    }
+}
+
+fn not_tried(why: &NoTrial) -> &'static str {
+    match why {
+        NoTrial::NoWork => {
+            "seats could matter, and nothing here tells how much work it does: give a figure of it \
+             with --metric"
+        }
+        NoTrial::Goroutines => {
+            "its goroutines move among its threads, so that seats of threads mean nothing: 'seatmap \
+             tune -- COMMAND' races CPUs for the whole of it"
+        }
+        NoTrial::NoSeats => "there are no seats that differ from what the kernel does",
+        NoTrial::Ended => "seats could matter, and it ended before any could be tried",
+        NoTrial::Refused => {
+            "the kernel did not let this user move its threads: run this as its owner or as root"
+        }
+        NoTrial::Elsewhere => "seats could matter there, and only runs on that machine tell",
+    }
+}
+
+fn pasted(paste: &Paste) -> impl Iterator<Item = Row> {
+    let undo = paste.undo.as_ref().map(|undo| Row::command("undo", undo));
+    std::iter::once(Row::command("do", &paste.command)).chain(undo)
+}
+
+/// The command that tells more, where there is one.
+fn next(advice: &Advice) -> Option<Row> {
+    let evidence = &advice.evidence;
+    let has_ended = matches!(
+        advice.conclusion.reason,
+        Reason::TooShort | Reason::NotTried { why: NoTrial::Ended }
+    );
+    if let Some(command) = evidence.command.as_ref().filter(|_| has_ended) {
+        return Some(Row::command("next", &format!("seatmap tune -- {command}")));
+    }
+    let pids: Vec<String> = evidence.pids.iter().map(|pid| format!("--pid {pid}")).collect();
+    // A screen has no room for all the processes of a large server.
+    let pids = pids.get(..1).filter(|_| pids.len() == 1)?.join(" ");
+    match &advice.conclusion.reason {
+        Reason::Better { .. } => {
+            Some(Row::command("prove", &format!("seatmap advise --prove {pids}")))
+        }
+        Reason::NotTried { why: NoTrial::NoWork } => Some(Row::command(
+            "next",
+            &format!("seatmap advise {pids} --metric 'command:LINE THAT PRINTS A TOTAL'"),
+        )),
+        _ => None,
+    }
+}
+
+fn confidence(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::High => "high: it was measured",
+        Confidence::Medium => "medium: it holds for what was seen",
+        Confidence::Low => "low: something that decides was not seen",
+    }
+}
+
+#[cfg(test)]
+mod tests;

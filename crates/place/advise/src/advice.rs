@@ -1,0 +1,58 @@
+//! `seatmap-advice/1`: the advice for a program, with the evidence that it rests on.
+
+use crate::commands::Paste;
+use crate::conclusion::{Conclusion, Reason, Verdict, conclude};
+use crate::evidence::Evidence;
+use serde::{Deserialize, Serialize};
+
+/// The format's name.
+pub const FORMAT: &str = "seatmap-advice/1";
+
+/// The advice for a program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Advice {
+    /// `seatmap-advice/1`.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
+    pub format: String,
+    /// The version of Seatmap.
+    pub tool_version: String,
+    /// The computer that the program runs on.
+    pub machine: String,
+    /// When the look began, as `2026-01-31T12:00:00Z`.
+    pub begun: String,
+    /// The conclusion.
+    pub conclusion: Conclusion,
+    /// The command to paste, where there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paste: Option<Paste>,
+    /// What was seen.
+    pub evidence: Evidence,
+}
+
+impl Advice {
+    /// The advice that follows from the evidence.
+    #[must_use]
+    pub fn of(machine: &str, begun: &str, evidence: Evidence) -> Self {
+        let conclusion = conclude(&evidence);
+        let paste = match &conclusion.reason {
+            Reason::Better { seats } => {
+                Some(Paste::of_seats(seats, &evidence.pids, &evidence.cpus))
+            }
+            Reason::Setting { finding } if conclusion.verdict == Verdict::DoThis => {
+                let command = finding.remedy.clone();
+                command.map(|command| Paste { command, undo: None })
+            }
+            _ => None,
+        };
+        Advice {
+            format: FORMAT.to_owned(),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            machine: machine.to_owned(),
+            begun: begun.to_owned(),
+            conclusion,
+            paste,
+            evidence,
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! The verdict that follows from the evidence.
+//!
+//! The causes that decide most are asked first, so that seats are not advised where a quota, a
+//! neighbour or a client decides. No rule says *do this* by a model: only a setting that is wrong,
+//! or seats that were shown to be better by a trial.
+
+use crate::evidence::{Evidence, NoTrial};
+use crate::trial::TriedSeats;
+use seatmap_watch::Finding;
+use serde::{Deserialize, Serialize};
+
+/// Below this CPU time of the program, in percent of one CPU, it hardly runs.
+pub const HARDLY_RUNS_PERCENT: f64 = 5.0;
+
+/// The share of a program's CPUs that others must have to be the cause, in percent.
+pub const NEIGHBOURS_PERCENT: f64 = 15.0;
+
+/// The share of the time in which its busy threads could run that they must have waited for a CPU,
+/// in percent.
+pub const WAITS_PERCENT: f64 = 10.0;
+
+/// Threads that waited for a device all the time, in percent of one thread's time.
+pub const DEVICE_WAIT_PERCENT: f64 = 50.0;
+
+/// A program that ended before this time, in seconds, has shown too little.
+pub const LEAST_LOOK_S: f64 = 0.5;
+
+/// The share of the program's CPU time that its busy threads must have used together, for seats of
+/// threads to matter: the rest is that of threads too short-lived to be seated.
+pub const BUSY_SHARE: f64 = 0.5;
+
+/// The share of the program's CPU time that one thread must have used to be the only one that
+/// counts.
+pub const ONE_THREAD_SHARE: f64 = 0.9;
+
+/// A program outside is at its limit from this share of a CPU on, in percent.
+pub const CLIENT_LIMIT_PERCENT: f64 = 80.0;
+
+/// Gains below this share of the program's time cannot be shown by a trial of this length, in
+/// percent.
+pub const SHOWABLE_PERCENT: f64 = 1.0;
+
+/// The verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// A command makes the program better.
+    DoThis,
+    /// Nothing is to be gained by seats.
+    LeaveIt,
+    /// This computer, or this look, cannot tell.
+    CannotTell,
+}
+
+/// How certain a conclusion is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Confidence {
+    /// It rests on things that were not seen.
+    Low,
+    /// It rests on figures that may change.
+    Medium,
+    /// It was measured.
+    High,
+}
+
+/// The reason for a verdict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Reason {
+    /// A mask, a quota or another setting is wrong.
+    Setting {
+        /// The fault, with its remedy.
+        finding: Finding,
+    },
+    /// The program hardly runs.
+    HardlyRuns,
+    /// Others use its CPUs while it waits for them.
+    Neighbours,
+    /// The host of this virtual machine gives its CPUs to others.
+    Steal,
+    /// It waits for a disk or another device.
+    Device,
+    /// It may use one CPU.
+    OneCpu,
+    /// One thread does the work.
+    OneThread,
+    /// Processes or threads that live for a moment do the work.
+    ShortTasks,
+    /// It ended before there was anything to see.
+    TooShort,
+    /// The program outside that asks it is at its limit.
+    ClientAtLimit,
+    /// The talk could not be seen.
+    TalkUnseen,
+    /// The distances of the machine are not known.
+    NotMeasured,
+    /// Its messages take too little of its time.
+    LittleTalk,
+    /// Seats could matter, and they were not tried.
+    NotTried {
+        /// Why not.
+        why: NoTrial,
+    },
+    /// Neighbours, or CPUs that came and went, left too few rounds of the trial.
+    TrialVoid,
+    /// The default differed from itself.
+    Drift,
+    /// The trial showed no seats to be better.
+    NoneBetter,
+    /// The trial showed these seats to be better.
+    Better {
+        /// The seats.
+        seats: TriedSeats,
+    },
+}
+
+/// A verdict with its reason.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Conclusion {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Its reason.
+    pub reason: Reason,
+    /// How certain it is.
+    pub confidence: Confidence,
+}
+
+impl Conclusion {
+    fn new(verdict: Verdict, reason: Reason, confidence: Confidence) -> Self {
+        Conclusion { verdict, reason, confidence }
+    }
+
+    fn leave(reason: Reason, confidence: Confidence) -> Self {
+        Conclusion::new(Verdict::LeaveIt, reason, confidence)
+    }
+
+    fn cannot(reason: Reason, confidence: Confidence) -> Self {
+        Conclusion::new(Verdict::CannotTell, reason, confidence)
+    }
+}
+
+/// The conclusion from the first look, where it is decisive: nothing has to be tried.
+#[must_use]
+pub fn at_first_sight(evidence: &Evidence) -> Option<Conclusion> {
+    by_settings(evidence)
+        .or_else(|| by_load(evidence))
+        .or_else(|| by_others(evidence))
+        .or_else(|| by_structure(evidence))
+        .or_else(|| by_talk(evidence))
+}
+
+/// The conclusion from everything that was seen.
+#[must_use]
+pub fn conclude(evidence: &Evidence) -> Conclusion {
+    at_first_sight(evidence).unwrap_or_else(|| by_trial(evidence))
+}
+
+/// A setting that is wrong comes first: what it costs was measured, and a command mends it.
+fn by_settings(evidence: &Evidence) -> Option<Conclusion> {
+    let mended = evidence.findings.iter().find(|finding| finding.remedy.is_some());
+    let finding = mended.or_else(|| evidence.findings.first())?.clone();
+    let verdict = if finding.remedy.is_some() { Verdict::DoThis } else { Verdict::CannotTell };
+    Some(Conclusion::new(verdict, Reason::Setting { finding }, Confidence::High))
+}
+
+fn by_load(evidence: &Evidence) -> Option<Conclusion> {
+    if evidence.has_ended && evidence.looked_s < LEAST_LOOK_S {
+        return Some(Conclusion::cannot(Reason::TooShort, Confidence::Low));
+    }
+    if evidence.device_wait_percent >= DEVICE_WAIT_PERCENT
+        && evidence.used_percent < evidence.device_wait_percent
+    {
+        return Some(Conclusion::leave(Reason::Device, Confidence::Medium));
+    }
+    (evidence.used_percent < HARDLY_RUNS_PERCENT)
+        .then(|| Conclusion::leave(Reason::HardlyRuns, Confidence::High))
+}
+
+/// Neighbours decide where the program waits for the CPUs that they have.
+fn by_others(evidence: &Evidence) -> Option<Conclusion> {
+    if evidence.neighbours.steal_percent >= NEIGHBOURS_PERCENT {
+        return Some(Conclusion::cannot(Reason::Steal, Confidence::High));
+    }
+    let is_crowded = evidence.neighbours.percent >= NEIGHBOURS_PERCENT;
+    // A client on the same computer is no stranger: without it the program would do nothing.
+    let clients = evidence.talk.iter().flat_map(|talk| &talk.clients);
+    let by_clients: f64 =
+        clients.map(|client| client.percent).sum::<f64>() / evidence.cpu_count.max(1) as f64;
+    let by_strangers = evidence.neighbours.percent - by_clients;
+    (is_crowded && by_strangers >= NEIGHBOURS_PERCENT && evidence.waits_percent >= WAITS_PERCENT)
+        .then(|| Conclusion::cannot(Reason::Neighbours, Confidence::High))
+}
+
+fn by_structure(evidence: &Evidence) -> Option<Conclusion> {
+    if evidence.cpu_count < 2 {
+        return Some(Conclusion::leave(Reason::OneCpu, Confidence::High));
+    }
+    let client = evidence.first_client();
+    if client.is_some_and(|client| {
+        client.percent >= CLIENT_LIMIT_PERCENT
+            && evidence.used_percent < 100.0 * evidence.busy.len() as f64 * 0.9
+    }) {
+        return Some(Conclusion::leave(Reason::ClientAtLimit, Confidence::Medium));
+    }
+    if evidence.busy_share() < BUSY_SHARE {
+        return Some(Conclusion::leave(Reason::ShortTasks, Confidence::Medium));
+    }
+    (evidence.busy.len() < 2 || evidence.busiest_share() >= ONE_THREAD_SHARE)
+        .then(|| Conclusion::leave(Reason::OneThread, Confidence::High))
+}
+
+fn by_talk(evidence: &Evidence) -> Option<Conclusion> {
+    if evidence.talk.is_none() {
+        return Some(Conclusion::cannot(Reason::TalkUnseen, Confidence::Low));
+    }
+    let Some(most) = &evidence.most_gain else {
+        return Some(Conclusion::cannot(Reason::NotMeasured, Confidence::Low));
+    };
+    // Threads of one process that work side by side may share memory, which was not looked at.
+    let confidence = if most.effect.saw_memory { Confidence::High } else { Confidence::Medium };
+    (most.percent < SHOWABLE_PERCENT).then(|| Conclusion::leave(Reason::LittleTalk, confidence))
+}
+
+fn by_trial(evidence: &Evidence) -> Conclusion {
+    let Some(trial) = &evidence.trial else {
+        let why = evidence.no_trial.clone().unwrap_or(NoTrial::Ended);
+        // Where the kernel's choice is the only one, there is nothing to do.
+        return if why == NoTrial::NoSeats {
+            Conclusion::leave(Reason::NotTried { why }, Confidence::Medium)
+        } else {
+            Conclusion::cannot(Reason::NotTried { why }, Confidence::Low)
+        };
+    };
+    if trial.refused > 0 {
+        let why = NoTrial::Refused;
+        return Conclusion::cannot(Reason::NotTried { why }, Confidence::Low);
+    }
+    if trial.is_void() {
+        return Conclusion::cannot(Reason::TrialVoid, Confidence::Low);
+    }
+    if trial.drifts() {
+        return Conclusion::cannot(Reason::Drift, Confidence::Low);
+    }
+    match trial.best() {
+        Some(seats) => Conclusion::new(
+            Verdict::DoThis,
+            Reason::Better { seats: seats.clone() },
+            Confidence::High,
+        ),
+        None => Conclusion::leave(Reason::NoneBetter, Confidence::Medium),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+use super::*;
+use crate::Advice;
+use crate::evidence::{Client, Neighbour, Neighbours};
+use crate::made::{talkers, trial};
+use crate::trial::TrialResult;
+use seatmap_watch::Gravity;
+
+/// Evidence of the same program with something changed.
+fn with(change: impl FnOnce(&mut Evidence)) -> Evidence {
+    let mut evidence = talkers();
+    change(&mut evidence);
+    evidence
+}
+
+fn verdict(evidence: &Evidence) -> (Verdict, Reason) {
+    let Conclusion { verdict, reason, .. } = conclude(evidence);
+    (verdict, reason)
+}
+
+#[test]
+fn only_a_trial_that_shows_it_is_followed() {
+    let quiet = [-1.0, 0.1, 1.0];
+    let better = with(|all| all.trial = Some(trial(quiet, [5.0, 8.0, 11.0])));
+    assert_eq!(verdict(&better).0, Verdict::DoThis);
+    for (control, seats, expected) in [
+        // Not shown, shown to be worse, and too little to be worth the trouble.
+        (quiet, [-1.0, 8.0, 11.0], Reason::NoneBetter),
+        (quiet, [-9.0, -5.0, -2.0], Reason::NoneBetter),
+        (quiet, [0.5, 1.5, 2.0], Reason::NoneBetter),
+        // Less than the control shows where nothing was changed.
+        ([-9.0, -7.0, 1.0], [2.0, 6.0, 9.0], Reason::NoneBetter),
+        ([1.0, 3.0, 5.0], [5.0, 8.0, 11.0], Reason::Drift),
+    ] {
+        let evidence = with(|all| all.trial = Some(trial(control, seats)));
+        assert_eq!(verdict(&evidence).1, expected);
+    }
+    let void = with(|all| {
+        all.trial = Some(TrialResult { counted: 9, ..trial(quiet, [5.0, 8.0, 11.0]) });
+    });
+    assert_eq!(verdict(&void), (Verdict::CannotTell, Reason::TrialVoid));
+    let refused = with(|all| {
+        all.trial = Some(TrialResult { refused: 1, ..trial(quiet, [5.0, 8.0, 11.0]) });
+    });
+    let why = NoTrial::Refused;
+    assert_eq!(verdict(&refused), (Verdict::CannotTell, Reason::NotTried { why }));
+}
+
+#[test]
+fn a_bound_that_is_small_is_enough() {
+    let little = with(|all| {
+        all.most_gain.as_mut().unwrap().percent = 0.9;
+        // Even a trial that seems to show more: the program's messages do not take that time.
+        all.trial = Some(trial([-1.0, 0.1, 1.0], [5.0, 8.0, 11.0]));
+    });
+    assert_eq!(verdict(&little), (Verdict::LeaveIt, Reason::LittleTalk));
+    let unknown = with(|all| all.most_gain = None);
+    assert_eq!(verdict(&unknown), (Verdict::CannotTell, Reason::NotMeasured));
+    let unseen = with(|all| all.talk = None);
+    assert_eq!(verdict(&unseen), (Verdict::CannotTell, Reason::TalkUnseen));
+    let untried = with(|all| all.no_trial = Some(NoTrial::NoWork));
+    assert_eq!(verdict(&untried).0, Verdict::CannotTell);
+    let seatless = with(|all| all.no_trial = Some(NoTrial::NoSeats));
+    assert_eq!(verdict(&seatless).0, Verdict::LeaveIt);
+}
+
+#[test]
+fn neighbours_decide_only_where_the_program_waits_for_them() {
+    let crowd = |waits_percent: f64| {
+        with(|all| {
+            all.neighbours = Neighbours {
+                percent: 40.0,
+                programs: vec![Neighbour { pid: 3, name: "rustc".to_owned(), percent: 160.0 }],
+                ..Neighbours::default()
+            };
+            all.waits_percent = waits_percent;
+            all.trial = Some(trial([-1.0, 0.1, 1.0], [-1.0, 0.0, 1.0]));
+        })
+    };
+    assert_eq!(verdict(&crowd(30.0)), (Verdict::CannotTell, Reason::Neighbours));
+    assert_eq!(verdict(&crowd(2.0)), (Verdict::LeaveIt, Reason::NoneBetter));
+    // Its own client is no stranger.
+    let mut driven = crowd(30.0);
+    let client = Client { pid: 3, name: "client".to_owned(), per_s: 1e4, percent: 150.0 };
+    driven.talk.as_mut().unwrap().clients = vec![client];
+    driven.used_percent = 190.0;
+    driven.busy.iter_mut().for_each(|thread| thread.percent = 95.0);
+    assert_eq!(verdict(&driven).1, Reason::NoneBetter);
+    let stolen = with(|all| all.neighbours.steal_percent = 20.0);
+    assert_eq!(verdict(&stolen), (Verdict::CannotTell, Reason::Steal));
+}
+
+#[test]
+fn a_client_at_its_limit_comes_before_seats() {
+    let driven = with(|all| {
+        let client = Client { pid: 3, name: "client".to_owned(), per_s: 1e4, percent: 95.0 };
+        all.talk.as_mut().unwrap().clients = vec![client];
+    });
+    assert_eq!(verdict(&driven), (Verdict::LeaveIt, Reason::ClientAtLimit));
+}
+
+#[test]
+fn programs_without_two_threads_to_seat_are_left() {
+    let idle = with(|all| all.used_percent = 2.0);
+    assert_eq!(verdict(&idle), (Verdict::LeaveIt, Reason::HardlyRuns));
+    let one = with(|all| {
+        all.busy.truncate(1);
+        all.used_percent = 61.0;
+    });
+    assert_eq!(verdict(&one).1, Reason::OneThread);
+    let alone = with(|all| all.cpu_count = 1);
+    assert_eq!(verdict(&alone).1, Reason::OneCpu);
+    let short = with(|all| {
+        all.busy.truncate(1);
+        all.used_percent = 190.0;
+    });
+    assert_eq!(verdict(&short).1, Reason::ShortTasks);
+    let disk = with(|all| {
+        all.used_percent = 20.0;
+        all.device_wait_percent = 80.0;
+    });
+    assert_eq!(verdict(&disk).1, Reason::Device);
+    let moment = with(|all| {
+        all.has_ended = true;
+        all.looked_s = 0.1;
+    });
+    assert_eq!(verdict(&moment), (Verdict::CannotTell, Reason::TooShort));
+}
+
+#[test]
+fn a_setting_that_is_wrong_comes_first() {
+    let finding = Finding {
+        rule: "quota".to_owned(),
+        gravity: Gravity::Wrong,
+        what: "the quota was used up".to_owned(),
+        pid: Some(7),
+        tids: Vec::new(),
+        cpus: String::new(),
+        since_s: None,
+        at_most_s: None,
+        measure: None,
+        remedy: Some("echo 200000 100000 > cpu.max".to_owned()),
+        remedy_kind: None,
+        advice: None,
+    };
+    let capped = with(|all| {
+        all.findings = vec![Finding { remedy: None, ..finding.clone() }, finding.clone()];
+        all.neighbours.steal_percent = 50.0;
+    });
+    let advice = Advice::of("made", "2026-01-31T12:00:00Z", capped);
+    assert_eq!(advice.conclusion.verdict, Verdict::DoThis);
+    assert_eq!(advice.paste.unwrap().command, "echo 200000 100000 > cpu.max");
+    let without = with(|all| all.findings = vec![Finding { remedy: None, ..finding }]);
+    assert_eq!(verdict(&without).0, Verdict::CannotTell);
+}
+
+#[test]
+fn seats_to_paste_can_be_undone() {
+    let better = with(|all| all.trial = Some(trial([-1.0, 0.1, 1.0], [5.0, 8.0, 11.0])));
+    let paste = Advice::of("made", "2026-01-31T12:00:00Z", better).paste.unwrap();
+    assert_eq!(paste.command, "taskset -cp 1 8; taskset -cp 1 9");
+    assert_eq!(paste.undo.unwrap(), "taskset -cp 0-3 8; taskset -cp 0-3 9");
+}

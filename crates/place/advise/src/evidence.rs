@@ -1,0 +1,178 @@
+//! The figures that were seen of a program, before anything is concluded.
+
+use crate::gain::MostGain;
+use crate::trial::TrialResult;
+use seatmap_os::Tid;
+use seatmap_watch::Finding;
+use serde::{Deserialize, Serialize};
+
+/// A thread counts as busy from this share of a CPU on, in percent.
+pub const BUSY_PERCENT: f64 = 5.0;
+
+/// Everything that was seen of a program. Shares are in percent of one CPU's time, where nothing
+/// else is said.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Evidence {
+    /// The program's name.
+    pub name: String,
+    /// The command that was started for the look, as it can be typed; null for a program that ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// Its processes; empty where all had ended at the end of the look.
+    pub pids: Vec<Tid>,
+    /// For how long it was looked at, in seconds.
+    pub looked_s: f64,
+    /// Whether it ended meanwhile.
+    pub has_ended: bool,
+    /// The threads that were seen.
+    pub threads: usize,
+    /// Those of them that used 5 % of a CPU or more, the busiest first.
+    pub busy: Vec<BusyThread>,
+    /// The CPU time of all threads.
+    pub used_percent: f64,
+    /// The CPUs that its threads may use, as a list.
+    pub cpus: String,
+    /// How many these are.
+    pub cpu_count: usize,
+    /// The share of the time in which its busy threads could have run, and waited for a CPU, in
+    /// percent of that time.
+    pub waits_percent: f64,
+    /// Threads that waited for a disk or another device, on average: 100 is one thread all the
+    /// time.
+    pub device_wait_percent: f64,
+    /// Whether one of its processes has loaded a runtime of OpenMP, whose threads may spin at
+    /// barriers.
+    pub has_openmp: bool,
+    /// Whether one of its processes runs a program of Go, whose goroutines move among its threads.
+    #[serde(default)]
+    pub has_goroutines: bool,
+    /// The work of others on its CPUs.
+    pub neighbours: Neighbours,
+    /// Its quotas of CPU time, each as `2 CPUs (FILE)`.
+    pub quotas: Vec<String>,
+    /// Masks, quotas and seats that are wrong, as `seatmap check` finds them, the gravest first.
+    pub findings: Vec<Finding>,
+    /// Who talks to whom; null where that could not be seen.
+    pub talk: Option<ProgramTalk>,
+    /// Why the talk could not be seen, where it could not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub talk_unseen: Option<String>,
+    /// What seats could save at most; null where the distances or the talk are not known.
+    pub most_gain: Option<MostGain>,
+    /// The trial of seats; null where none was made.
+    pub trial: Option<TrialResult>,
+    /// Why none was made though seats could matter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_trial: Option<NoTrial>,
+}
+
+/// A busy thread.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BusyThread {
+    /// Its number.
+    pub tid: Tid,
+    /// Its name.
+    pub name: String,
+    /// The CPU time that it used.
+    pub percent: f64,
+}
+
+/// The work of others on the CPUs that the program may use.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Neighbours {
+    /// The time that others used, in percent of all of these CPUs' time.
+    pub percent: f64,
+    /// The time that the host of this virtual machine gave to others, in percent of all of these
+    /// CPUs' time.
+    pub steal_percent: f64,
+    /// The busiest programs, the busiest first.
+    pub programs: Vec<Neighbour>,
+}
+
+/// Another program on the same CPUs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Neighbour {
+    /// Its process.
+    pub pid: Tid,
+    /// Its name.
+    pub name: String,
+    /// The CPU time of its threads.
+    pub percent: f64,
+}
+
+/// The messages of a program.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProgramTalk {
+    /// How they were seen: `wakeups and sockets`.
+    pub methods: String,
+    /// Messages between its threads in a second.
+    pub inside_per_s: f64,
+    /// Pairs of threads that talk.
+    pub pairs: usize,
+    /// Wakeups from outside in a second.
+    pub outside_per_s: f64,
+    /// The programs outside that wake it most, the kernel's own threads aside.
+    pub clients: Vec<Client>,
+    /// The talk that the methods cannot see.
+    pub misses: String,
+}
+
+/// A program outside that wakes the program.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Client {
+    /// Its process.
+    pub pid: Tid,
+    /// Its name.
+    pub name: String,
+    /// Its wakeups in a second.
+    pub per_s: f64,
+    /// The CPU time that it used on the program's CPUs.
+    pub percent: f64,
+}
+
+/// Why no seats were tried though they could matter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum NoTrial {
+    /// Nothing tells how much work the program does.
+    NoWork,
+    /// Its goroutines move among its threads, so that seats of threads mean nothing.
+    Goroutines,
+    /// There are no seats that differ from what the kernel does.
+    NoSeats,
+    /// The program had ended.
+    Ended,
+    /// Its threads belong to another user.
+    Refused,
+    /// The advice is for another machine.
+    Elsewhere,
+}
+
+impl Evidence {
+    /// The share of all threads' time that the busy ones used, from 0 to 1.
+    #[must_use]
+    pub fn busy_share(&self) -> f64 {
+        let busy: f64 = self.busy.iter().map(|thread| thread.percent).sum();
+        if self.used_percent > 0.0 { busy / self.used_percent } else { 0.0 }
+    }
+
+    /// The share of all threads' time that the busiest one used, from 0 to 1.
+    #[must_use]
+    pub fn busiest_share(&self) -> f64 {
+        let busiest = self.busy.first().map_or(0.0, |thread| thread.percent);
+        if self.used_percent > 0.0 { busiest / self.used_percent } else { 0.0 }
+    }
+
+    /// The program outside that wakes it most.
+    #[must_use]
+    pub fn first_client(&self) -> Option<&Client> {
+        self.talk.as_ref().and_then(|talk| talk.clients.first())
+    }
+}

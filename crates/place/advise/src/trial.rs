@@ -1,0 +1,364 @@
+//! Seats in alternating periods, with the default as its own control.
+//!
+//! In each round every arm has one period, in random order: the default, the default again, and
+//! each candidate. A candidate is compared with the mean of both defaults of its round, so that a
+//! program which becomes faster or slower by itself does so in all arms. The two defaults tell what
+//! this computer shows where nothing was changed.
+
+use crate::AdviseError;
+use crate::work::Work;
+use seatmap_invariant::invariant;
+use seatmap_live::Candidate;
+use seatmap_live::event::Verdict as Judgement;
+use seatmap_live::guard::Guard;
+use seatmap_live::masks::Masks;
+use seatmap_observe::End;
+use seatmap_os::cpu_time::CpuTimes;
+use seatmap_os::cpus::Cpus;
+use seatmap_os::{CpuSet, Tid, task};
+use seatmap_statistics::{Xoshiro, signed_rank};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// The length of a period.
+const PERIOD: Duration = Duration::from_millis(300);
+
+/// The share of a period before its reading begins, while caches fill and threads move.
+const SETTLING: f64 = 0.2;
+
+/// New threads are looked for at least so often.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// The periods of the default in a round: itself, and its control.
+const DEFAULTS: usize = 2;
+
+/// The confidence of the claims that all candidates make together. An advice that is wrong costs
+/// more than one that is not given.
+const CONFIDENCE: f64 = 0.99;
+
+/// The least gain that is advised, in percent. Below it the trouble is greater.
+const LEAST_GAIN_PERCENT: f64 = 2.0;
+
+/// A round is void where the work of others in its periods differed by more than this share of the
+/// program's CPUs.
+const MOST_NEIGHBOURS_DIFFER: f64 = 0.15;
+
+/// A trial ends after this many rounds without any work that can be read.
+const ROUNDS_WITHOUT_WORK: usize = 2;
+
+/// The share of rounds that must count.
+const LEAST_COUNTED: f64 = 0.5;
+
+/// Seats to be tried on a program.
+pub struct Trial<'a> {
+    /// The seats.
+    pub candidates: &'a [Candidate],
+    /// The threads that they are for, in the same order.
+    pub tids: &'a [Tid],
+    /// The program's own processes: threads of its clients keep their masks.
+    pub pids: &'a [Tid],
+    /// The CPUs that the program may use.
+    pub cpus: &'a CpuSet,
+    /// How long it may take.
+    pub time: Duration,
+    /// Seed of the order.
+    pub seed: u64,
+    /// Says when to stop.
+    pub stop: &'a dyn Fn() -> bool,
+    /// Is told of the share that is done, from 0 to 1.
+    pub tell: &'a dyn Fn(f64),
+}
+
+/// The outcome of a trial.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TrialResult {
+    /// The unit of the work that was compared: `bytes`, or the metric's words.
+    pub work: String,
+    /// How long it took, in seconds.
+    pub seconds: f64,
+    /// The rounds in which every arm had a period.
+    pub rounds: usize,
+    /// Those of them that count.
+    pub counted: usize,
+    /// The control: the default against itself; null where too few rounds count.
+    pub control: Option<Difference>,
+    /// The candidates.
+    pub candidates: Vec<TriedSeats>,
+    /// Threads whose masks the kernel did not change.
+    pub refused: usize,
+    /// Whether the program ended meanwhile.
+    pub has_ended: bool,
+}
+
+/// Seats that were tried.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct TriedSeats {
+    /// The seats.
+    pub candidate: Candidate,
+    /// The threads of the seats, in the same order.
+    pub tids: Vec<Tid>,
+    /// The work with these seats against the default; null where too few rounds count.
+    pub difference: Option<Difference>,
+}
+
+/// A ratio of work a second, with an interval.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Difference {
+    /// More work than the default, in percent; below 0 it is less.
+    pub percent: f64,
+    /// The lower end of the interval.
+    pub low_percent: f64,
+    /// Its upper end.
+    pub high_percent: f64,
+}
+
+impl TrialResult {
+    /// Whether too much differed in the rounds for any claim.
+    #[must_use]
+    pub fn is_void(&self) -> bool {
+        self.control.is_none() || (self.counted as f64) < LEAST_COUNTED * self.rounds as f64
+    }
+
+    /// Whether the default differed from itself, so that nothing else can be claimed.
+    #[must_use]
+    pub fn drifts(&self) -> bool {
+        self.control.is_some_and(|control| control.judgement() != Judgement::NotShown)
+    }
+
+    /// The candidate that is shown to be better, if there is one: the best of them.
+    #[must_use]
+    pub fn best(&self) -> Option<&TriedSeats> {
+        let floor = self.control.map_or(f64::INFINITY, |control| control.percent.abs());
+        let better = self.candidates.iter().filter(|tried| {
+            tried.difference.is_some_and(|gain| {
+                gain.judgement() == Judgement::Better
+                    && gain.percent >= LEAST_GAIN_PERCENT.max(floor)
+            })
+        });
+        better.max_by(|a, b| a.percent().total_cmp(&b.percent()))
+    }
+}
+
+impl TriedSeats {
+    fn percent(&self) -> f64 {
+        self.difference.map_or(f64::NEG_INFINITY, |difference| difference.percent)
+    }
+}
+
+impl Difference {
+    /// The difference of logarithms of ratios, one of each round; null where there are too few.
+    fn of(logs: &[f64], confidence: f64) -> Option<Self> {
+        let shift = signed_rank::shift(logs, confidence)?;
+        Some(Difference {
+            percent: percent(shift.centre),
+            low_percent: percent(shift.low),
+            high_percent: percent(shift.high),
+        })
+    }
+
+    /// Whether the whole interval lies on one side.
+    #[must_use]
+    pub fn judgement(&self) -> Judgement {
+        match () {
+            () if self.low_percent > 0.0 => Judgement::Better,
+            () if self.high_percent < 0.0 => Judgement::Worse,
+            () => Judgement::NotShown,
+        }
+    }
+}
+
+fn percent(log: f64) -> f64 {
+    100.0 * log.exp_m1()
+}
+
+/// One period of one arm.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Period {
+    rate: f64,
+    /// The share of the CPUs that others had.
+    neighbours: f64,
+}
+
+impl Trial<'_> {
+    /// Tries the seats. All threads have their own masks when it returns, whatever it returns.
+    /// `None`: the program's work could not be read from the first rounds on.
+    ///
+    /// # Errors
+    /// [`AdviseError`]: the program could not be followed, the guard is gone, or the user ended it.
+    pub fn run(
+        &self,
+        mut work: Work,
+        mut guard: Guard,
+    ) -> Result<Option<TrialResult>, AdviseError> {
+        let mut masks = Masks::default();
+        let played = self.play(&mut work, &mut guard, &mut masks);
+        masks.free();
+        guard.dismiss();
+        played
+    }
+
+    fn play(
+        &self,
+        work: &mut Work,
+        guard: &mut Guard,
+        masks: &mut Masks,
+    ) -> Result<Option<TrialResult>, AdviseError> {
+        let arms = DEFAULTS + self.candidates.len();
+        let rounds = (self.time.as_secs_f64() / (PERIOD.as_secs_f64() * arms as f64)) as usize;
+        let mut random = Xoshiro::new(self.seed);
+        let mut result = TrialResult { work: work.unit(), ..TrialResult::default() };
+        let mut complete: Vec<Vec<Option<Period>>> = Vec::new();
+        // Masks can be given to threads that are known.
+        self.adopt(work, guard, masks)?;
+        'rounds: for round in 0..rounds {
+            let mut order: Vec<usize> = (0..arms).collect();
+            random.shuffle(&mut order);
+            let mut periods = vec![None; arms];
+            for arm in order {
+                (self.tell)(round as f64 / rounds as f64);
+                result.refused = result.refused.max(self.seat(masks, arm));
+                match self.period(work, guard, masks)? {
+                    Ok(period) => periods[arm] = period,
+                    Err(End::Stopped) => return Err(AdviseError::Interrupted),
+                    Err(_) => {
+                        result.has_ended = true;
+                        break 'rounds;
+                    }
+                }
+            }
+            complete.push(periods);
+            let has_work = complete.iter().flatten().any(Option::is_some);
+            if complete.len() == ROUNDS_WITHOUT_WORK && !has_work {
+                return Ok(None);
+            }
+        }
+        result.seconds = work.session().elapsed().as_secs_f64();
+        self.judge(&complete, &mut result);
+        Ok(Some(result))
+    }
+
+    /// Gives the program the masks of an arm, and returns the threads that were refused.
+    fn seat(&self, masks: &mut Masks, arm: usize) -> usize {
+        let Some(candidate) = arm.checked_sub(DEFAULTS).map(|at| &self.candidates[at]) else {
+            return masks.free().refused;
+        };
+        let sets = candidate.sets();
+        invariant!(
+            sets.len() == self.tids.len(),
+            "trial",
+            "{} seats for {} threads",
+            sets.len(),
+            self.tids.len()
+        );
+        let is_own =
+            |tid: &Tid| self.pids.iter().any(|pid| pid == tid || task::is_thread_of(*tid, *pid));
+        let seats = self.tids.iter().zip(sets).filter(|(tid, _)| is_own(tid));
+        let seats: Vec<(Tid, CpuSet)> = seats.filter_map(|(tid, set)| Some((*tid, set?))).collect();
+        masks.seat(&seats).refused
+    }
+
+    /// One period; the end, if it came meanwhile.
+    fn period(
+        &self,
+        work: &mut Work,
+        guard: &mut Guard,
+        masks: &mut Masks,
+    ) -> Result<Result<Option<Period>, End>, AdviseError> {
+        if let Some(end) = self.pass(PERIOD.mul_f64(SETTLING), work, guard, masks)? {
+            return Ok(Err(end));
+        }
+        let cpus = Cpus::read();
+        let before = cpu_times();
+        work.begin_period(&mut || (self.stop)());
+        if let Some(end) = self.pass(PERIOD.mul_f64(1.0 - SETTLING), work, guard, masks)? {
+            return Ok(Err(end));
+        }
+        let done = work.end_period(&mut || (self.stop)());
+        let neighbours = self.neighbours(&before, done.cpus);
+        // A period in which CPUs were taken away or given back says nothing about the seats.
+        let is_same = cpus.is_ok_and(|before| Cpus::read().is_ok_and(|now| now == before));
+        Ok(Ok(done.rate.filter(|_| is_same).map(|rate| Period { rate, neighbours })))
+    }
+
+    fn pass(
+        &self,
+        time: Duration,
+        work: &mut Work,
+        guard: &mut Guard,
+        masks: &mut Masks,
+    ) -> Result<Option<End>, AdviseError> {
+        let until = work.session().elapsed() + time;
+        while work.session().elapsed() < until {
+            let slice = until.min(work.session().elapsed() + SLICE);
+            let end = work.session().watch(Some(slice), self.stop)?;
+            self.adopt(work, guard, masks)?;
+            if end != End::Time {
+                return Ok(Some(end));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Takes in the threads that are new, and tells the guard of them before any mask is changed.
+    fn adopt(
+        &self,
+        work: &mut Work,
+        guard: &mut Guard,
+        masks: &mut Masks,
+    ) -> Result<(), AdviseError> {
+        let threads = work.session().threads();
+        let own: Vec<(Tid, Tid)> =
+            threads.into_iter().filter(|(pid, _)| self.pids.contains(pid)).collect();
+        guard.tell(&masks.adopt(&own))?;
+        Ok(())
+    }
+
+    /// The share of the CPUs that others had since then, where the program used `own` CPUs.
+    fn neighbours(&self, before: &CpuTimes, own: f64) -> f64 {
+        let now = cpu_times();
+        let shares = self.cpus.iter().filter_map(|cpu| now.since(before, cpu));
+        let busy: f64 = shares.map(|shares| shares.busy_percent / 100.0).sum();
+        ((busy - own) / self.cpus.len().max(1) as f64).clamp(0.0, 1.0)
+    }
+
+    fn judge(&self, rounds: &[Vec<Option<Period>>], result: &mut TrialResult) {
+        let whole: Vec<Vec<Period>> = rounds
+            .iter()
+            .filter_map(|periods| periods.iter().copied().collect())
+            .filter(|periods: &Vec<Period>| is_quiet(periods))
+            .collect();
+        result.rounds = rounds.len();
+        result.counted = whole.len();
+        let log = |periods: &[Period], arm: usize| periods[arm].rate.ln();
+        let control: Vec<f64> = whole.iter().map(|all| log(all, 1) - log(all, 0)).collect();
+        result.control = Difference::of(&control, CONFIDENCE);
+        // Several candidates share the error that one is allowed (Bonferroni).
+        let confidence = 1.0 - (1.0 - CONFIDENCE) / self.candidates.len().max(1) as f64;
+        for (at, candidate) in self.candidates.iter().enumerate() {
+            let logs: Vec<f64> = whole
+                .iter()
+                .map(|all| log(all, DEFAULTS + at) - (log(all, 0) + log(all, 1)) / 2.0)
+                .collect();
+            result.candidates.push(TriedSeats {
+                candidate: candidate.clone(),
+                tids: self.tids.to_vec(),
+                difference: Difference::of(&logs, confidence),
+            });
+        }
+    }
+}
+
+/// The counts of the CPUs' time; none where they cannot be read, and no neighbour is seen then.
+fn cpu_times() -> CpuTimes {
+    CpuTimes::parse(&std::fs::read("/proc/stat").unwrap_or_default())
+}
+
+/// Whether the work of others was alike in all periods of a round.
+fn is_quiet(periods: &[Period]) -> bool {
+    let most = periods.iter().map(|period| period.neighbours).fold(0.0, f64::max);
+    let least = periods.iter().map(|period| period.neighbours).fold(1.0, f64::min);
+    most - least <= MOST_NEIGHBOURS_DIFFER
+}

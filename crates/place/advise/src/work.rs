@@ -1,0 +1,112 @@
+//! The work that a period of a trial is judged by.
+//!
+//! A wrong figure of work makes a wrong advice: threads that share a CPU switch more often for the
+//! same work, or less often. So only figures count that the program cannot do without: the bytes
+//! that pass between its threads and its clients, or a number that the user names.
+
+use crate::AdviseError;
+use seatmap_live::Metric;
+use seatmap_live::meter::Meter;
+use seatmap_observe::{Means, Method, ObserveError, Session, Subject};
+use seatmap_os::Tid;
+
+/// Bytes a second below which they say nothing of the work: a hundred lines of a log.
+const LEAST_BYTES_PER_S: f64 = 10_000.0;
+
+/// The work of a program, read at both ends of a period.
+pub struct Work {
+    session: Session,
+    meter: Option<Meter>,
+    begun: Total,
+}
+
+/// The work and the CPU time of a program since it is observed, at one moment.
+#[derive(Clone, Copy, Debug, Default)]
+struct Total {
+    bytes: f64,
+    cpu_s: f64,
+    at_s: f64,
+}
+
+/// The work of a period.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PeriodWork {
+    /// The work a second; `None` where it cannot be read, or says nothing.
+    pub rate: Option<f64>,
+    /// The CPUs that the observed processes used, on average.
+    pub cpus: f64,
+}
+
+impl Work {
+    /// Work by the bytes that these processes pass to each other, or by the user's metric.
+    ///
+    /// # Errors
+    /// [`AdviseError`]: the metric cannot be read here, or the program cannot be observed.
+    pub fn begin(pids: &[Tid], metric: Option<Metric>) -> Result<Self, AdviseError> {
+        let meter = metric
+            .map(|metric| Meter::new(Some(metric), false))
+            .transpose()
+            .map_err(AdviseError::Metric)?;
+        let subject = Subject::Survivors(pids.to_vec());
+        // Without bytes, new threads must still be seen as they come.
+        let session = match Session::begin(Some(Method::Sockets), Means::Best, &subject) {
+            Err(ObserveError::Forbidden { .. } | ObserveError::Unavailable { .. })
+                if meter.is_some() =>
+            {
+                Session::begin(None, Means::Best, &subject)?
+            }
+            session => session?,
+        };
+        Ok(Work { session, meter, begun: Total::default() })
+    }
+
+    /// The observation that follows the program's threads.
+    pub fn session(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    /// The unit of the work, for people.
+    #[must_use]
+    pub fn unit(&self) -> String {
+        let metric = self.meter.as_ref().map(|meter| meter.metric().to_string());
+        metric.unwrap_or_else(|| "bytes".to_owned())
+    }
+
+    /// Begins a period. A metric's own command is ended where `stop` says so.
+    pub fn begin_period(&mut self, stop: &mut dyn FnMut() -> bool) {
+        let threads = self.session.threads();
+        let messages = self.session.messages();
+        if let Some(meter) = &mut self.meter {
+            meter.begin(messages, &threads, stop);
+        }
+        self.begun = self.total();
+    }
+
+    /// Ends a period.
+    pub fn end_period(&mut self, stop: &mut dyn FnMut() -> bool) -> PeriodWork {
+        let now = self.total();
+        let seconds = (now.at_s - self.begun.at_s).max(1e-9);
+        let cpus = (now.cpu_s - self.begun.cpu_s).max(0.0) / seconds;
+        let threads = self.session.threads();
+        let messages = self.session.messages();
+        let rate = match &mut self.meter {
+            Some(meter) => {
+                let count = meter.end(messages, &threads, stop);
+                count.map(|count| count / meter.seconds()).filter(|rate| *rate > 0.0)
+            }
+            None => Some((now.bytes - self.begun.bytes) / seconds)
+                .filter(|rate| *rate >= LEAST_BYTES_PER_S),
+        };
+        PeriodWork { rate, cpus }
+    }
+
+    fn total(&mut self) -> Total {
+        let seen = self.session.seen();
+        let edges = seen.windows.iter().flat_map(|window| &window.edges);
+        Total {
+            bytes: edges.map(|edge| edge.bytes).sum(),
+            cpu_s: seen.tasks.iter().map(|task| task.cpu_s).sum(),
+            at_s: self.session.elapsed().as_secs_f64(),
+        }
+    }
+}
