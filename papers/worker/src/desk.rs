@@ -152,7 +152,7 @@ impl Desk {
         let found = affinity::current_cpu();
         let has_moved = found != self.cpu;
         if has_moved {
-            self.lose(Loss::Moved { cpu: self.cpu, found });
+            self.lose(Loss::off(self.cpu, found));
         }
         has_moved
     }

@@ -184,7 +184,7 @@ fn run(number: u32, mut inside: Inside, program: &dyn Program, argument: u64) ->
     let ran = match affinity::pin(&[cpu]) {
         Ok(()) => caught(program, &mut inside, argument),
         Err(source) => {
-            desk.lose(Loss::Unseated { cpu, why: source.to_string() });
+            desk.lose(Loss::unseated(cpu, &source));
             inside.mailboxes.ring();
             return (inside, Err(WorkerError::Seat { cpu, source }));
         }

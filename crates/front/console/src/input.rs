@@ -5,10 +5,12 @@ use crate::figures::{FigureChange, FigureChanges};
 use crate::{here, output, stdio};
 use seatmap_catalog::machine::{Surroundings, is_archive};
 use seatmap_catalog::{Capability, Machine, OpenError, Runner};
+use seatmap_document::shell_escaped;
 use seatmap_host::remembered;
 use seatmap_machine::import::{self, ImportOptions, Imported, Note};
 use seatmap_machine::{Profile, Topology};
 use seatmap_measure::fit;
+use seatmap_pattern::import as pattern_import;
 use seatmap_sim::CellModel;
 use seatmap_sim::catalog::is_model;
 use std::error::Error;
@@ -136,7 +138,25 @@ pub fn topology(path: &Path) -> Result<Topology, CliError> {
 
 fn understood(path: &Path, bytes: &[u8], options: &ImportOptions) -> Result<Imported, CliError> {
     import::read_with(bytes, &path.to_string_lossy(), Some(&here::today()), options)
-        .map_err(|error| CliError::at(path, error))
+        .map_err(|error| CliError::at(path, not_a_machine(path, bytes, error)))
+}
+
+/// The error for a file that is not read as a machine: patterns are read by another verb.
+fn not_a_machine(path: &Path, bytes: &[u8], error: import::ImportError) -> Box<dyn Error> {
+    match pattern_import::read(bytes, "", None) {
+        Ok(_) => {
+            let file = shell_escaped(&path.to_string_lossy());
+            let verb = "'seatmap place --on MACHINE --pattern";
+            format!("this is a pattern, and not a machine; {verb} {file}' takes it").into()
+        }
+        // It knows the format by name, and the way to convert it.
+        Err(foreign @ pattern_import::ImportError::Foreign { .. })
+            if matches!(error, import::ImportError::Unknown) =>
+        {
+            foreign.into()
+        }
+        Err(_) => error.into(),
+    }
 }
 
 /// The bytes of a file; `-` is stdin. Reads at most one byte more than is ever accepted, so that an

@@ -2,9 +2,12 @@
 
 use crate::error::CliError;
 use crate::{input, output};
+use seatmap_document::shell_escaped;
+use seatmap_machine::import as machine_import;
 use seatmap_pattern::qaplib::{Instance, Which};
 use seatmap_pattern::{Pattern, generate, import, loads};
 use seatmap_statistics::words::counted;
+use std::error::Error;
 use std::path::Path;
 
 /// The pattern that a text names: a generator such as `ring:8`, a file, or `-` for stdin. Warnings
@@ -41,10 +44,34 @@ pub fn pattern_of(text: &str, which: Option<Which>) -> Result<Pattern, CliError>
     let name = path
         .file_stem()
         .map_or_else(|| text.to_owned(), |stem| stem.to_string_lossy().into_owned());
-    let imported = import::read(&input::bytes(path)?, &name, which)
-        .map_err(|error| CliError::at(path, error))?;
+    let bytes = input::bytes(path)?;
+    let imported = import::read(&bytes, &name, which)
+        .map_err(|error| CliError::at(path, not_a_pattern(path, &bytes, error)))?;
     imported.notes.iter().for_each(|note| output::tell(&format!("{text}: {note}")));
     Ok(imported.pattern)
+}
+
+/// The error for a file that is not read as a pattern: machines are read by another option.
+fn not_a_pattern(path: &Path, bytes: &[u8], error: import::ImportError) -> Box<dyn Error> {
+    // A matrix that holds no choice is one of the patterns.
+    if matches!(error, import::ImportError::OneMatrix) {
+        return error.into();
+    }
+    let file = path.to_string_lossy();
+    match machine_import::read(bytes, &file, None) {
+        Ok(_) => {
+            let file = shell_escaped(&file);
+            let takes = format!("'--on {file}' takes it, and 'seatmap show {file}' shows it");
+            format!("this is a machine, and not a pattern; {takes}").into()
+        }
+        // It knows the format by name, and the way to convert it.
+        Err(foreign @ machine_import::ImportError::Foreign { .. })
+            if matches!(error, import::ImportError::Unknown) =>
+        {
+            foreign.into()
+        }
+        Err(_) => error.into(),
+    }
 }
 
 /// Gives a pattern the loads of a list such as `4,1,1,1`, or of a file with such a list.

@@ -2,6 +2,7 @@
 //! have.
 
 use clap::{Arg, Command};
+use seatmap_os::{Root, holder};
 use std::sync::OnceLock;
 
 /// The values that an argument may have, but for files.
@@ -38,6 +39,7 @@ static RUNNING: OnceLock<Program> = OnceLock::new();
 
 /// Makes a program the one that runs. The first one stays it.
 pub(crate) fn begin(program: Program) -> &'static Program {
+    holder::learn_cells_from(|| seatmap_cell::standing(&Root::new("/")));
     RUNNING.get_or_init(|| program)
 }
 

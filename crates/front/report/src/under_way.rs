@@ -23,10 +23,11 @@ pub fn of_race(event: &RaceEvent<'_>) -> Option<String> {
             "the runs took {taken_s:.0} s, {:.0} s more than --seconds allows",
             taken_s - limit_s
         ),
-        RaceEvent::CpusTaken { cpus } => {
+        RaceEvent::CpusTaken { cpus, holder } => {
             let were = if cpus.parse::<u32>().is_ok() { "was" } else { "were" };
             let cpus = cpu_list::named(cpus);
-            format!("{cpus} {were} taken from a run, which is void; it is made again")
+            let by = if holder.is_unknown() { String::new() } else { holder.or("") + ": " };
+            format!("{by}{cpus} {were} taken from a run, which is void; it is made again")
         }
         RaceEvent::CpusetShrunk => {
             "some of the race's CPUs were taken from this process for a moment; the run is \

@@ -1,5 +1,6 @@
 //! The CPUs of this computer, and why one of them is not available.
 
+use crate::holder::Holder;
 use crate::kernel::Scheduler;
 use crate::root::Root;
 use crate::{CpuList, CpuSet};
@@ -31,14 +32,16 @@ pub enum CpuError {
     },
     /// Online, but outside this process's cpuset or affinity mask.
     #[error(
-        "CPU {cpu} is outside the CPUs that this process may use, {allowed}: its cpuset or a \
-         taskset forbids it"
+        "CPU {cpu} is outside the CPUs that this process may use, {allowed}: {}",
+        .holder.or("its cpuset or a taskset forbids it")
     )]
     Forbidden {
         /// The CPU asked for.
         cpu: u32,
         /// The CPUs that are allowed.
         allowed: String,
+        /// The cell that has it, if one does.
+        holder: Holder,
     },
 }
 
@@ -128,7 +131,9 @@ impl Cpus {
         } else if !self.online.contains(&cpu) {
             Err(CpuError::Offline { cpu })
         } else {
-            Err(CpuError::Forbidden { cpu, allowed: CpuList(self.reachable()).to_string() })
+            let allowed = CpuList(self.reachable()).to_string();
+            let holder = Holder::of(&CpuSet::single(cpu));
+            Err(CpuError::Forbidden { cpu, allowed, holder })
         }
     }
 }
@@ -168,8 +173,12 @@ mod tests {
         assert_eq!(cpus.check(&[0, 3]), Ok(()));
         assert_eq!(cpus.check(&[0, 9]), Err(CpuError::Absent { cpu: 9, present: "0-3".into() }));
         assert_eq!(cpus.check(&[2]), Err(CpuError::Offline { cpu: 2 }));
-        assert_eq!(cpus.check(&[1]), Err(CpuError::Forbidden { cpu: 1, allowed: "0,3".into() }));
+        assert_eq!(cpus.check(&[1]), Err(forbidden(1, "0,3")));
         assert_eq!(cpus.offline(), [2]);
+    }
+
+    fn forbidden(cpu: u32, allowed: &str) -> CpuError {
+        CpuError::Forbidden { cpu, allowed: allowed.to_owned(), holder: Holder::default() }
     }
 
     fn open_of(allowed: &[u32], granted: &str) -> Vec<u32> {
@@ -194,7 +203,7 @@ mod tests {
         let allowed = vec![0, 3];
         let cpus = Cpus { present, online, allowed, set_apart: vec![1] };
         assert_eq!((cpus.check(&[1, 3]), cpus.reachable()), (Ok(()), vec![0, 1, 3]));
-        assert_eq!(cpus.check(&[2]), Err(CpuError::Forbidden { cpu: 2, allowed: "0,1,3".into() }));
+        assert_eq!(cpus.check(&[2]), Err(forbidden(2, "0,1,3")));
     }
 
     #[test]

@@ -6,7 +6,7 @@
 //! | [`affinity`] | pinning of the calling thread, verified; masks with the CPUs that are offline |
 //! | [`partners`] | threads that wait for each other, and the end of their waits when one is gone |
 //! | [`pool`] | threads for work that can be divided, as many as the system grants |
-//! | [`cpus`] | which CPUs are present, online and allowed |
+//! | [`cpus`], [`holder`] | which CPUs are present, online and allowed; who has the others |
 //! | [`task`], [`usage`] | threads and processes as `/proc` shows them; what a thread has used |
 //! | [`proc_mount`] | whether `/proc` is there, and of this PID namespace |
 //! | [`proc_folder`] | `/proc` held open, for looks at thousands of threads |
@@ -67,6 +67,7 @@ pub mod group;
 mod group_quota;
 pub mod guarded;
 pub mod hierarchy;
+pub mod holder;
 pub mod interpreter;
 pub mod interrupts;
 pub mod irq;

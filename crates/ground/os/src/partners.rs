@@ -22,7 +22,8 @@
 //! assert_eq!(partners.loss().unwrap().to_string(), "the thread on CPU 7 panicked");
 //! ```
 
-use crate::affinity;
+use crate::holder::Holder;
+use crate::{CpuSet, affinity};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::OnceLock;
@@ -42,25 +43,30 @@ pub struct Partners {
 pub enum Loss {
     /// The kernel does not let it sit on its CPU.
     #[error(
-        "no thread could be pinned to CPU {cpu} ({why}): a cpuset or a taskset has taken it from \
-         this program, or it is offline"
+        "no thread could be pinned to CPU {cpu} ({why}): {}",
+        .holder.or("a cpuset or a taskset has taken it from this program, or it is offline")
     )]
     Unseated {
         /// The CPU.
         cpu: u32,
         /// The kernel's error.
         why: String,
+        /// The cell that has the CPU, if one does.
+        holder: Holder,
     },
     /// It was moved off its CPU, or may run on others too.
     #[error(
-        "CPU {cpu} was taken from its thread during the run (it is on CPU {found} now): a cpuset \
-         or a taskset was changed, or the CPU went offline; its figures are void"
+        "CPU {cpu} was taken from its thread during the run (it is on CPU {found} now): {}; \
+         its figures are void",
+        .holder.or("a cpuset or a taskset was changed, or the CPU went offline")
     )]
     Moved {
         /// Its CPU.
         cpu: u32,
         /// The CPU on which it was found.
         found: u32,
+        /// The cell that has its CPU, if one does.
+        holder: Holder,
     },
     /// Its program panicked.
     #[error("the thread on CPU {cpu} panicked")]
@@ -96,7 +102,21 @@ impl Loss {
     pub fn moved(cpus: &[u32]) -> Self {
         let mask = affinity::current().unwrap_or_default();
         let taken = cpus.iter().find(|cpu| !mask.contains(cpu)).or(cpus.first());
-        Loss::Moved { cpu: taken.copied().unwrap_or_default(), found: affinity::current_cpu() }
+        Loss::off(taken.copied().unwrap_or_default(), affinity::current_cpu())
+    }
+
+    /// The loss of a thread that could not be pinned to this CPU.
+    #[must_use]
+    pub fn unseated(cpu: u32, error: &std::io::Error) -> Self {
+        let holder = Holder::of(&CpuSet::single(cpu));
+        Loss::Unseated { cpu, why: error.to_string(), holder }
+    }
+
+    /// The loss of a thread that was to stay on one CPU, and was found on another one.
+    #[must_use]
+    pub fn off(cpu: u32, found: u32) -> Self {
+        let holder = Holder::that_drove_out(&CpuSet::single(cpu), &CpuSet::single(found));
+        Loss::Moved { cpu, found, holder }
     }
 }
 
@@ -125,7 +145,7 @@ impl Partners {
     /// this one or another.
     pub fn work<T>(&self, rank: usize, cpu: u32, work: impl FnOnce(&Seat) -> T) -> Option<T> {
         if let Err(error) = sit_again(cpu) {
-            self.lose(Loss::Unseated { cpu, why: error.to_string() });
+            self.lose(Loss::unseated(cpu, &error));
             return None;
         }
         let seat = Seat { rank, cpu, partners: self };
@@ -176,7 +196,7 @@ impl Seat<'_> {
     pub fn look(&self) -> Result<(), Gone> {
         let found = affinity::current_cpu();
         if found != self.cpu {
-            self.partners.lose(Loss::Moved { cpu: self.cpu, found });
+            self.partners.lose(Loss::off(self.cpu, found));
         }
         self.partners.check()
     }
@@ -196,7 +216,7 @@ impl Seat<'_> {
         let mask = affinity::current().unwrap_or_default();
         if mask != [self.cpu] {
             let found = affinity::current_cpu();
-            self.partners.lose(Loss::Moved { cpu: self.cpu, found });
+            self.partners.lose(Loss::off(self.cpu, found));
         }
     }
 }
@@ -265,7 +285,7 @@ mod tests {
             })
         });
         assert_eq!(seen, None);
-        assert_eq!(partners.loss(), Some(&Loss::Moved { cpu: cpus[0], found: *other }));
+        assert_eq!(partners.loss(), Some(&Loss::off(cpus[0], *other)));
         let wide = Partners::default();
         aside(|| wide.work(0, cpus[0], |_| affinity::pin(&cpus).unwrap()));
         assert!(matches!(wide.loss(), Some(Loss::Moved { cpu, .. }) if *cpu == cpus[0]));

@@ -7,8 +7,9 @@
 
 pub use crate::group_quota::Quota;
 
+use crate::Tid;
 use crate::brake::Brake;
-use crate::hierarchy::Hierarchies;
+use crate::hierarchy::{Groups, Hierarchies};
 use crate::root::Root;
 use seatmap_document::shell_escaped;
 
@@ -47,13 +48,8 @@ impl Quotas {
                 .then(|| "/proc/thread-self/cgroup cannot be read".to_owned());
             return Quotas { unseen, ..Quotas::default() };
         };
-        let groups = Hierarchies::read(root).groups(root, crate::task::own_tid(), &membership);
-        let limits = Hierarchies::limits(root, &groups);
-        Quotas {
-            all: limits.quotas,
-            brakes: limits.brakes,
-            unseen: groups.unseen().map(str::to_owned),
-        }
+        let own = crate::task::own_tid();
+        of_groups(root, &Hierarchies::read(root).groups(root, own, &membership))
     }
 
     /// The smallest of them.
@@ -105,6 +101,30 @@ impl<'a> UsedUp<'a> {
     }
 }
 
+impl UsedUp<'_> {
+    /// The figures, with the file that sets the quota.
+    fn sentence(&self) -> String {
+        let UsedUp { quota, throttled, periods, stopped_ns } = *self;
+        let noun = if periods == 1 { "period" } else { "periods" };
+        let lost = stopped_ns
+            .map_or_else(String::new, |ns| format!(" for {:.2} s of CPU time", ns as f64 / 1e9));
+        format!(
+            "the quota of the control group {} ({}) was used up in {throttled} of {periods} \
+             {noun}: the kernel stopped its threads{lost} ({})",
+            quota.group,
+            quota.words(),
+            quota.file
+        )
+    }
+}
+
+/// The quotas of these groups.
+fn of_groups(root: &Root, groups: &Groups) -> Quotas {
+    let limits = Hierarchies::limits(root, groups);
+    let unseen = groups.unseen().map(str::to_owned);
+    Quotas { all: limits.quotas, brakes: limits.brakes, unseen }
+}
+
 fn since(now: Option<u64>, before: Option<u64>) -> Option<u64> {
     now?.checked_sub(before?)
 }
@@ -113,6 +133,8 @@ fn since(now: Option<u64>, before: Option<u64>) -> Option<u64> {
 #[derive(Clone, Debug)]
 pub struct QuotaWatch {
     root: Root,
+    /// The groups of another process, as they were at the beginning: it may have ended at the end.
+    groups: Option<Groups>,
     before: Quotas,
 }
 
@@ -121,7 +143,28 @@ impl QuotaWatch {
     #[must_use]
     pub fn begin() -> Self {
         let root = Root::new("/");
-        QuotaWatch { before: Quotas::of_self(&root), root }
+        QuotaWatch { before: Quotas::of_self(&root), groups: None, root }
+    }
+
+    /// Begins to watch those on another process.
+    #[must_use]
+    pub fn of(pid: Tid) -> Self {
+        let root = Root::new("/");
+        let membership = root.read(&format!("/proc/{pid}/cgroup")).unwrap_or_default();
+        let groups = Hierarchies::read(&root).groups(&root, pid, &membership);
+        let before = of_groups(&root, &groups);
+        QuotaWatch { root, groups: Some(groups), before }
+    }
+
+    /// How often and for how long the kernel stopped the members since then, a sentence a quota
+    /// that was used up.
+    #[must_use]
+    pub fn stops(&self) -> Vec<String> {
+        let now = match &self.groups {
+            Some(groups) => of_groups(&self.root, groups),
+            None => Quotas::of_self(&self.root),
+        };
+        now.used_up_since(&self.before).iter().map(UsedUp::sentence).collect()
     }
 
     /// The quotas that were used up since then, in a sentence; `None` where none was.
@@ -194,6 +237,9 @@ mod tests {
         assert_eq!(used_up(&before, &before), None);
         assert_eq!(after.used_up_since(&before)[0].periods, 1, "no fewer than it was used up in");
         assert_eq!(used_up(&after, &all(None, None)), None, "nothing is known of the beginning");
+        let sentence = "the quota of the control group /a (0.5 CPUs in periods of 100 ms) was used \
+                        up in 1 of 1 period: the kernel stopped its threads (/cpu.max)";
+        assert_eq!(after.used_up_since(&before)[0].sentence(), sentence);
         assert_eq!(after.words(), "0.5 CPUs in periods of 100 ms");
         assert_eq!(Quotas::default().words(), "none");
         let hidden = Quotas { unseen: Some("a container".to_owned()), ..Quotas::default() };

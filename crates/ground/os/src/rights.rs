@@ -45,10 +45,15 @@ pub fn is_closed_to_root(root: &Root, path: &str) -> bool {
 /// change nothing about it.
 #[must_use]
 pub fn is_of_unknown_user(root: &Root, tid: Tid) -> bool {
+    std::fs::metadata(root.path(&format!("/proc/{tid}")))
+        .is_ok_and(|folder| is_unknown_user(root, folder.uid()))
+}
+
+/// Whether this number stands for the users that this process's user namespace does not know.
+#[must_use]
+pub fn is_unknown_user(root: &Root, user: u32) -> bool {
     let unknown = root.read("/proc/sys/kernel/overflowuid").ok().and_then(|uid| uid.parse().ok());
-    visibility::is_in_user_namespace(root)
-        && std::fs::metadata(root.path(&format!("/proc/{tid}")))
-            .is_ok_and(|folder| Some(folder.uid()) == unknown)
+    Some(user) == unknown && visibility::is_in_user_namespace(root)
 }
 
 #[cfg(test)]

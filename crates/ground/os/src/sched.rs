@@ -87,6 +87,22 @@ pub fn policy_name(policy: u32) -> String {
     POLICIES.get(policy as usize).map_or_else(|| policy.to_string(), |name| (*name).to_owned())
 }
 
+/// Why the kernel refuses a thread's mask, in words. It gives `EBUSY` for a thread with a deadline,
+/// whose bandwidth it has promised on all CPUs of the thread's root domain
+/// (Documentation/scheduler/sched-deadline.rst).
+#[must_use]
+pub fn mask_refusal(tid: Tid, error: &std::io::Error) -> String {
+    let line = std::fs::read(format!("/proc/{tid}/task/{tid}/stat")).unwrap_or_default();
+    let policy = Stat::parse(&line).map(|stat| policy_name(stat.policy));
+    match (error.raw_os_error(), policy.as_deref()) {
+        (Some(libc::EBUSY), Some("deadline")) => format!(
+            "the thread's policy is SCHED_DEADLINE, and the kernel narrows no mask of such a \
+             thread ('chrt --other --pid 0 {tid}' gives it the usual policy)"
+        ),
+        _ => error.to_string(),
+    }
+}
+
 /// The times of a thread since it began (`schedstat`, sched-stats.rst).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {

@@ -41,7 +41,8 @@ mod walk;
 pub use file::{Open, open};
 pub use walk::reach;
 
-use crate::whole_file;
+use crate::root::Root;
+use crate::{rights, whole_file};
 use rustix::fs::{self, AtFlags, OFlags};
 use seatmap_document::shell_escaped;
 use std::ffi::{OsStr, OsString};
@@ -71,9 +72,7 @@ pub enum TrustError {
     #[error("'{0}' is a link or a special file and could lead elsewhere; remove it")]
     NotAFile(PathBuf),
     /// Another user's folder or file.
-    #[error(
-        "'{path}' belongs to user {owner}, who can change what is in it; name a folder of your own"
-    )]
+    #[error("{}", foreign(.path, *.owner))]
     Foreign {
         /// The folder or file.
         path: PathBuf,
@@ -109,6 +108,23 @@ pub enum TrustError {
     /// A name with a slash, or that of a folder.
     #[error("'{}' is not the name of a file", .0.display())]
     NotAName(OsString),
+}
+
+/// The words for another user's folder. In a user namespace one number stands for all users that it
+/// does not know, root of the host among them: the owner cannot be told, and no folder will do.
+fn foreign(path: &Path, owner: u32) -> String {
+    let root = Root::new("/");
+    let path = path.display();
+    if rights::is_unknown_user(&root, owner) {
+        return format!(
+            "'{path}' belongs to a user that this user namespace does not know ({owner} stands for \
+             all of them), who can change what is in it; this needs root of the host, outside of \
+             the namespace"
+        );
+    }
+    format!(
+        "'{path}' belongs to user {owner}, who can change what is in it; name a folder of your own"
+    )
 }
 
 impl TrustError {

@@ -5,6 +5,7 @@ use crate::Machine;
 use seatmap_document::Blame;
 use seatmap_machine::Profile;
 use seatmap_os::cpus::{CpuError, Cpus};
+use seatmap_os::holder::Holder;
 use seatmap_os::{CpuList, CpuSet};
 use std::fmt;
 
@@ -22,8 +23,9 @@ pub struct Usable {
 pub enum Remark {
     /// They were measured, and are not online now.
     Offline(CpuList),
-    /// They were measured, and are outside of what this process may use, which follows.
-    Forbidden(CpuList, CpuList),
+    /// They were measured, and are outside of what this process may use, which follows, with the
+    /// cell that has them, if one does.
+    Forbidden(CpuList, CpuList, Holder),
     /// They were measured, and the kernel was started to set them apart.
     SetApart(CpuList),
     /// They are online, and the measurement does not know them.
@@ -34,11 +36,13 @@ pub enum Remark {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "none of the CPUs that were measured on this host, {measured}, may be used now by this \
-     process, which has {allowed}; 'seatmap measure' measures these"
+     process, which has {allowed}{}; 'seatmap measure' measures these",
+    if .holder.is_unknown() { String::new() } else { format!(", as {}", .holder.or("")) }
 )]
 pub struct NothingUsable {
     measured: CpuList,
     allowed: CpuList,
+    holder: Holder,
 }
 
 impl fmt::Display for Remark {
@@ -47,12 +51,12 @@ impl fmt::Display for Remark {
             Remark::Offline(cpus) => {
                 write!(f, "{} {} offline now, and left out", cpus.named(), are(cpus))
             }
-            Remark::Forbidden(cpus, allowed) => write!(
-                f,
-                "{} {} left out: this process may use {allowed} alone, by its cpuset or a taskset",
-                cpus.named(),
-                are(cpus)
-            ),
+            Remark::Forbidden(cpus, allowed, holder) => {
+                write!(f, "{} {} left out: ", cpus.named(), are(cpus))?;
+                write!(f, "this process may use {allowed} alone")?;
+                let reason = holder.or("by its cpuset or a taskset");
+                write!(f, "{} {reason}", if holder.is_unknown() { "," } else { ":" })
+            }
             Remark::SetApart(cpus) => write!(
                 f,
                 "{} {} left out: the kernel was started to set {} apart (isolcpus, nohz_full); \
@@ -149,7 +153,8 @@ pub fn of_host(profile: &Profile, here: &Cpus) -> Result<Usable, NothingUsable> 
     // CPUs that are set apart can still be named; any other way there is nothing to place on.
     if usable.is_empty() && !left.meets(&set(&here.set_apart)) {
         let allowed = CpuList(here.allowed.clone());
-        return Err(NothingUsable { measured: measured.list(), allowed });
+        let holder = Holder::of(&measured);
+        return Err(NothingUsable { measured: measured.list(), allowed, holder });
     }
     // Missing CPUs come before those that could be measured besides.
     remarks.splice(0..0, left_out(&left, here));
@@ -204,7 +209,7 @@ fn left_out(left: &CpuSet, here: &Cpus) -> Vec<Remark> {
     let allowed = CpuList(here.allowed.clone());
     let all = [
         Remark::Offline(offline.list()),
-        Remark::Forbidden(forbidden.list(), allowed),
+        Remark::Forbidden(forbidden.list(), allowed, Holder::of(&forbidden)),
         Remark::SetApart(set_apart.list()),
     ];
     let counts = [offline.len(), forbidden.len(), set_apart.len()];

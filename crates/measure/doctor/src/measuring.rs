@@ -8,6 +8,7 @@ use seatmap_machine::{Environment, Topology};
 use seatmap_os::Root;
 use seatmap_os::brake::Brake;
 use seatmap_os::cpus::Cpus;
+use seatmap_os::holder::Holder;
 use seatmap_os::quota::{self, Quota, Quotas};
 use seatmap_os::rights;
 use seatmap_os::steal::CpuTime;
@@ -335,14 +336,10 @@ fn cpuset(cpus: &Cpus, cells: &BTreeMap<String, CpuSet>) -> Diagnosis {
             format!("this process may use {} of {} online", allowed.named(), cpus.online.len());
         let missing = cpus.online.iter().filter(|cpu| !cpus.allowed.contains(cpu));
         let missing: CpuSet = missing.copied().collect();
-        let holders: Vec<String> = cells
-            .iter()
-            .filter(|(_, cell)| cell.meets(&missing))
-            .map(|(name, cell)| format!("the cell {name} has {}", cell.named()))
-            .collect();
+        let holder = Holder::among(cells, &missing);
         // Outside its control group this process would break the promise of the cell.
-        if !holders.is_empty() {
-            let found = format!("{found}: {}", holders.join(", "));
+        if !holder.is_unknown() {
+            let found = format!("{found}: {}", holder.cells());
             let remedy = Remedy::advice("measure after the cell has ended ('seatmap cell list')");
             return diagnosis("cpuset", Severity::Info, found, Some(remedy));
         }

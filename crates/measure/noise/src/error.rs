@@ -1,6 +1,7 @@
 //! Why noise could not be measured.
 
 use seatmap_document::Blame;
+use seatmap_os::holder::Holder;
 use seatmap_os::{CpuError, cpu_list};
 use std::io;
 use std::path::PathBuf;
@@ -20,14 +21,16 @@ pub enum Error {
     Cpu(CpuError),
     /// A CPU outside the cpuset that the meters are in.
     #[error(
-        "CPU {cpu} is outside the cpuset {cpuset} that the meter is in; measure from a cpuset that \
-         holds it"
+        "CPU {cpu} is outside the cpuset {cpuset} that the meter is in: {}",
+        .holder.or("measure from a cpuset that holds it")
     )]
     Cpuset {
         /// The CPU.
         cpu: u32,
         /// Its path below the hierarchy's root.
         cpuset: String,
+        /// The cell that has the CPU, if one does.
+        holder: Holder,
     },
     /// The kernel refuses a thread, or its seat, for another reason.
     #[error("no meter could be seated on CPU {cpu}")]

@@ -1,10 +1,11 @@
 //! The seat of a meter's thread: taken before, checked after.
 
 use super::error::Error;
-use seatmap_os::CpuList;
 use seatmap_os::affinity;
 use seatmap_os::cpus::Cpus;
+use seatmap_os::holder::Holder;
 use seatmap_os::sched;
+use seatmap_os::{CpuList, CpuSet};
 use std::path::PathBuf;
 
 /// Enters the groups, sits on the CPU, and checks that both took effect.
@@ -93,7 +94,8 @@ fn refused(cpu: u32, source: std::io::Error) -> Error {
 fn outside(cpu: u32, source: std::io::Error) -> Error {
     match std::fs::read_to_string("/proc/thread-self/cpuset") {
         Ok(cpuset) if source.raw_os_error() == Some(libc::EINVAL) => {
-            Error::Cpuset { cpu, cpuset: cpuset.trim().to_owned() }
+            let holder = Holder::of(&CpuSet::single(cpu));
+            Error::Cpuset { cpu, cpuset: cpuset.trim().to_owned(), holder }
         }
         _ => Error::Seat { cpu, source },
     }

@@ -73,7 +73,11 @@ fn fix(request: &PlaceRequest, pus: &Pus, problem: &mut Problem) -> Result<(), P
         let pu = pus.index_of(*os).ok_or(PlaceError::NoSuchPu(*os))? as u32;
         let slot = (0..problem.slots() as u32)
             .find(|slot| problem.pu_of_slot[*slot as usize] == pu && is_free(problem, *slot))
-            .ok_or(PlaceError::Crowded(*os))?;
+            .ok_or_else(|| {
+                let tasks = request.pattern.tasks;
+                let pus = pus.os.len();
+                PlaceError::Crowded { os: *os, tasks, pus, most: tasks.div_ceil(pus).max(1) }
+            })?;
         problem.fixed[*task] = Some(slot);
     }
     Ok(())

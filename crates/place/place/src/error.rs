@@ -63,8 +63,21 @@ pub enum PlaceError {
     #[error("task {} is fixed, and the pattern has {}, counted from 0", .0, counted(*.1, "task"))]
     NoSuchTask(usize, usize),
     /// More tasks fixed on a PU than it can take.
-    #[error("more tasks are fixed on PU {0} than may sit there")]
-    Crowded(u32),
+    #[error(
+        "more tasks are fixed on PU {os} than may sit there: the {} have {}, so that each PU takes \
+         at most {}; fix them on different PUs, or name fewer CPUs for tasks to share (--cpus)",
+        counted(*.tasks, "task"), counted(*.pus, "PU"), counted(*.most, "task")
+    )]
+    Crowded {
+        /// The PU, by OS index.
+        os: u32,
+        /// Tasks of the pattern.
+        tasks: usize,
+        /// PUs that they may sit on.
+        pus: usize,
+        /// The most tasks on one PU.
+        most: usize,
+    },
     /// Tasks fixed on two PUs of a group that takes one task.
     #[error(
         "tasks are fixed on PUs {} and {}, which share a {group}, and each takes one task \

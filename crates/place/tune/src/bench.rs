@@ -185,6 +185,7 @@ pub fn run(
         request.commands.iter().map(|command| room.contestant(command)).collect();
     let mut results = begun(request, &room);
     let runner = Runner::new(request.metric.clone()).raised(room.is_preferred());
+    let runner = runner.within(request.length.limit);
     let mut kept = request.kept.as_deref().map(Kept::new);
     let steps = request.length.runs(contestants.len());
     let session = Session {

@@ -3,8 +3,10 @@
 use crate::blocks::{self, Run};
 use crate::fingerprint::Fingerprint;
 use crate::metric::{Better, Metric};
+use crate::trial::TAKEN;
 use crate::verdict::{self, Comparison, Floor};
 use seatmap_document::DocumentError;
+use seatmap_os::holder::Holder;
 use seatmap_statistics::words::counted;
 use seatmap_statistics::{median, signed_rank};
 use serde::{Deserialize, Serialize};
@@ -155,10 +157,10 @@ impl Results {
 
     /// Adds a remark on runs that were void, since these CPUs were missing, once for each such
     /// list.
-    pub fn tell_void(&mut self, cpus: &str) {
+    pub fn tell_void(&mut self, cpus: &str, holder: &Holder) {
         let note = format!(
-            "runs were void and made again, since CPUs were taken away from them: {cpus} (a cpuset \
-             or a taskset was changed, or one went offline)"
+            "runs were void and made again, since CPUs were taken away from them: {cpus} ({})",
+            holder.or(TAKEN)
         );
         // A cpuset that keeps changing would fill the report with one sentence.
         if !self.seats.notes.contains(&note) {

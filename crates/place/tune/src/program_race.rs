@@ -69,7 +69,7 @@ pub fn run(
     let racing = Racing {
         request,
         field: &field,
-        runner: Runner::new(request.metric.clone()),
+        runner: Runner::new(request.metric.clone()).within(request.time),
         recorded: recorded.into_iter(),
         tuned: &mut tuned,
         stop,
@@ -254,8 +254,8 @@ impl Racing<'_> {
 /// Why a run that failed says nothing about its candidate, if so many tries may be made.
 fn excuse<'e>(field: &RaceField, error: &'e RaceError, tries: u32) -> Option<RaceEvent<'e>> {
     match error {
-        RaceError::Trial(TrialError::CpusTaken { cpus, .. }) if tries < VOID_TRIES => {
-            Some(RaceEvent::CpusTaken { cpus })
+        RaceError::Trial(TrialError::CpusTaken { cpus, holder, .. }) if tries < VOID_TRIES => {
+            Some(RaceEvent::CpusTaken { cpus, holder })
         }
         RaceError::Trial(_) | RaceError::Late { .. } => field.excuse(error, tries),
         _ => None,

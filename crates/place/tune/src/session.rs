@@ -229,9 +229,11 @@ impl Session<'_> {
             match self.runner.run(contestant, self.stop) {
                 Ok(Some(reading)) => return Ok(reading),
                 Ok(None) => return Err(End::Stopped),
-                Err(TrialError::CpusTaken { cpus, .. }) if tries < VOID_TRIES && !(self.stop)() => {
+                Err(TrialError::CpusTaken { cpus, holder, .. })
+                    if tries < VOID_TRIES && !(self.stop)() =>
+                {
                     tries += 1;
-                    results.tell_void(&cpus);
+                    results.tell_void(&cpus, &holder);
                     std::thread::sleep(VOID_PAUSE);
                 }
                 Err(error) => return Err(End::Failed(error)),

@@ -8,6 +8,7 @@ use process::{Ended, Started};
 use rustix::process::WaitStatus;
 use seatmap_document::printed_number;
 use seatmap_os::counter::Counter;
+use seatmap_os::holder::Holder;
 use seatmap_os::{CpuSet, cpu_list, scratch};
 use std::ffi::OsString;
 use std::fs::File;
@@ -15,6 +16,9 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use taken::Needed;
+
+/// The reasons for which CPUs are taken from a run, where no cell has them.
+pub(crate) const TAKEN: &str = "a cpuset or a taskset was changed, or one went offline";
 
 /// The end of what a failed command printed, in an error.
 const TAIL_BYTES: u64 = 2000;
@@ -142,8 +146,7 @@ pub enum TrialError {
     /// A CPU of the run was missing before it, during it or after it: a cpuset or a mask was
     /// changed, or it went offline.
     #[error(
-        "'{command}': the run is void, since its {} {} (a cpuset or a taskset was changed, or one \
-         went offline)",
+        "'{command}': the run is void, since its {} {}: {}",
         cpu_list::named(.cpus),
         if !*.is_back {
             "cannot be had now"
@@ -151,7 +154,8 @@ pub enum TrialError {
             "was not there all the time"
         } else {
             "were not all there during it"
-        }
+        },
+        .holder.or(TAKEN)
     )]
     CpusTaken {
         /// The command.
@@ -160,6 +164,8 @@ pub enum TrialError {
         cpus: String,
         /// Whether all are back.
         is_back: bool,
+        /// The cell that had them, if one had.
+        holder: Holder,
     },
     /// The CPUs of the run could not be looked at before it, during it or after it.
     #[error(
@@ -176,14 +182,18 @@ pub enum TrialError {
     },
     /// The metric's own command does not end.
     #[error(
-        "the metric '{metric}' had not ended after {limit:?} and was ended; let it print a number \
-         of the run at once, or let the command itself print it and read it with 'regex:PATTERN'"
+        "the metric '{metric}' had not ended after {limit:?}{} and was ended; let it print a \
+         number of the run at once, or let the command itself print it and read it with \
+         'regex:PATTERN'",
+        if *.is_whole_time { ", all the time that --seconds gives," } else { "" }
     )]
     MetricLate {
         /// The metric.
         metric: String,
         /// How long it may take.
         limit: Duration,
+        /// Whether that is the time of all runs together.
+        is_whole_time: bool,
     },
     /// Ratios need readings above 0.
     #[error(
@@ -224,17 +234,23 @@ pub struct Runner {
     raised: bool,
     /// How long the metric's own command may take.
     metric_limit: Duration,
+    /// Whether that is the time of all runs together.
+    is_whole_time: bool,
 }
 
 /// How long a metric's own command may take where nobody says. It prints a number of a run that is
 /// over.
 const METRIC_LIMIT: Duration = Duration::from_secs(30);
 
+/// The time that a metric's own command gets in any case: a shell takes milliseconds to start, and
+/// more on a busy computer.
+const LEAST_METRIC_LIMIT: Duration = Duration::from_secs(1);
+
 impl Runner {
     /// A runner that reads this metric.
     #[must_use]
     pub fn new(metric: Metric) -> Self {
-        Runner { metric, raised: false, metric_limit: METRIC_LIMIT }
+        Runner { metric, raised: false, metric_limit: METRIC_LIMIT, is_whole_time: false }
     }
 
     /// The same, with the kernel told to prefer the command to all other sessions (autogroups,
@@ -248,6 +264,17 @@ impl Runner {
     #[must_use]
     pub fn metric_limit(self, metric_limit: Duration) -> Self {
         Runner { metric_limit, ..self }
+    }
+
+    /// The same, where all runs together get this time: the metric's own command gets no more.
+    #[must_use]
+    pub fn within(self, time: Option<Duration>) -> Self {
+        match time.map(|time| time.max(LEAST_METRIC_LIMIT)) {
+            Some(time) if time < self.metric_limit => {
+                Runner { metric_limit: time, is_whole_time: true, ..self }
+            }
+            _ => self,
+        }
     }
 
     /// The metric.
@@ -407,6 +434,7 @@ impl Runner {
                 Err(TrialError::MetricLate {
                     metric: self.metric.to_string(),
                     limit: self.metric_limit,
+                    is_whole_time: self.is_whole_time,
                 })
             };
         };

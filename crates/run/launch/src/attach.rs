@@ -2,17 +2,23 @@
 
 use crate::allocator::SeatAllocator;
 use crate::error::LaunchError;
+use crate::halted;
 use crate::hampered::Hampered;
 use crate::pages::{self, Moved};
 use crate::pinner::Pinner;
 use crate::report::Report;
-use seatmap_os::task::{self, Task};
+use seatmap_document::visible;
+use seatmap_os::task::{self, Family, Task};
 use seatmap_os::{CpuSet, Root, Tid, affinity, proc_mount, visibility};
+use seatmap_statistics::words::{agreeing, counted};
 use std::collections::BTreeMap;
 
 /// The most looks for threads that were created meanwhile; a process that creates threads without
 /// end is not waited for.
 const LOOKS: usize = 16;
+
+/// The most children that a sentence names.
+const MOST_NAMED: usize = 8;
 
 /// Processes that run, whose threads are to be seated or whose pages are to move.
 #[derive(Debug)]
@@ -44,6 +50,9 @@ pub struct Attached {
     /// The command that gives the threads the masks back that they had before; `None` where no mask
     /// was changed.
     pub undo: Option<String>,
+    /// The processes that those which were seated have started, and that were not: a sentence about
+    /// each that has some.
+    pub children: Vec<String>,
     /// The processes whose pages moved, each with its nodes.
     pub moved: Vec<(Moved, CpuSet)>,
     /// Why the pages of the next process could not be moved.
@@ -56,6 +65,7 @@ impl AttachRequest {
     /// # Errors
     /// [`LaunchError`]: nothing was changed.
     pub fn run(self) -> Result<Attached, LaunchError> {
+        check_processes(&self.pids)?;
         if !self.force {
             check(&self.pids)?;
         }
@@ -68,7 +78,8 @@ impl AttachRequest {
             }
         };
         let undo = before.undo();
-        let mut attached = Attached { report, undo, moved: Vec::new(), failure: None };
+        let children = if report.is_some() { left_children(&self.pids) } else { Vec::new() };
+        let mut attached = Attached { report, undo, children, moved: Vec::new(), failure: None };
         let Some(pages) = self.pages else { return Ok(attached) };
         // The user is told of each process whose pages moved, also where those of the next cannot.
         for pid in self.pids {
@@ -92,6 +103,45 @@ impl PageMove {
         };
         Ok((pages::move_to(pid, &nodes)?, nodes))
     }
+}
+
+/// Checks that these are numbers of processes. A thread has a folder in `/proc` as well, which
+/// shows the whole process.
+fn check_processes(pids: &[Tid]) -> Result<(), LaunchError> {
+    pids.iter().try_for_each(|tid| match Family::of(*tid) {
+        Some(Family { pid, .. }) if pid != *tid => Err(LaunchError::IsThread { tid: *tid, pid }),
+        _ => Ok(()),
+    })
+}
+
+/// The living children of these processes that are not among them, a sentence a parent.
+fn left_children(pids: &[Tid]) -> Vec<String> {
+    let root = Root::new("/");
+    let each = pids.iter().filter_map(|pid| {
+        let threads = task::threads(*pid).ok()?;
+        let children = task::children(&root, *pid, &threads).ok()?;
+        let children: Vec<Tid> = children
+            .into_iter()
+            .filter(|child| !pids.contains(child) && task::lives(*child))
+            .collect();
+        let name = visible(&task::name(&root, *pid)?);
+        (!children.is_empty()).then(|| left_sentence(*pid, &name, &children))
+    });
+    each.collect()
+}
+
+fn left_sentence(pid: Tid, name: &str, children: &[Tid]) -> String {
+    let have = agreeing(children.len(), "was", "were");
+    let them = agreeing(children.len(), "it", "them");
+    let options: Vec<String> =
+        children.iter().take(MOST_NAMED).map(|child| format!("--pid {child}")).collect();
+    let rest = if children.len() > MOST_NAMED { " ..." } else { "" };
+    format!(
+        "{} of {name} ({pid}) {have} not seated: '--pid {pid} {}{rest}' seats {them} as well \
+         ('pgrep --parent {pid}' lists {them})",
+        counted(children.len(), "child process"),
+        options.join(" ")
+    )
 }
 
 /// Checks that these processes may be seated without `--force`. Process 1 and the kernel's own
@@ -142,6 +192,9 @@ fn seat_running(
                 pinner.meet(tid, *pid);
             }
         }
+    }
+    for process in halted::among(&Root::new("/"), pids.iter().copied()) {
+        pinner.note_halted(process.pid, &process.reason);
     }
     let report = Report::of(&pinner, pids.first().copied(), Hampered::default());
     Ok(Report { complete: true, ..report })
@@ -235,6 +288,16 @@ mod tests {
         let own = request(std::process::id() as Tid).run().unwrap();
         assert!(own.report.is_none() && own.moved.is_empty() && own.failure.is_none());
         assert_eq!(own.undo, None);
+    }
+
+    #[test]
+    fn children_that_were_not_seated_are_named_with_the_option() {
+        let one = "1 child process of sh (7) was not seated: '--pid 7 --pid 8' seats it as well \
+                   ('pgrep --parent 7' lists it)";
+        assert_eq!(left_sentence(7, "sh", &[8]), one);
+        let many = left_sentence(7, "sh", &[8; 12]);
+        assert!(many.starts_with("12 child processes of sh (7) were not seated:"), "{many}");
+        assert!(many.contains("--pid 8 ...' seats them"), "{many}");
     }
 
     #[test]

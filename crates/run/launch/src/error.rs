@@ -50,6 +50,17 @@ pub enum LaunchError {
     /// There is no process of this number.
     #[error("there is no process {0}")]
     NoSuchProcess(Tid),
+    /// The number is that of a thread which is not its process's first one.
+    #[error(
+        "{tid} is a thread of process {pid}: '--pid {pid}' seats the whole process, and '--pid \
+         {pid} --match tid:{tid}=CPUS' this thread alone"
+    )]
+    IsThread {
+        /// The thread.
+        tid: Tid,
+        /// Its process.
+        pid: Tid,
+    },
     /// It has ended, and is listed still.
     #[error("process {0} has ended, and is listed only until its parent asks how (a zombie)")]
     HasEnded(Tid),
@@ -74,6 +85,7 @@ impl Blame for LaunchError {
             LaunchError::Execute { .. }
                 | LaunchError::NoSuchProcess(_)
                 | LaunchError::HasEnded(_)
+                | LaunchError::IsThread { .. }
                 | LaunchError::NeedsForce { .. }
         )
     }

@@ -16,6 +16,7 @@ use crate::signals::{self, Came, Signals};
 use crate::tracer::Tracer;
 use crate::verifier::{MemoryReport, Verifier};
 use crate::watch::Watch;
+use seatmap_os::quota::QuotaWatch;
 use seatmap_os::{CpuSet, Root, affinity, interpreter, proc_mount};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -85,6 +86,8 @@ pub struct Launch<'a> {
     cell: Option<CellWatch>,
     link: Option<&'a mut Link>,
     shown: LivingReport,
+    /// The quotas of CPU time on the program, from its beginning.
+    quotas: QuotaWatch,
     /// The signal that holds the program in a stop, as the front has heard of it.
     stopped: Option<i32>,
     /// Whether this process was asked to stop, and stops as soon as the program has.
@@ -126,6 +129,7 @@ impl<'a> Launch<'a> {
             .group()
             .map_or(Ok(()), |members: &Path| std::fs::write(members, child.pid.to_string()))
             .map_err(LaunchError::system("move the program into its control group"))?;
+        let quotas = QuotaWatch::of(child.pid);
         let nodes = memory.as_ref().and_then(|memory| memory.nodes.clone());
         let mut tracer =
             Tracer::new(child.pid, verify_memory.map(|pace| Verifier::new(nodes, pace)));
@@ -149,6 +153,7 @@ impl<'a> Launch<'a> {
             cell,
             link,
             shown,
+            quotas,
             stopped,
             asked_to_stop,
         };
@@ -215,7 +220,8 @@ impl<'a> Launch<'a> {
     pub fn report(&mut self) -> Report {
         self.watch.last_look(&mut self.pinner);
         let report = Report::of(&self.pinner, Some(self.child.pid), self.tracer.hampered.clone());
-        let mut report = Report { memory: self.memory_report(), ..report };
+        let throttled = self.quotas.stops();
+        let mut report = Report { memory: self.memory_report(), throttled, ..report };
         if let Some(end) = self.cell.as_mut().and_then(CellWatch::end) {
             report.lose_the_cell(end, &self.pinner);
         }

@@ -31,6 +31,7 @@
 //! | [`elsewhere`] | the time that a thread was away from its seat |
 //! | `living` | the seating of a program that runs, shown to those who check it |
 //! | [`neighbours`] | other runs with seats on the CPUs of this one |
+//! | [`halted`] | programs that are stopped or frozen, so that they run nowhere |
 //! | [`hampered`] | programs that tracing prevents from doing something |
 //! | [`ending`], [`error`] | how the program ended, and how to end alike; why it could not start |
 #![deny(missing_docs)]
@@ -44,6 +45,7 @@ pub mod ending;
 pub mod error;
 pub mod executable;
 pub mod front;
+pub mod halted;
 pub mod hampered;
 pub mod in_cell;
 pub mod launch;

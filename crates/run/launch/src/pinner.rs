@@ -16,6 +16,7 @@ use crate::rule;
 use crate::runtimes::{Fit, Narrowed, Runtimes, fit};
 use crate::seats::Seat;
 use crate::threads::{Threads, Waited};
+use seatmap_os::holder::Holder;
 use seatmap_os::task;
 use seatmap_os::task::{Family, Task};
 use seatmap_os::{CpuSet, Tid, affinity};
@@ -178,6 +179,20 @@ impl Pinner {
             self.gone(tid);
         }
         renamed
+    }
+
+    /// Notes that the threads of a process, which have their masks, do not run.
+    pub fn note_halted(&mut self, pid: Tid, reason: &str) {
+        for tid in self.threads.tids() {
+            let Some(living) = self.threads.living(tid) else { continue };
+            let (true, Some(seat)) = (living.pid == pid, living.seat.clone()) else { continue };
+            if let Some(record) = self.threads.record(tid)
+                && record.trouble.is_none()
+            {
+                let cpus = seat.cpus.list();
+                record.trouble = Some(Trouble::Halted { cpus, reason: reason.to_owned() });
+            }
+        }
     }
 
     /// Looks a last time, at a thread that has ended and has not been reaped. Where thousands of
@@ -419,14 +434,15 @@ impl Pinner {
         let Some(record) = self.threads.record(tid) else { return };
         match given.map(|()| CpuSet::of_thread(tid)) {
             Ok(Ok(found)) if !affinity::is_as_given(&seat.cpus, &found) => {
-                record.trouble =
-                    Some(Trouble::Changed { cpus: seat.cpus.list(), to: found.list() });
+                let holder = Holder::that_drove_out(&seat.cpus.without(&found), &found);
+                let cpus = seat.cpus.list();
+                record.trouble = Some(Trouble::Changed { cpus, to: found.list(), holder });
             }
             // A thread that has ended since had the mask that it was given.
             Ok(_) => record.confirmed = true,
             // The thread was gone before, and never had the seat.
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
-            Err(error) => record.trouble = Some(Trouble::refused(&seat.cpus, &error)),
+            Err(error) => record.trouble = Some(Trouble::refused(tid, &seat.cpus, &error)),
         }
     }
 

@@ -3,8 +3,9 @@
 use crate::elsewhere::Elsewhere;
 use crate::policies::ThreadMemory;
 use crate::seats::Seat;
+use seatmap_os::holder::Holder;
 use seatmap_os::task::Task;
-use seatmap_os::{CpuList, CpuSet, Tid};
+use seatmap_os::{CpuList, CpuSet, Tid, sched};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -53,17 +54,24 @@ pub enum Trouble {
         reason: String,
     },
     /// The thread has another mask: another program, or most likely the program itself, set it.
-    #[error("its seat is {}, but its own affinity was changed to {to}", .cpus.named())]
+    #[error(
+        "its seat is {}, but {}its own affinity was changed to {to}",
+        .cpus.named(),
+        if .holder.is_unknown() { String::new() } else { format!("{}: ", .holder.or("")) }
+    )]
     Changed {
         /// The seat's CPUs.
         cpus: CpuList,
         /// The CPUs of the mask at the last look.
         to: CpuList,
+        /// The cell that has the seat, if one does.
+        holder: Holder,
     },
     /// Its control group does not allow its seat any more, and the kernel changed its mask.
     #[error(
-        "its seat is {}, which its control group does not allow now: it may run on {}",
+        "its seat is {}, which its control group does not allow now: {}it may run on {}",
         .cpus.named(),
+        if .holder.is_unknown() { String::new() } else { format!("{}; ", .holder.or("")) },
         .to.named()
     )]
     KeptOff {
@@ -71,24 +79,51 @@ pub enum Trouble {
         cpus: CpuList,
         /// The CPUs of the mask at the last look.
         to: CpuList,
+        /// The cell that has the seat, if one does.
+        holder: Holder,
+    },
+    /// The thread has its seat's mask, and cannot run: nothing but the mask was seen.
+    #[error("it was given {} and has not run since: {reason}", .cpus.named())]
+    Halted {
+        /// The seat's CPUs.
+        cpus: CpuList,
+        /// Why it does not run, and the command that lets it go on.
+        reason: String,
     },
     /// The thread had another mask for a while, and then its seat's again.
     #[error(
-        "its seat is {}, but it was elsewhere for {} by another's hand, or its own",
+        "its seat is {}, but it was elsewhere for {} {}",
         .cpus.named(),
-        spelled(*.lasted)
+        spelled(*.lasted),
+        if .holder.is_unknown() {
+            "by another's hand, or its own".to_owned()
+        } else {
+            format!("while {}", .holder.cells_then())
+        }
     )]
     WasElsewhere {
         /// The seat's CPUs.
         cpus: CpuList,
         /// For how long, over all such times.
         lasted: Duration,
+        /// The cell that had the seat at the last such time, if one had.
+        holder: Holder,
     },
 }
 
 impl Trouble {
-    pub(crate) fn refused(cpus: &CpuSet, error: &io::Error) -> Self {
-        Trouble::Refused { cpus: cpus.list(), reason: error.to_string() }
+    pub(crate) fn refused(tid: Tid, cpus: &CpuSet, error: &io::Error) -> Self {
+        Trouble::Refused { cpus: cpus.list(), reason: sched::mask_refusal(tid, error) }
+    }
+
+    /// The cell that has the thread's seat, as far as a look told.
+    fn into_holder(self) -> Option<Holder> {
+        match self {
+            Trouble::Refused { .. } | Trouble::Halted { .. } => None,
+            Trouble::Changed { holder, .. }
+            | Trouble::KeptOff { holder, .. }
+            | Trouble::WasElsewhere { holder, .. } => Some(holder),
+        }
     }
 }
 
@@ -139,12 +174,13 @@ impl Record {
     pub(crate) fn is_on_seat(&mut self) {
         self.confirmed = true;
         self.elsewhere.end();
-        self.trouble.take_if(|trouble| !matches!(trouble, Trouble::Refused { .. }));
+        let before = self.trouble.take_if(|trouble| !matches!(trouble, Trouble::Refused { .. }));
+        let holder = before.and_then(Trouble::into_holder).unwrap_or_default();
         let lasted = self.elsewhere.lasted();
         if let Some(seat) =
             self.seat.as_ref().filter(|_| lasted >= LONGEST_DETOUR && self.trouble.is_none())
         {
-            self.trouble = Some(Trouble::WasElsewhere { cpus: seat.cpus.list(), lasted });
+            self.trouble = Some(Trouble::WasElsewhere { cpus: seat.cpus.list(), lasted, holder });
         }
     }
 
@@ -168,10 +204,13 @@ impl Record {
         {
             return;
         }
+        let now: CpuSet = to.0.iter().copied().collect();
+        let seat: CpuSet = cpus.0.iter().copied().collect();
+        let holder = Holder::that_drove_out(&seat.without(&now), &now);
         self.trouble = Some(if is_kept_off() {
-            Trouble::KeptOff { cpus, to }
+            Trouble::KeptOff { cpus, to, holder }
         } else {
-            Trouble::Changed { cpus, to }
+            Trouble::Changed { cpus, to, holder }
         });
     }
 
@@ -234,7 +273,7 @@ mod tests {
     fn a_thread_that_was_refused_its_seat_has_not_left_it() {
         let mut record = seated();
         let refused = io::Error::from_raw_os_error(libc::EPERM);
-        record.trouble = Some(Trouble::refused(&CpuSet::single(1), &refused));
+        record.trouble = Some(Trouble::refused(7, &CpuSet::single(1), &refused));
         record.is_elsewhere(list(1), list(0), Some(0), || false);
         assert!(matches!(record.trouble, Some(Trouble::Refused { .. })), "{:?}", record.trouble);
     }

@@ -40,6 +40,9 @@ pub struct Report {
     /// before it starts it.
     #[serde(skip)]
     pub narrowed_lines: Vec<String>,
+    /// The quotas of CPU time that were used up while the program ran, a sentence each.
+    #[serde(skip)]
+    pub throttled: Vec<String>,
     /// The number of threads that were skipped on demand.
     pub skipped: usize,
     /// The number of threads that had no seat, the skipped left out.
@@ -190,6 +193,7 @@ impl Report {
             roaming: pinner.roaming().iter().map(|path| path.display().to_string()).collect(),
             narrowed_lines: later.map(|narrowed| narrowed.sentence(cpus)).collect(),
             narrowed: narrowed.map(|narrowed| narrowed.file.display().to_string()).collect(),
+            throttled: Vec::new(),
             skipped: pinner.threads.skipped(),
             unseated: pinner.threads.unseated(),
             tasks: seats.own().len(),

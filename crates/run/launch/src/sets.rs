@@ -19,7 +19,9 @@
 
 use seatmap_host::topology;
 use seatmap_machine::{Level, Topology};
+use seatmap_os::cpu_list::MAX_CPU;
 use seatmap_os::cpus::{self, Cpus};
+use seatmap_os::holder::Holder;
 use seatmap_os::{CpuList, CpuListError, CpuSet, Root};
 use std::collections::BTreeMap;
 
@@ -73,6 +75,9 @@ pub fn around(topology: &Topology, cpu: u32) -> CpuSet {
 /// The word before a plain list of CPUs that make up one seat.
 const CPUS: &str = "cpus";
 
+/// The most CPUs that a list of seats may name: each that there can be, once.
+const MOST_CPUS: usize = MAX_CPU as usize + 1;
+
 /// Why a list of seats was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetError {
@@ -90,6 +95,12 @@ pub enum SetError {
         /// The problem with it.
         source: CpuListError,
     },
+    /// More CPUs, each counted as often as it is named, than a list may have.
+    #[error("the list of seats names more than {MOST_CPUS} CPUs, the last in '{text}'")]
+    TooMany {
+        /// The member of the list with which it does.
+        text: String,
+    },
     /// A level that this machine does not have, or whose number it lacks.
     #[error("'{text}': this machine has {present}; 'seatmap show host' lists them")]
     Absent {
@@ -100,8 +111,9 @@ pub enum SetError {
     },
     /// A part of the machine whose CPUs this process may not use.
     #[error(
-        "'{text}' has {}, which this process may not use: its cpuset or a taskset forbids it; it \
-         may use {usable}, which 'seatmap show host' lists", .cpus.named()
+        "'{text}' has {}, which this process may not use: {}; it may use {usable}, which 'seatmap \
+         show host' lists",
+        .cpus.named(), .holder.or("its cpuset or a taskset forbids it")
     )]
     Forbidden {
         /// The member of the list.
@@ -110,6 +122,8 @@ pub enum SetError {
         cpus: CpuSet,
         /// The parts that it may use.
         usable: String,
+        /// The cell that has some of the CPUs, if one does.
+        holder: Holder,
     },
     /// The topology is needed and cannot be read.
     #[error("'{text}': {reason}")]
@@ -136,8 +150,18 @@ pub fn parse(
     text: &str,
     computer: &dyn Fn() -> Result<Computer, String>,
 ) -> Result<Vec<CpuSet>, SetError> {
-    let members = text.split(',').map(|member| seats(member.trim(), computer));
-    Ok(members.collect::<Result<Vec<_>, _>>()?.concat())
+    let mut all = Vec::new();
+    let mut count = 0;
+    for member in text.split(',').map(str::trim) {
+        let seats = seats(member, computer)?;
+        // A short text that says a long range again and again would take gigabytes.
+        count += seats.iter().map(CpuSet::len).sum::<usize>();
+        if count > MOST_CPUS {
+            return Err(SetError::TooMany { text: member.to_owned() });
+        }
+        all.extend(seats);
+    }
+    Ok(all)
 }
 
 /// The seats of one member.
@@ -146,11 +170,7 @@ fn seats(
     computer: &dyn Fn() -> Result<Computer, String>,
 ) -> Result<Vec<CpuSet>, SetError> {
     match member.split_once(':') {
-        Some((CPUS, list)) => {
-            let parts =
-                list.split('+').map(|part| cpus(part, member)).collect::<Result<Vec<_>, _>>()?;
-            Ok(vec![parts.concat().into_iter().collect()])
-        }
+        Some((CPUS, list)) => Ok(vec![joined(list, member)?.concat().into_iter().collect()]),
         Some((word, which)) if !word.starts_with(|first: char| first.is_ascii_digit()) => {
             let level = level(word).ok_or_else(|| SetError::Shape(member.to_owned()))?;
             let computer = computer()
@@ -171,6 +191,21 @@ fn level(word: &str) -> Option<Level> {
 fn cpus(list: &str, member: &str) -> Result<Vec<u32>, SetError> {
     let read = list.parse::<CpuList>();
     read.map(|list| list.0).map_err(|source| SetError::Cpus { text: member.to_owned(), source })
+}
+
+/// The lists that `+` joins.
+fn joined(lists: &str, member: &str) -> Result<Vec<Vec<u32>>, SetError> {
+    let mut parts = Vec::new();
+    let mut count = 0;
+    for part in lists.split('+') {
+        let part = cpus(part, member)?;
+        count += part.len();
+        if count > MOST_CPUS {
+            return Err(SetError::TooMany { text: member.to_owned() });
+        }
+        parts.push(part);
+    }
+    Ok(parts)
 }
 
 /// A part of the machine.
@@ -212,8 +247,7 @@ fn of_level(
     if which == "*" {
         return level.each().ok_or_else(|| level.absent(member));
     }
-    let parts = which.split('+').map(|part| cpus(part, member)).collect::<Result<Vec<_>, _>>()?;
-    match &parts[..] {
+    match &joined(which, member)?[..] {
         [one] => one.iter().map(|number| level.joined(&[*number], member)).collect(),
         several => Ok(vec![level.joined(&several.concat(), member)?]),
     }
@@ -272,7 +306,8 @@ impl NumberedParts<'_> {
 
     fn forbidden(&self, part: &Part, member: &str) -> SetError {
         let usable = self.named(self.usable().map(|(number, _)| number)) + &self.counted_among();
-        SetError::Forbidden { text: member.to_owned(), cpus: part.all.clone(), usable }
+        let text = member.to_owned();
+        SetError::Forbidden { text, cpus: part.all.clone(), usable, holder: Holder::of(&part.all) }
     }
 
     /// The CPUs that the numbers count, where that is not the whole machine.
@@ -327,6 +362,18 @@ mod tests {
         let sentence = "'core:8': this machine has core 0-7, of which this process may use core \
              5-7; 'seatmap show host' lists them";
         assert_eq!(refusal("core:8"), sentence);
+    }
+
+    #[test]
+    fn a_short_list_cannot_take_much_memory() {
+        let whole = format!("0-{MAX_CPU}");
+        let refusal = |text: &str| parse(text, &computer).unwrap_err();
+        let too_many = |text: String| SetError::TooMany { text };
+        let set = format!("cpus:{whole}");
+        assert_eq!(refusal(&vec![set.clone(); 1000].join(",")), too_many(set));
+        let sum = format!("cpus:{}", vec![whole.as_str(); 1000].join("+"));
+        assert_eq!(refusal(&sum), too_many(sum.clone()));
+        assert_eq!(refusal(&format!("{whole},{whole}")), too_many(whole));
     }
 
     #[test]

@@ -75,6 +75,7 @@ impl Report {
             .into_iter()
             .flatten()
             .chain(roaming)
+            .chain(self.throttled.iter().cloned())
             .chain(self.pages(|process| !process.is_elsewhere()))
             .collect()
     }
@@ -350,6 +351,7 @@ mod tests {
             roaming: Vec::new(),
             narrowed: Vec::new(),
             narrowed_lines: Vec::new(),
+            throttled: Vec::new(),
             skipped: 0,
             unseated: threads.iter().filter(|thread| !thread.has_seat()).count(),
             tasks: 4,

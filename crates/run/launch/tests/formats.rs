@@ -68,6 +68,7 @@ fn full() -> Report {
         roaming: vec!["/opt/server".into()],
         narrowed: vec!["/usr/bin/java".into()],
         narrowed_lines: Vec::new(),
+        throttled: Vec::new(),
         skipped: 0,
         unseated: 1,
         tasks: 3,

@@ -30,7 +30,6 @@ pub mod command;
 pub mod document;
 pub mod error;
 mod goroutines;
-mod halted;
 pub mod kind;
 pub mod library;
 pub mod method;

@@ -8,8 +8,9 @@ use crate::subject::Subject;
 use crate::talk::{Born, Talk};
 use crate::wakeups::{Ebpf, Parts, Perf};
 use crate::windows::Stretches;
-use crate::{Kind, Method, Observation, ObserveError, Window, halted, observation::Share};
+use crate::{Kind, Method, Observation, ObserveError, Window, observation::Share};
 use seatmap_document::with_causes;
+use seatmap_launch::halted::{self, HaltedProcess};
 use seatmap_os::sched::Times;
 use seatmap_os::{Root, Tid, proc_mount, visibility};
 use seatmap_pattern::{Edge, Outsider};
@@ -326,7 +327,10 @@ impl Session {
         // Its silence says nothing of a program that does not run.
         if shares.is_empty() {
             let pids: BTreeSet<Tid> = tasks.iter().map(|task| task.pid).collect();
-            unseen.extend(halted::sentences(&Root::new("/"), &pids));
+            let halted = halted::among(&Root::new("/"), pids);
+            unseen.extend(halted.iter().map(|HaltedProcess { pid, name, reason }| {
+                format!("anything of {name} ({pid}), which does not run: {reason}")
+            }));
         }
         Observation {
             methods: self.source.methods(),

@@ -11,6 +11,7 @@ use crate::limiting::Limiting;
 use crate::looks::{Leader, percent, seconds};
 use crate::process;
 use crate::seating::{CellCpus, Cpu, FORMAT, GroupBrake, Kernel, Process, Quota, Seating, Thread};
+use crate::snapshot::ALONE;
 use seatmap_invariant::invariant;
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::kernel::Scheduler;
@@ -181,11 +182,16 @@ impl Live {
             .choice
             .processes(&mut self.files)
             .unwrap_or_else(|_| self.leaders.keys().copied().collect());
+        // Of all programs none: one that has ended was chosen by something else.
+        let is_alone = self.choice == Choice::All && pids.is_empty();
         self.read_threads(&pids);
         self.read_moves();
         self.read_processes();
         self.check();
         self.files.note_the_hidden();
+        if is_alone {
+            self.files.note("threads", None, ALONE);
+        }
         let watched_ns = self.at_ns.saturating_sub(began_ns);
         let since_epoch =
             SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

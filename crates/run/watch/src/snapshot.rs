@@ -17,6 +17,10 @@ use seatmap_statistics::words::counted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
 
+/// The reason why there is nothing to see where no program is hidden and none has ended.
+pub(crate) const ALONE: &str =
+    "this program is alone in its PID namespace, and those outside are not shown";
+
 impl Seating {
     /// Why there is no program in it: the computer hides programs from this user, or they have
     /// ended.
@@ -61,6 +65,8 @@ pub struct Watcher {
     interrupts: Interrupts,
     limiting: Limiting,
     has_devices: bool,
+    /// Whether there was no other program to choose from when it began.
+    is_alone: bool,
     trace: Option<Trace>,
     /// Nanoseconds since the boot; tests set their own time.
     clock: Box<dyn Fn() -> u64 + Send>,
@@ -98,6 +104,7 @@ impl Watcher {
         let trace = options.trace.then(|| Trace::begin(&options.root, &pids));
         // Last, as these times are to be the most exact.
         let looks = Looks::begin(&mut files, &pids, &*clock);
+        let is_alone = pids.is_empty();
         let choice = choice.clone();
         let options = options.clone();
         let glances = 0;
@@ -113,6 +120,7 @@ impl Watcher {
             interrupts,
             limiting,
             has_devices,
+            is_alone,
             trace,
             clock,
         })
@@ -163,6 +171,7 @@ impl Watcher {
         let ended_ns = self.looks.begun_ns();
         // The next look is at those that still live.
         self.pids = found.leaders.keys().copied().collect();
+        self.is_alone &= self.pids.is_empty();
         let cpus = self.cpus(&found.threads, seconds(ended_ns.saturating_sub(begun_ns)));
         let processes = self.processes(&found, ended_ns);
         let quotas = self.limiting.quotas(&self.files);
@@ -170,6 +179,9 @@ impl Watcher {
         found.threads.iter_mut().for_each(|thread| thread.group = self.limiting.apart(thread.tid));
         self.limiting.turn();
         self.files.note_the_hidden();
+        if self.is_alone {
+            self.files.note("threads", None, ALONE);
+        }
         let looks = 2 + std::mem::take(&mut self.glances);
         let since_epoch =
             SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();

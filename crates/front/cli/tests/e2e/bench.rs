@@ -234,3 +234,15 @@ fn a_metric_that_hangs_ends_with_the_session() {
     assert!(sent.success());
     assert_eq!(child.wait().unwrap().code(), Some(1));
 }
+
+#[test]
+fn a_metric_gets_no_more_time_than_all_runs_together() {
+    let place = Place::new();
+    let metric = ["bench", "--seconds", "1", "--metric", "command:sleep 600; echo 1", "--", "true"];
+    let output = place.command(&metric).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    let sentence = "had not ended after 1s, all the time that --seconds gives, and was ended; let \
+                    it print a number of the run at once";
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains(sentence), "{told}");
+}

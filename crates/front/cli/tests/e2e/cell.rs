@@ -192,3 +192,26 @@ fn a_cell_that_ends_during_a_run_is_told_with_the_time() {
     let end = &report["cell_end"];
     assert!(end["by_lease"] == true && end["after_s"].as_f64().unwrap() < 4.0, "{end}");
 }
+
+/// Root of a user namespace finds `/` with an owner that stands for root of the host.
+#[test]
+fn a_user_namespace_is_named_where_its_root_is_not_the_hosts() {
+    let place = Place::new();
+    let options = ["--user", "--map-root-user"];
+    let mut command = Command::new("unshare");
+    command.args(options).arg(place.command(&[]).get_program()).args(["cell", "list"]);
+    // SAFETY: geteuid cannot fail and touches nothing.
+    if unsafe { libc::geteuid() } == 0 {
+        // Root itself keeps its files in a namespace of its own.
+        std::os::unix::process::CommandExt::uid(&mut command, 1000);
+    }
+    let output = command.current_dir("/").env("SEATMAP_RUN", "/run/seatmap-none").output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    if told.starts_with("unshare") {
+        return seatmap_needs::skipped!("no user namespace: {told}");
+    }
+    let sentence = "'/' belongs to a user that this user namespace does not know (65534 stands for \
+                    all of them), who can change what is in it; this needs root of the host, \
+                    outside of the namespace";
+    assert!(!output.status.success() && told.contains(sentence), "{told}");
+}

@@ -310,3 +310,40 @@ fn a_gathered_computer_and_a_twin_are_machines_too() {
     place.stdout(&["model", "fit", "xeon-e5-2680-2s", "-o", "twin.toml"]);
     assert!(place.stdout(&["import", "twin.toml", "-o", "twin.json"]).contains("with 32 PUs"));
 }
+
+#[test]
+fn a_file_that_another_verb_reads_is_sent_there() {
+    let place = Place::new();
+    place.file("m.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 5\n");
+    let pattern = "seatmap: m.mtx: this is a pattern, and not a machine; 'seatmap place --on \
+                   MACHINE --pattern m.mtx' takes it";
+    assert_eq!(place.one_line_refusal(&["import", "m.mtx"]), pattern);
+    place.stdout(&["measure", "--on", "epyc-7r13-2s", "--cpus", "0-3", "--quick", "-o", "m.json"]);
+    let machine = "seatmap: m.json: this is a machine, and not a pattern; '--on m.json' takes it, \
+                   and 'seatmap show m.json' shows it";
+    let place_it = ["place", "--on", "m.json", "--pattern", "m.json"];
+    assert_eq!(place.one_line_refusal(&place_it), machine);
+    place.file("snap.txt", "# FromNodeId ToNodeId\n10 2000000\n2000000 10\n");
+    assert!(place.one_line_refusal(&["import", "snap.txt"]).contains("a SNAP list of edges"));
+}
+
+/// The command in the error, executed where Graphviz is installed, makes a list with the edges of
+/// subgraphs.
+#[test]
+fn the_command_for_dot_reads_subgraphs() {
+    let place = Place::new();
+    place.file("g.dot", "graph { a -- b; subgraph { b -- c [weight=4] } }");
+    let refusal = place.one_line_refusal(&["place", "--on", "host", "--pattern", "g.dot"]);
+    let (_, command) = refusal.split_once("(Debian package graphviz): ").unwrap();
+    if !seatmap_needs::program("gvpr", &["-V"]) {
+        return;
+    }
+    let command = command.replace("OLD", "g.dot").replace("NEW.csv", "g.csv");
+    let made = std::process::Command::new("sh")
+        .args(["-c", &command])
+        .current_dir(place.folder())
+        .status()
+        .unwrap();
+    assert!(made.success(), "{command}");
+    assert_eq!(place.read("g.csv"), "from,to,bytes\na,b,1\nb,a,1\nb,c,4\nc,b,4\n");
+}

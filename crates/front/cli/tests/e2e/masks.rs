@@ -254,3 +254,35 @@ fn a_cell_that_has_lost_its_journal_is_restored_by_its_second_record() {
         assert!(!Path::new("/sys/fs/cgroup/cpuset/seatmap.one").exists());
     }
 }
+
+/// Nobody has used a taskset, and the cpuset is the cell's doing.
+#[test]
+fn the_cell_that_has_a_cpu_is_named_where_it_is_missed() {
+    let Some((cell, _taken)) = highest() else { return };
+    let place = Place::new();
+    let output = seatmap(&place, &[&["cell"], &make("calm", &cell)[..]].concat()).output().unwrap();
+    if !made(&output) {
+        return;
+    }
+    let cpu = cell.split('-').next().unwrap();
+    let reason = format!(
+        "the cell calm has CPU {cpu} ('seatmap cell list' shows it, 'seatmap cell destroy calm' \
+         ends it)"
+    );
+    let cpus = format!("cpus:{cpu}");
+    let place_on = ["place", "--on", "host", "--pattern", "ring:2", "--cpus", cpu];
+    let told = [
+        &["run", "--cpus", cpu, "--", "true"][..],
+        &["run", "--cpus", &cpus, "--", "true"],
+        &["bench", "--cpus", cpu, "--runs", "2", "--", "true"],
+        &["tune", "--cpus", cpu, "--", "true"],
+        &["measure", "--cpus", &format!("0,{cpu}")],
+        &place_on,
+    ]
+    .map(|arguments| stderr(&seatmap(&place, arguments).output().unwrap()));
+    let destroy = seatmap(&place, &["cell", "destroy", "calm"]).output().unwrap();
+    assert!(destroy.status.success(), "{}", stderr(&destroy));
+    for one in told {
+        assert!(one.contains(&reason) && !one.contains("taskset"), "{one}");
+    }
+}

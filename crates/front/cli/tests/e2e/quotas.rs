@@ -68,3 +68,20 @@ fn a_rank_that_a_quota_stops_is_named_with_its_group() {
     let blamed = doctor.lines().filter(|line| line.contains(":2")).count();
     assert_eq!(blamed, 1, "its ways are not blamed as well: {doctor}");
 }
+
+#[test]
+fn a_run_tells_of_it_with_the_file() {
+    let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done";
+    let Some((said, group)) = said_under_a_quota(&["run", "--cpus", "0", "--", "sh", "-c", busy])
+    else {
+        return;
+    };
+    let words = format!(
+        "seatmap: the quota of the control group /{group} (0.2 CPUs in periods of 10 ms) was used \
+         up in "
+    );
+    assert!(
+        said.contains(&words) && said.contains(&format!("{group}/cpu.cfs_quota_us)")),
+        "{said}"
+    );
+}

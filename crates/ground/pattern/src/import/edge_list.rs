@@ -1,16 +1,18 @@
 //! CSV lists of edges: `from,to,bytes[,messages]`.
 //!
 //! The first line names the columns, in any order. Tasks are numbers counted from 0, or names in
-//! the order in which they first occur, never both in one file. A pair may stand in several rows,
+//! the order in which they first occur, never both in one file. Of many numbers those that occur
+//! are tasks, named by them, where fewer than half do: crawled graphs number their vertices with
+//! gaps. A pair may stand in several rows,
 //! as in a log of messages: they are added up.
 
 use super::entries::{Entries, amount};
 use super::error::FEWER_TASKS;
 use super::rows::{Field, Row, rows};
 use super::{ImportError, Imported, Note};
-use crate::Edge;
 use crate::pattern::{MAX_TASKS, tasks_problem};
 use crate::words::quoted;
+use crate::{Edge, Pattern};
 use seatmap_statistics::words::counted;
 use std::collections::HashMap;
 
@@ -19,6 +21,12 @@ const COLUMNS: &str =
 const ROWS: &str = "each row has a field for every column of the first line";
 const TASKS: &str = "write all tasks as numbers counted from 0, or all as names";
 const AMOUNTS: &str = "bytes and messages are plain numbers";
+
+/// The largest number of a task: identifiers of crawled graphs have 32 bits.
+const MOST_NUMBER: usize = u32::MAX as usize;
+
+/// Up to this many tasks all numbers are tasks: those that do not occur are ranks which are silent.
+const SPARSE_FROM: usize = 4096;
 
 /// Whether the first row names the columns of a list of edges. An empty first field makes it the
 /// head of a matrix.
@@ -73,8 +81,31 @@ pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
     }
     let mut imported = entries.pattern(name, count);
     imported.pattern.names = names;
+    let note = compact(&mut imported.pattern).or(note);
     imported.notes.extend(note);
     Ok(imported)
+}
+
+/// Leaves out the numbers that no edge has, where those are most of many; the tasks are named by
+/// their numbers.
+fn compact(pattern: &mut Pattern) -> Option<Note> {
+    let of = pattern.tasks;
+    if of <= SPARSE_FROM || !pattern.names.is_empty() {
+        return None;
+    }
+    let mut used: Vec<usize> = pattern.edges.iter().flat_map(|edge| [edge.from, edge.to]).collect();
+    used.sort_unstable();
+    used.dedup();
+    if used.is_empty() || 2 * used.len() >= of {
+        return None;
+    }
+    for edge in &mut pattern.edges {
+        edge.from = used.binary_search(&edge.from).unwrap_or_default();
+        edge.to = used.binary_search(&edge.to).unwrap_or_default();
+    }
+    pattern.tasks = used.len();
+    pattern.names = used.iter().map(usize::to_string).collect();
+    Some(Note::Sparse { used: used.len(), last: of - 1 })
 }
 
 fn columns(head: &Row) -> Result<Columns, ImportError> {
@@ -138,13 +169,9 @@ impl Tasks {
         if field.text.is_empty() || (number.is_err() && !field.is_word()) {
             return wrong(format!("{} is not a task", quoted(&field.text)), TASKS);
         }
-        if matches!(number, Ok(number) if number >= MAX_TASKS) {
+        if matches!(number, Ok(number) if number > MOST_NUMBER) {
             return wrong(
-                format!(
-                    "task {}: a pattern's tasks are numbered 0 to {}",
-                    field.text,
-                    MAX_TASKS - 1
-                ),
+                format!("task {}: tasks are numbered 0 to {MOST_NUMBER}", field.text),
                 FEWER_TASKS,
             );
         }

@@ -14,6 +14,13 @@ pub enum Note {
     },
     /// A list of edges in which no edge has the task 0.
     FromOne,
+    /// A list of edges in which most numbers do not occur: those that do are the tasks.
+    Sparse {
+        /// The numbers that occur.
+        used: usize,
+        /// The largest number.
+        last: usize,
+    },
     /// A QAPLIB instance whose first matrix was taken because the user did not choose one.
     FirstOfTwo,
     /// The sizes of vertices, which say what moving one costs: nothing moves here.
@@ -40,6 +47,11 @@ impl fmt::Display for Note {
                 out,
                 "no edge has the task 0, and tasks are counted from 0; if the file counts from 1, \
                  subtract 1 or name the tasks with letters"
+            ),
+            Note::Sparse { used, last } => write!(
+                out,
+                "of the numbers up to {last} {used} occur: only these are tasks, each named by its \
+                 number"
             ),
             Note::FirstOfTwo => write!(
                 out,

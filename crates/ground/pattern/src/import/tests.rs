@@ -170,7 +170,7 @@ fn what_is_no_list() {
         "from,to,bytes\n0,a,5\n",
         "from,to,bytes\na,0,5\n",
         "from,to,bytes\n-1,0,5\n",
-        "from,to,bytes\n0,4000000000,5\n",
+        "from,to,bytes\n0,5000000000,5\n",
         "from,to,bytes\n0,1,-5\n",
         "from,to,bytes\n,1,5\n",
     ];
@@ -184,7 +184,7 @@ fn what_is_no_list() {
         line 2, column 3: 'a' among tasks that are written otherwise; write all tasks as numbers counted from 0, or all as names
         line 2, column 3: '0' among tasks that are written otherwise; write all tasks as numbers counted from 0, or all as names
         line 2, column 1: '-1' is not a task; write all tasks as numbers counted from 0, or all as names
-        line 2, column 3: task 4000000000: a pattern's tasks are numbered 0 to 1048575; merge tasks that stay together anyway
+        line 2, column 3: task 5000000000: tasks are numbered 0 to 4294967295; merge tasks that stay together anyway
         line 2, column 5: '-5' is not between 0 and 1e18, as amounts are; bytes and messages are plain numbers
         line 2, column 1: '' is not a task; write all tasks as numbers counted from 0, or all as names
         ");
@@ -294,4 +294,18 @@ fn numbers_that_mean_another_one_are_refused_in_every_format() {
             assert!(read(text.as_bytes(), "x", None).is_err(), "{text}");
         }
     }
+}
+
+#[test]
+fn numbers_with_gaps_are_the_names_of_the_tasks_that_occur() {
+    let imported = read(b"from,to,bytes\n7,4000000000,5\n7,100000,1\n", "x", None).unwrap();
+    assert_eq!(imported.pattern.names, ["7", "100000", "4000000000"]);
+    let edges: Vec<_> = imported.pattern.edges.iter().map(|edge| (edge.from, edge.to)).collect();
+    assert_eq!(edges, [(0, 1), (0, 2)]);
+    assert_eq!(
+        imported.notes[0].to_string(),
+        "of the numbers up to 4000000000 3 occur: only these are tasks, each named by its number"
+    );
+    let silent = read(b"from,to,bytes\n0,4000,5\n", "x", None).unwrap();
+    assert_eq!((silent.pattern.tasks, silent.pattern.names.len()), (4001, 0), "ranks are silent");
 }

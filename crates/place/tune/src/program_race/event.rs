@@ -2,6 +2,7 @@
 
 use crate::program_race::RaceError;
 use crate::session::TooLong;
+use seatmap_os::holder::Holder;
 
 /// Something that a race tells while it goes on.
 #[derive(Debug)]
@@ -37,6 +38,8 @@ pub enum RaceEvent<'a> {
     CpusTaken {
         /// The CPUs, as a list.
         cpus: &'a str,
+        /// The cell that had them, if one had.
+        holder: &'a Holder,
     },
     /// A run failed, and is made again: the race's CPUs were not all this process's for a moment.
     CpusetShrunk,

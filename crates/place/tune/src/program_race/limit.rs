@@ -21,7 +21,7 @@ pub(super) fn keep_to(
     hear: &mut dyn FnMut(RaceEvent<'_>),
 ) -> Result<(), RaceError> {
     let Some(limit_s) = request.time.map(|time| time.as_secs_f64()) else { return Ok(()) };
-    let runner = Runner::new(request.metric.clone());
+    let runner = Runner::new(request.metric.clone()).within(request.time);
     let reading = runner.run(&field.contestant(request, DEFAULT), stop)?;
     let run_s = reading.ok_or(RaceError::StoppedEarly)?.seconds;
     let all = field.entrants.len();

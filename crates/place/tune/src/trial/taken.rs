@@ -5,7 +5,8 @@
 use super::{Contestant, TrialError};
 use seatmap_os::CpuSet;
 use seatmap_os::cpus::Cpus;
-use std::cell::Cell;
+use seatmap_os::holder::Holder;
+use std::cell::{Cell, RefCell};
 use std::io;
 
 /// The CPUs that a run needs.
@@ -13,8 +14,9 @@ pub(super) struct Needed {
     cpus: CpuSet,
     /// Whether they belong to a cell, which this process is outside of.
     is_cell: bool,
-    /// Whether one was missing at any look, or a look failed.
-    was_short: Cell<bool>,
+    /// Whether one was missing at any look, or a look failed; and the cell that had them then, if
+    /// one had.
+    was_short: RefCell<Option<Holder>>,
     /// The error of a look that failed.
     failed: Cell<Option<io::Error>>,
     /// Reads the CPUs of this computer.
@@ -29,7 +31,7 @@ impl Needed {
             (None, Some(cpus)) => (cpus.clone(), false),
             (None, None) => (CpuSet::of_thread(0)?, false),
         };
-        let was_short = Cell::new(false);
+        let was_short = RefCell::default();
         Ok(Needed { cpus, is_cell, was_short, failed: Cell::default(), read: Cpus::read })
     }
 
@@ -38,10 +40,12 @@ impl Needed {
     pub(super) fn are_short(&self) -> bool {
         // Once short, short for good: the CPUs may be back at the next look, and the run is void
         // all the same.
-        if !self.was_short.get() {
-            self.was_short.set(!self.missing().is_empty());
+        let mut was_short = self.was_short.borrow_mut();
+        if was_short.is_none() {
+            let missing = self.missing();
+            *was_short = (!missing.is_empty()).then(|| self.holder(&missing));
         }
-        self.was_short.get()
+        was_short.is_some()
     }
 
     /// The error of a run that was short of CPUs.
@@ -53,7 +57,13 @@ impl Needed {
         }
         let is_back = missing.is_empty();
         let cpus = if is_back { self.cpus.to_string() } else { missing.to_string() };
-        TrialError::CpusTaken { command, cpus, is_back }
+        let holder = self.was_short.borrow().clone().unwrap_or_default();
+        TrialError::CpusTaken { command, cpus, is_back, holder }
+    }
+
+    /// The cell that has these CPUs. The own cell of the run has driven nobody out of it.
+    fn holder(&self, missing: &CpuSet) -> Holder {
+        if self.is_cell { Holder::default() } else { Holder::of(missing) }
     }
 
     /// Those that are missing now: all of them where this cannot be seen.

@@ -105,8 +105,8 @@ impl Key {
             libc::S_IFIFO if is_transfer => Kind::Pipe,
             libc::S_IFCHR | libc::S_IFDIR | libc::S_IFBLK => Kind::Other,
             // A descriptor whose mode has no kind is an anonymous inode, such as that of
-            // eventfd(2).
-            _ if is_transfer && self.has_descriptor => Kind::Eventfd,
+            // eventfd(2). In a call for an ordinary file the kernel wakes threads of its own.
+            0 if is_transfer && self.has_descriptor => Kind::Eventfd,
             _ => Kind::Other,
         }
     }
@@ -139,6 +139,7 @@ mod tests {
         assert_eq!(key(libc::SYS_sendto, 0).kind(), Kind::Socket);
         assert_eq!(key(libc::SYS_write, 0o600).kind(), Kind::Eventfd);
         assert_eq!(key(libc::SYS_write, libc::S_IFCHR).kind(), Kind::Other);
+        assert_eq!(key(libc::SYS_write, libc::S_IFREG | 0o644).kind(), Kind::Other);
         assert_eq!(key(libc::SYS_kill, 0).kind(), Kind::Other);
     }
 

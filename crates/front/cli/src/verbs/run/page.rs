@@ -154,6 +154,9 @@ pub fn attached(outcome: Attached, allow_unseated: bool, files: &Files) -> Resul
             output::tell(&moved.sentence(nodes));
         }
     }
+    if !files.quiet {
+        outcome.children.iter().for_each(|children| output::tell(children));
+    }
     if let Some(undo) = outcome.undo.filter(|_| !files.quiet) {
         output::tell(&format!("to undo this: {undo}"));
     }
@@ -169,7 +172,9 @@ pub fn attached(outcome: Attached, allow_unseated: bool, files: &Files) -> Resul
             "{count} of {threads} {} no seat; --allow-unseated accepts that",
             if count == 1 { "has" } else { "have" }
         ))),
-        (count, _) => Err(CliError::work(format!("{count} of {threads} could not be seated"))),
+        (count, _) => {
+            Err(CliError::work(format!("{count} of {threads} could not be seated and verified")))
+        }
     }
 }
 

@@ -263,3 +263,15 @@ fn work_on_the_computer_needs_more_of_proc_than_processes() {
         assert!(stderr.contains("/proc/stat is missing"), "{arguments:?}: {stderr}");
     }
 }
+
+#[test]
+fn an_empty_namespace_is_no_program_that_ended() {
+    if !can_make_namespaces() {
+        return;
+    }
+    let script = "mount -t proc proc /proc && exec \"$0\" \"$@\"";
+    let (code, stderr) = in_namespace(&Place::new(), script, &["top", "--once"]);
+    let sentence = "seatmap: no program can be seen: this program is alone in its PID namespace, \
+                    and those outside are not shown";
+    assert_eq!((code, stderr.trim_end()), (Some(2), sentence));
+}

@@ -189,3 +189,83 @@ fn a_process_that_is_not_there_is_refused() {
     let refusal = Place::new().one_line_refusal(&["run", "--cpus", &cpu, "--pid", &gone]);
     assert_eq!(refusal, format!("seatmap: there is no process {gone}"));
 }
+
+#[test]
+fn a_stopped_process_has_masks_and_no_verified_seats() {
+    let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+    let pid = child.id().to_string();
+    let state = || std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    // SAFETY: the child has not been waited for, so its number is still its own.
+    assert_eq!(unsafe { libc::kill(child.id() as libc::pid_t, libc::SIGSTOP) }, 0);
+    while !state().contains(") T ") {
+        std::thread::yield_now();
+    }
+    let cpu = two_cpus()[0].to_string();
+    let output = Place::new().command(&["run", "--cpus", &cpu, "--pid", &pid]).output().unwrap();
+    child.kill().and_then(|()| child.wait()).unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    let why = format!(
+        "it was given CPU {cpu} and has not run since: it is stopped; 'kill -CONT {pid}' lets it \
+         go on"
+    );
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains(&why) && !told.contains("yes"), "{told}");
+    assert!(told.contains("1 of 1 thread could not be seated and verified"), "{told}");
+}
+
+#[test]
+fn a_thread_is_not_taken_for_its_process() {
+    // SAFETY: the call cannot fail and touches nothing.
+    let tid = unsafe { libc::gettid() }.to_string();
+    let pid = std::process::id().to_string();
+    let cpu = two_cpus()[0].to_string();
+    let refusal = Place::new().one_line_refusal(&["run", "--cpus", &cpu, "--pid", &tid]);
+    let sentence = format!(
+        "seatmap: {tid} is a thread of process {pid}: '--pid {pid}' seats the whole process, and \
+         '--pid {pid} --match tid:{tid}=CPUS' this thread alone"
+    );
+    assert_eq!(refusal, sentence);
+}
+
+#[test]
+fn children_that_keep_their_cpus_are_named() {
+    let running = Running::of({
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "sleep 600 & echo ready; read line; kill $!"]).stdin(Stdio::piped());
+        shell
+    });
+    let pid = running.pid().to_string();
+    let cpu = two_cpus()[0].to_string();
+    let output = Place::new().command(&["run", "--cpus", &cpu, "--pid", &pid]).output().unwrap();
+    let child = only_child(running.pid());
+    // SAFETY: the shell has not been waited for, so its child's number is still that child's.
+    unsafe { libc::kill(child, libc::SIGKILL) };
+    let told = String::from_utf8(output.stderr).unwrap();
+    let sentence = format!(
+        "1 child process of sh ({pid}) was not seated: '--pid {pid} --pid {child}' seats it as well"
+    );
+    assert!(output.status.success() && told.contains(&sentence), "{told}");
+}
+
+#[test]
+fn a_deadline_is_named_where_the_kernel_refuses_the_mask() {
+    let deadline = ["--deadline", "--sched-runtime", "1000000", "--sched-deadline", "20000000"];
+    let mut command = Command::new("chrt");
+    command.args(deadline).args(["--sched-period", "20000000", "0", "sleep", "600"]);
+    if !installed("chrt") || !are_two(two_cpus()) {
+        return;
+    }
+    let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+    let pid = child.id().to_string();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let has_deadline = child.try_wait().unwrap().is_none();
+    let cpu = two_cpus()[0].to_string();
+    let output = Place::new().command(&["run", "--cpus", &cpu, "--pid", &pid]).output().unwrap();
+    let _ = child.kill().and_then(|()| child.wait());
+    if !has_deadline {
+        return seatmap_needs::skipped!("no thread gets a deadline here");
+    }
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("the thread's policy is SCHED_DEADLINE"), "{told}");
+}

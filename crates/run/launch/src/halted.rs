@@ -1,37 +1,42 @@
-//! Programs that do not run while they are observed: a signal stopped them, or a control group
-//! freezes them.
+//! Programs that do not run now: a signal stopped them, or a control group freezes them.
 
+use seatmap_document::visible;
 use seatmap_os::brake::{Brake, BrakeKind};
 use seatmap_os::hierarchy::Hierarchies;
 use seatmap_os::{Root, Tid, task};
-use std::collections::BTreeSet;
 
-/// A sentence about each of these processes that does not run now, with the command that lets it go
-/// on.
-pub fn sentences(root: &Root, pids: &BTreeSet<Tid>) -> Vec<String> {
-    let hierarchies = Hierarchies::read(root);
-    pids.iter().filter_map(|pid| sentence(root, &hierarchies, *pid)).collect()
+/// A process that does not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HaltedProcess {
+    /// Its number.
+    pub pid: Tid,
+    /// Its name, at most 15 bytes.
+    pub name: String,
+    /// Why it does not run, and the command that lets it go on.
+    pub reason: String,
 }
 
-fn sentence(root: &Root, hierarchies: &Hierarchies, pid: Tid) -> Option<String> {
+/// Those of these processes that do not run now.
+pub fn among(root: &Root, pids: impl IntoIterator<Item = Tid>) -> Vec<HaltedProcess> {
+    let hierarchies = Hierarchies::read(root);
+    pids.into_iter().filter_map(|pid| halted(root, &hierarchies, pid)).collect()
+}
+
+fn halted(root: &Root, hierarchies: &Hierarchies, pid: Tid) -> Option<HaltedProcess> {
     let threads = task::of_process(root, pid).ok()?;
-    let name = &threads.first()?.name;
+    let name = visible(&threads.first()?.name);
     // The state of a frozen thread is the one in which it was frozen, so that its group tells.
     if let Some(brake) = freezer(root, hierarchies, pid) {
-        return Some(format!(
-            "anything of {name} ({pid}), which does not run: its control group {} is {}; \
-             '{}' lets it go on",
-            brake.group,
-            brake.words(),
-            brake.release()
-        ));
+        let group = &brake.group;
+        let is = brake.words();
+        let release = brake.release();
+        let reason = format!("its control group {group} is {is}; '{release}' lets it go on");
+        return Some(HaltedProcess { pid, name, reason });
     }
     // T: by a signal; t: by a debugger (proc_pid_stat(5)).
     threads.iter().all(|thread| ['T', 't'].contains(&thread.state)).then(|| {
-        format!(
-            "anything of {name} ({pid}), which does not run: it is stopped; 'kill -CONT {pid}' \
-             lets it go on"
-        )
+        let reason = format!("it is stopped; 'kill -CONT {pid}' lets it go on");
+        HaltedProcess { pid, name, reason }
     })
 }
 
@@ -51,7 +56,7 @@ mod tests {
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let pid = child.id() as Tid;
         let root = Root::new("/");
-        let found = || sentences(&root, &BTreeSet::from([pid]));
+        let found = || among(&root, [pid]);
         let before = found();
         // SAFETY: the child has not been waited for, so that its number is its own.
         unsafe { libc::kill(pid, libc::SIGSTOP) };
@@ -61,7 +66,9 @@ mod tests {
         }
         let stopped = found();
         child.kill().and_then(|()| child.wait()).unwrap();
-        assert_eq!(before, Vec::<String>::new());
-        assert!(stopped[0].ends_with(&format!("'kill -CONT {pid}' lets it go on")), "{stopped:?}");
+        assert_eq!(before, []);
+        let [stopped] = &stopped[..] else { panic!("{stopped:?}") };
+        assert_eq!((stopped.pid, stopped.name.as_str()), (pid, "sleep"));
+        assert_eq!(stopped.reason, format!("it is stopped; 'kill -CONT {pid}' lets it go on"));
     }
 }

@@ -1,0 +1,111 @@
+//! The reason why a CPU that runs is closed to this process: a cell that stands, as far as this
+//! program knows of cells, or else a cpuset or a taskset.
+//!
+//! Cells are made above this crate, so the program says at its start how they are listed
+//! ([`learn_cells_from`]). A process that has not said so blames no cell.
+
+use crate::CpuSet;
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// Lists the cells that stand now: the CPUs of each, by its name.
+pub type ListCells = fn() -> BTreeMap<String, CpuSet>;
+
+static CELLS: OnceLock<ListCells> = OnceLock::new();
+
+/// Lists cells in this way from now on. The first way stays.
+pub fn learn_cells_from(list: ListCells) {
+    CELLS.get_or_init(|| list);
+}
+
+/// The cells that have CPUs which this process does without.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Holder {
+    /// Each cell's name, and those of the CPUs that it has.
+    cells: Vec<(String, CpuSet)>,
+}
+
+impl Holder {
+    /// The holder of CPUs that this process may not use.
+    #[must_use]
+    pub fn of(missing: &CpuSet) -> Self {
+        CELLS.get().map(|list| Holder::among(&list(), missing)).unwrap_or_default()
+    }
+
+    /// The holder of the CPUs that a thread was moved off. A cell in which it sits even now has not
+    /// driven it out.
+    #[must_use]
+    pub fn that_drove_out(missing: &CpuSet, now: &CpuSet) -> Self {
+        let mut holder = Holder::of(&missing.with(now));
+        holder.cells.retain(|(_, cpus)| !cpus.meets(now));
+        holder
+    }
+
+    /// The holder of these CPUs among these cells.
+    #[must_use]
+    pub fn among(cells: &BTreeMap<String, CpuSet>, missing: &CpuSet) -> Self {
+        let cells = cells.iter().filter(|(_, cpus)| cpus.meets(missing));
+        Holder { cells: cells.map(|(name, cpus)| (name.clone(), cpus.within(missing))).collect() }
+    }
+
+    /// Whether no cell has them.
+    #[must_use]
+    pub fn is_unknown(&self) -> bool {
+        self.cells.is_empty()
+    }
+
+    /// Each cell with its CPUs, in words: `the cell quiet has CPU 1`.
+    #[must_use]
+    pub fn cells(&self) -> String {
+        self.each("has")
+    }
+
+    /// The same of cells that may have ended since.
+    #[must_use]
+    pub fn cells_then(&self) -> String {
+        self.each("had")
+    }
+
+    fn each(&self, verb: &str) -> String {
+        let each = self.cells.iter().map(|(name, cpus)| {
+            let cpus = cpus.named();
+            format!("the cell {name} {verb} {cpus}")
+        });
+        each.collect::<Vec<_>>().join(", ")
+    }
+
+    /// The reason in words, with the commands that show and end the cells; `otherwise` where no
+    /// cell has the CPUs.
+    #[must_use]
+    pub fn or(&self, otherwise: &str) -> String {
+        let [(first, _), rest @ ..] = self.cells.as_slice() else { return otherwise.to_owned() };
+        let it = if rest.is_empty() { "it" } else { "them" };
+        format!(
+            "{} ('seatmap cell list' shows {it}, 'seatmap cell destroy {first}' ends {})",
+            self.cells(),
+            if rest.is_empty() { "it" } else { "the first" }
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(cpus: &str) -> CpuSet {
+        CpuSet::of_list(cpus).unwrap()
+    }
+
+    #[test]
+    fn the_cells_that_have_the_cpus_are_named() {
+        let cells =
+            BTreeMap::from([("bench-7".to_owned(), set("2-3")), ("calm".to_owned(), set("5"))]);
+        let holder = |cpus: &str| Holder::among(&cells, &set(cpus));
+        let one = "the cell bench-7 has CPU 3 ('seatmap cell list' shows it, 'seatmap cell destroy \
+                   bench-7' ends it)";
+        assert_eq!(holder("1,3").or("a taskset"), one);
+        assert_eq!(holder("2-5").cells(), "the cell bench-7 has CPUs 2,3, the cell calm has CPU 5");
+        assert!(holder("0-1").is_unknown());
+        assert_eq!(holder("0-1").or("a taskset"), "a taskset");
+    }
+}
