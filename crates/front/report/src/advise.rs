@@ -135,7 +135,7 @@ fn talks(evidence: &Evidence) -> String {
         "its threads were not seen to talk to each other".to_owned()
     } else {
         format!(
-            "{} messages/s in {} of threads",
+            "messages between its threads: {}/s, in {}",
             three_digits(talk.inside_per_s),
             counted(talk.pairs, "pair")
         )
@@ -233,7 +233,7 @@ fn at_most(most: &MostGain) -> String {
         percent => format!("{} % of its time", figure(percent, if percent < 10.0 { 2 } else { 0 })),
     };
     format!(
-        "{rate} messages/s x {} (farthest CPUs {}, best seats {}) on {}: {share}",
+        "messages: {rate}/s x {} (farthest CPUs {}, best seats {}) on {}: {share}",
         time(step_ns),
         time(effect.farthest_ns),
         time(effect.farthest_ns - step_ns),
@@ -249,10 +249,10 @@ fn tried(trial: &TrialResult) -> String {
         .collect();
     let none = "no seats".to_owned();
     format!(
-        "{} in {} of {} rounds, {}; the default against itself {}",
+        "{} in {}, of which {} counted, {}; the default against itself {}",
         if arms.is_empty() { none } else { arms.join(", ") },
+        counted(trial.rounds, "round"),
         trial.counted,
-        trial.rounds,
         lasting(trial.seconds),
         difference(trial.control)
     )
@@ -336,8 +336,8 @@ fn not_tried(why: &NoTrial) -> &'static str {
              with --metric"
         }
         NoTrial::Goroutines => {
-            "its goroutines move among its threads, so that seats of threads mean nothing: 'seatmap \
-             tune -- COMMAND' races CPUs for the whole of it"
+            "its goroutines move among its threads, so that seats of threads mean nothing: \
+             'seatmap tune -- COMMAND' races CPUs for the whole of it"
         }
         NoTrial::NoSeats => "there are no seats that differ from what the kernel does",
         NoTrial::Ended => "seats could matter, and it ended before any could be tried",

@@ -26,7 +26,7 @@ pub struct Advice {
     /// The command to paste, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paste: Option<Paste>,
-    /// What was seen.
+    /// The figures that it rests on.
     pub evidence: Evidence,
 }
 

@@ -187,7 +187,7 @@ fn by_others(evidence: &Evidence) -> Option<Conclusion> {
         return Some(Conclusion::cannot(Reason::Steal, Confidence::High));
     }
     let is_crowded = evidence.neighbours.percent >= NEIGHBOURS_PERCENT;
-    // A client on the same computer is no stranger: without it the program would do nothing.
+    // A client on the same computer does not count: without it the program would do nothing.
     let clients = evidence.talk.iter().flat_map(|talk| &talk.clients);
     let by_clients: f64 =
         clients.map(|client| client.percent).sum::<f64>() / evidence.cpu_count.max(1) as f64;

@@ -53,12 +53,12 @@ pub struct Evidence {
     pub quotas: Vec<String>,
     /// Masks, quotas and seats that are wrong, as `seatmap check` finds them, the gravest first.
     pub findings: Vec<Finding>,
-    /// Who talks to whom; null where that could not be seen.
+    /// Its messages; null where that could not be seen.
     pub talk: Option<ProgramTalk>,
     /// Why the talk could not be seen, where it could not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub talk_unseen: Option<String>,
-    /// What seats could save at most; null where the distances or the talk are not known.
+    /// The most that seats could save; null where the distances or the talk are not known.
     pub most_gain: Option<MostGain>,
     /// The trial of seats; null where none was made.
     pub trial: Option<TrialResult>,

@@ -1,10 +1,9 @@
 //! Says what to do with one program on this computer: *do this*, *leave it*, or *cannot tell here*.
 //!
 //! It looks for a few seconds at what limits the program, computes how much its seats could matter
-//! at most, and tries seats only where that is much. The looking is apart from the concluding: a
-//! [`conclude`](conclusion::conclude) that knows neither a clock nor a process takes the
-//! [`Evidence`] and returns a [`Conclusion`], so that each rule is tested on evidence that is made
-//! up.
+//! at most, and tries seats only where that is much. The looking is apart from the concluding: the
+//! function in `conclusion` knows neither a clock nor a process. It takes the [`Evidence`] and
+//! returns a [`Conclusion`], so that each rule is tested on evidence that is made up.
 //!
 //! | module | holds |
 //! |---|---|

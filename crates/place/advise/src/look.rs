@@ -13,6 +13,7 @@ use seatmap_launch::runtime::is_of_go;
 use seatmap_machine::Topology;
 use seatmap_observe::{End, Means, Observation, ObserveError, Session};
 use seatmap_os::{CpuSet, Root, Tid, task};
+use seatmap_statistics::words::counted_number;
 use seatmap_watch::seating::{Cpu, Thread};
 use seatmap_watch::{Choice, Criteria, Gravity, Seating, WatchOptions, Watcher, judge};
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,7 +38,7 @@ const OPENMP: [&str; 3] = ["libgomp.so", "libomp.so", "libiomp5.so"];
 /// A look that is over.
 #[derive(Debug)]
 pub struct Look {
-    /// What was seen.
+    /// The figures.
     pub evidence: Evidence,
     /// The threads and their talk, where that could be seen.
     pub observation: Option<Observation>,
@@ -79,7 +80,7 @@ impl Running {
             Scope::Command(_) => None,
         };
         let mut pids = watcher.as_ref().map(Watcher::pids).unwrap_or_default();
-        // A choice such as the children of a shell may hold this process, which is no part of it.
+        // A choice such as the children of a shell may hold this process, which does not belong to it.
         pids.retain(|pid| *pid != own_pid());
         let (session, unseen) = match Session::begin(None, Means::Best, &scope.subject(&pids)) {
             Ok(session) => (Some(session), None),
@@ -202,7 +203,7 @@ fn typed(scope: &Scope) -> Option<String> {
 }
 
 fn quota(quota: &seatmap_watch::seating::Quota) -> String {
-    format!("{} CPUs ({})", quota.cpus, quota.file)
+    format!("{} ({})", counted_number(quota.cpus, "CPU"), quota.file)
 }
 
 /// Whether a process has a runtime of OpenMP in its memory. One whose mappings cannot be read is

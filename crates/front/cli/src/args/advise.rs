@@ -35,8 +35,8 @@ pub struct Advise {
     /// its clients on this computer.
     #[arg(long, value_name = "METRIC", value_parser = Metric::parse)]
     pub metric: Option<Metric>,
-    /// How long seats are tried at most: 500ms, 10s, 2m; a number alone is seconds. By default 18 s,
-    /// and with --prove a minute.
+    /// How long seats are tried at most: 10s, 2m; a number alone is seconds. By default 18 s, and
+    /// with --prove a minute.
     #[arg(long, value_name = "TIME", value_parser = trial)]
     pub seconds: Option<Duration>,
     /// Try seats for a minute, also where the look shows that they hardly matter.

@@ -1,5 +1,5 @@
-//! `seatmap advise`, on real programs. What it says of a busy one hangs on what runs beside it: the
-//! tests look at verdicts that do not, at masks, and at the document.
+//! `seatmap advise`, on real programs. Its words about a busy one hang on the programs beside it:
+//! the tests look at verdicts that do not, at masks, and at the document.
 
 use crate::auto::{Relay, until};
 use crate::common::{Guarded, Place, can_observe, kill, two_cpus};

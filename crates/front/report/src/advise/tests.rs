@@ -1,3 +1,5 @@
+//! Advice as it is printed: a screen for each verdict, and words for each reason.
+
 use super::*;
 use seatmap_advise::conclusion::Conclusion;
 use seatmap_advise::evidence::{BusyThread, Client, Neighbours, ProgramTalk};

@@ -1,3 +1,5 @@
+//! Each rule on evidence that is made up.
+
 use super::*;
 use crate::Advice;
 use crate::evidence::{Client, Neighbour, Neighbours};
@@ -78,7 +80,7 @@ fn neighbours_decide_only_where_the_program_waits_for_them() {
     };
     assert_eq!(verdict(&crowd(30.0)), (Verdict::CannotTell, Reason::Neighbours));
     assert_eq!(verdict(&crowd(2.0)), (Verdict::LeaveIt, Reason::NoneBetter));
-    // Its own client is no stranger.
+    // Its own client does not count.
     let mut driven = crowd(30.0);
     let client = Client { pid: 3, name: "client".to_owned(), per_s: 1e4, percent: 150.0 };
     driven.talk.as_mut().unwrap().clients = vec![client];
