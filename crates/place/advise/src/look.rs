@@ -80,7 +80,7 @@ impl Running {
             Scope::Command(_) => None,
         };
         let mut pids = watcher.as_ref().map(Watcher::pids).unwrap_or_default();
-        // A choice such as the children of a shell may hold this process, which does not belong to it.
+        // A choice such as the children of a shell may hold this process, which is not meant.
         pids.retain(|pid| *pid != own_pid());
         let (session, unseen) = match Session::begin(None, Means::Best, &scope.subject(&pids)) {
             Ok(session) => (Some(session), None),

@@ -82,7 +82,8 @@ fn a_process_that_is_hidden_is_not_called_gone() {
         return;
     }
     let script = "mount -t proc -o hidepid=2 proc /proc && { sleep 60 & hidden=$!; \
-                  exec setpriv --reuid 65534 --regid 65534 --clear-groups \"$0\" \"$@\" --pid $hidden; }";
+                  exec setpriv --reuid 65534 --regid 65534 --clear-groups \
+                  \"$0\" \"$@\" --pid $hidden; }";
     for verb in [&["check"][..], &["run", "--cpus", "0"]] {
         let mut command = Command::new("unshare");
         command
