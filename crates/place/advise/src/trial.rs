@@ -372,3 +372,63 @@ fn is_quiet(periods: &[Period]) -> bool {
     let least = periods.iter().map(|period| period.neighbours).fold(1.0, f64::min);
     most - least <= MOST_NEIGHBOURS_DIFFER
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The judgement of rounds of two defaults and one candidate, whose work is `ratio` of theirs,
+    /// with noise of 3 % and a drift of 1 % a round. In `crowded` rounds a neighbour came and went.
+    fn judged(ratio: f64, rounds: usize, crowded: usize, seed: u64) -> TrialResult {
+        let mut random = Xoshiro::new(seed);
+        let mut noise = || 0.97 + 0.06 * random.below(1000) as f64 / 1000.0;
+        let played: Vec<Vec<Option<Period>>> = (0..rounds)
+            .map(|round| {
+                let drift = 1.01_f64.powi(round as i32);
+                let is_crowded = round < crowded;
+                [1.0, 1.0, ratio]
+                    .iter()
+                    .enumerate()
+                    .map(|(arm, work)| {
+                        let disturbed = is_crowded && arm == 0;
+                        let rate = work * drift * noise() * if disturbed { 0.5 } else { 1.0 };
+                        Some(Period { rate, neighbours: if disturbed { 0.5 } else { 0.01 } })
+                    })
+                    .collect()
+            })
+            .collect();
+        let candidate = Candidate { name: "together".to_owned(), seats: Vec::new() };
+        let trial = Trial {
+            candidates: &[candidate],
+            tids: &[],
+            pids: &[],
+            cpus: &CpuSet::default(),
+            time: Duration::ZERO,
+            seed,
+            stop: &|| false,
+            tell: &|_| {},
+        };
+        let mut result = TrialResult::default();
+        trial.judge(&played, &mut result);
+        result
+    }
+
+    #[test]
+    fn seats_that_are_alike_are_seldom_told_apart_and_better_ones_are_found() {
+        let alike = (0..500).filter(|seed| judged(1.0, 20, 0, *seed).best().is_some()).count();
+        let better = (0..200).filter(|seed| judged(1.1, 20, 0, *seed).best().is_some()).count();
+        println!("alike: {alike} of 500 told apart; 10 % better: {better} of 200 found");
+        assert!(alike <= 5, "{alike} of 500");
+        assert!(better >= 190, "{better} of 200");
+        assert!((0..200).all(|seed| judged(0.9, 20, 0, seed).best().is_none()));
+    }
+
+    #[test]
+    fn rounds_with_a_neighbour_in_one_period_do_not_count() {
+        let some = judged(1.1, 20, 6, 1);
+        assert_eq!((some.rounds, some.counted, some.is_void()), (20, 14, false));
+        let most = judged(1.1, 20, 12, 1);
+        assert!(most.is_void() && most.counted == 8, "{most:?}");
+        assert!(judged(1.1, 5, 0, 1).is_void(), "too few for an interval");
+    }
+}
