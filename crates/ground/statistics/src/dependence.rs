@@ -210,7 +210,7 @@ mod tests {
                     held[0] += usize::from(holds(&shift(&values, 0.95).unwrap()));
                     held[1] += usize::from(holds(&shift_in_order(&values, 0.95).unwrap()));
                 }
-                println!("{count} values, {rho}: {held:?} of 1000");
+                eprintln!("{count} values, {rho}: {held:?} of 1000");
                 assert!(held[1] >= 930, "{count} values, rho {rho}: {held:?}");
             }
         }

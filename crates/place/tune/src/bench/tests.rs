@@ -53,11 +53,11 @@ fn commands_are_compared_and_every_run_is_told() {
     })
     .unwrap();
     assert!(matches!(end, End::Complete) && results.complete);
-    assert_eq!((told.len(), told.last()), (18, Some(&(18, 18))));
-    assert_eq!(
-        (&*results.begun, &*results.fingerprint.quiet, results.blocks().len()),
-        ("2026-11-25T20:00:00Z", "nobody", 6)
-    );
+    // Neighbours may come while this is tested, whose blocks are run again.
+    let runs = results.runs.len();
+    assert!((18..=36).contains(&runs) && results.blocks().len() >= 6, "{results:?}");
+    assert_eq!((told.len(), told.last()), (runs, Some(&(runs, runs))));
+    assert_eq!((&*results.begun, &*results.fingerprint.quiet), ("2026-11-25T20:00:00Z", "nobody"));
     assert!((results.comparisons[0].ratio - 1.1).abs() < 1e-12);
     let worse = results.check_limit(3.0).unwrap_err().to_string();
     assert_eq!(
