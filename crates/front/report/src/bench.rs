@@ -77,11 +77,7 @@ fn about(results: &Results) -> String {
     let metric =
         if results.metric == "time" { String::new() } else { format!(" of {}", results.metric) };
     let cut = if results.complete { "" } else { ", incomplete" };
-    let left_out = results.disturbed.as_ref().filter(|disturbed| disturbed.left_out);
-    let mut blocks = counted(results.blocks().len(), "block");
-    if let Some(disturbed) = left_out {
-        blocks = format!("{blocks} and {} left out", disturbed.blocks);
-    }
+    let blocks = counted(results.blocks().len(), "block");
     let kept = match results.fingerprint.quiet.as_str() {
         "nobody" => String::new(),
         way => format!(", kept quiet by {way}"),
