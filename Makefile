@@ -107,6 +107,7 @@ programs-in-c:
 figures: build
 	$(CARGO) build --release --locked --package seatmap-trace-c
 	bench/quiet/run --seatmap $(SEATMAP)
+	bench/aa/run --seatmap $(SEATMAP)
 	bench/observe/run $(SEATMAP)
 	bench/gains/run --seatmap $(SEATMAP)
 	bench/auto/run --seatmap $(SEATMAP)

@@ -24,7 +24,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
         .collect();
     let began = Instant::now();
     let itself = floor(&blocks, 1).ok_or("a session of many blocks has a floor")?;
-    let compared = comparisons(&blocks, 0.95, None);
+    let compared = comparisons(&blocks, 0.95, None, Some(&itself));
     let seconds = began.elapsed().as_secs_f64();
     let what = format!("judging {BLOCKS} blocks of 'seatmap bench' ({} compared)", compared.len());
     let got = format!("{seconds:.2} s, differences above {:.2} % shown", itself.floor_percent);

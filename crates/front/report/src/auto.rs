@@ -167,12 +167,25 @@ fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
     sentences.extend(
         outcome.metric_problem.as_ref().map(|problem| format!("The metric {}.", visible(problem))),
     );
+    sentences.extend(disturbed(outcome.disturbed));
     sentences.extend(swept(&outcome.sweeps));
     sentences.extend(refused(&outcome.sweeps));
     sentences.extend(left_alone(outcome.own));
     sentences.extend(moved(&outcome.held));
     sentences.extend(starved(&outcome.held));
     sentences
+}
+
+/// The periods beside which others did more than usual.
+fn disturbed(periods: usize) -> Option<String> {
+    (periods > 0).then(|| {
+        let were = if periods == 1 { "was" } else { "were" };
+        format!(
+            "{} {were} void: others took more of the CPUs than in other periods with the same \
+             seats.",
+            counted(periods, "period")
+        )
+    })
 }
 
 /// Why no seats were judged.
@@ -287,6 +300,7 @@ mod tests {
             messages_per_s: Some(1e5),
             no_seats: None,
             seconds: 20.0,
+            disturbed: 0,
             own: 1,
             metric_problem: None,
             end: None,
@@ -347,6 +361,8 @@ mod tests {
             late.contains("The metric 'command:cat' had not ended after 10 s and was ended."),
             "{late}"
         );
+        let void = text(&Outcome { disturbed: 2, ..Outcome::default() }, &Metric::Switches);
+        assert!(void.contains("2 periods were void: others took more of the CPUs"), "{void}");
         assert!(late.starts_with("It failed after 0 s, before the program was observed"), "{late}");
         let outcome = |end, messages_per_s, no_seats| Outcome {
             end,

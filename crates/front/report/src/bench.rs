@@ -1,5 +1,7 @@
 //! Commands compared: what their runs show, in words.
 
+mod neighbours;
+
 use crate::about::counted;
 use crate::axis::Unit;
 use crate::duration::duration;
@@ -46,6 +48,7 @@ pub(crate) fn page(results: &Results) -> Page {
         .chain(baseline)
         .chain(notes)
         .chain(results.throttled.iter().map(|quotas| throttled(quotas)))
+        .chain(neighbours::sentences(results, &cpus(&results.seats.cpus)))
         .collect();
     Page {
         lead: vec![about(results)],
@@ -55,6 +58,8 @@ pub(crate) fn page(results: &Results) -> Page {
             Section::new("Readings").unit(direction(results)).with(table(results)),
             Section::new("In words").with(said),
             Section::page("Every block").with(blocks(results)),
+            Section::page("CPU time that others used during each run")
+                .with(neighbours::curves(results, names.clone())),
             Section::page("Computer and settings").with(settings(results)),
         ],
         footer: "Every block runs each command once and the first one twice, in random order.",
@@ -244,6 +249,10 @@ fn compared(results: &Results, found: &Comparison, with: &str) -> String {
     };
     let interval = interval([low, high].map(percent), results.confidence);
     match found.verdict {
+        Verdict::NotShown if low > 1.0 || high < 1.0 => format!(
+            "No difference between '{own}' and {with} is shown: {interval} is within what '{own}' \
+             may differ from itself"
+        ),
         Verdict::NotShown | Verdict::TooFew => {
             format!("No difference between '{own}' and {with} is shown {interval}")
         }
@@ -281,17 +290,23 @@ fn decimals(percent: f64) -> usize {
     if percent.abs() < 0.995 { 2 } else { 1 }
 }
 
-/// The least difference that can be shown, from the first command's difference from itself.
+/// The least difference that can be shown, from the first command's difference from itself, in
+/// percent of the other's reading as every difference here.
 fn floor(results: &Results) -> Vec<String> {
     // The first command is compared with itself block by block, and one block has no spread.
     let Some(itself) = &results.itself else {
         return vec!["One block does not say which differences this computer can show.".to_owned()];
     };
     let blocks = counted(results.blocks().len(), "block");
+    let [low, high] = itself.ends_percent().map(|percent| signed(percent, decimals(percent)));
+    let sessions = match itself.sessions {
+        1 => "This session shows",
+        2 => "This session and the earlier one show",
+        _ => "This session and earlier ones show",
+    };
     let mut said = vec![format!(
-        "This computer can show differences above {} % with {blocks}: '{}' differs from itself by \
-         {} %.",
-        digits(itself.floor_percent),
+        "{sessions} differences below {low} % and above {high} % ({blocks}); a later one may need \
+         more. '{}' differs from itself by {} %.",
         names(results)[0],
         digits(itself.difference_percent.abs()),
     )];

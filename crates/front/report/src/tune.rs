@@ -266,7 +266,8 @@ mod tests {
     }
 
     fn run(phase: Phase, candidate: usize, value: f64) -> Run {
-        Run { turn: Turn { phase, block: 0, candidate }, value, seconds: value }
+        let turn = Turn { phase, block: 0, candidate };
+        Run { turn, value, seconds: value, disturbance: None }
     }
 
     /// A race that one CPU wins from the default, whatever its fresh runs say.

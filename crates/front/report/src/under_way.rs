@@ -29,6 +29,9 @@ pub fn of_race(event: &RaceEvent<'_>) -> Option<String> {
             let by = if holder.is_unknown() { String::new() } else { holder.or("") + ": " };
             format!("{by}{cpus} {were} taken from a run, which is void; it is made again")
         }
+        RaceEvent::Disturbed { percent } => format!(
+            "others took {percent:.0} % of the CPUs from a run, which is void; it is made again"
+        ),
         RaceEvent::CpusetShrunk => {
             "some of the race's CPUs were taken from this process for a moment; the run is \
                                     made again"

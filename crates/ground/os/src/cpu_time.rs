@@ -55,6 +55,17 @@ impl CpuTimes {
         Some(self.0.get(&cpu)?[STOLEN])
     }
 
+    /// The time since an earlier reading in which a CPU had nothing to do, in clock ticks; `None`
+    /// where the CPU is not counted.
+    #[must_use]
+    pub fn idle_ticks_since(&self, earlier: &CpuTimes, cpu: u32) -> Option<u64> {
+        let now = self.0.get(&cpu)?;
+        let then = earlier.0.get(&cpu)?;
+        // Time that waits for a disk may go backwards (proc_stat(5)).
+        let idle = [IDLE, WAITS_FOR_DISK].map(|column| now[column].saturating_sub(then[column]));
+        Some(idle[0].saturating_add(idle[1]))
+    }
+
     /// The shares of a CPU's time since an earlier reading; `None` where no tick has passed.
     #[must_use]
     pub fn since(&self, earlier: &CpuTimes, cpu: u32) -> Option<Shares> {

@@ -18,6 +18,7 @@
 //! | [`hierarchy`], [`quota`], [`brake`] | the limits that control groups set for a process; those on its CPU time; settings that hold it back |
 //! | [`irq`], [`interrupts`] | interrupts: where they may go, where they go, and how many came |
 //! | [`cpu_time`], [`kernel`] | what each CPU did; the scheduler and its settings |
+//! | [`busy`] | for how long CPUs were busy between two moments |
 //! | [`switches`] | switches of the scheduler, turned for a while |
 //! | [`sample`] | what a thread of this process does at an instant, as a number |
 //! | [`counter`] | counts of the kernel and the processor over a program |
@@ -55,6 +56,7 @@ pub mod barrier;
 pub mod boot;
 pub mod bpf;
 pub mod brake;
+pub mod busy;
 mod bytes;
 pub mod claim;
 pub mod counter;

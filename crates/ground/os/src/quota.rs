@@ -70,6 +70,14 @@ impl Quotas {
         self.brakes.iter().fold(quota, |words, brake| format!("{words}; {}", brake.words()))
     }
 
+    /// The time for which the kernel stopped the members of these groups so far, in nanoseconds:
+    /// all groups and CPUs add up. The quotas are looked at again, and no others are sought.
+    #[must_use]
+    pub fn stopped_ns(&self, root: &Root) -> u64 {
+        let again = self.all.iter().filter_map(|quota| Quota::of_folder(root, &quota.folder));
+        again.filter_map(|quota| quota.stopped_ns).sum()
+    }
+
     /// The quotas that were used up since an earlier reading.
     #[must_use]
     pub fn used_up_since(&self, earlier: &Quotas) -> Vec<UsedUp<'_>> {

@@ -17,6 +17,14 @@ pub fn cpu_ns(tid: crate::Tid) -> Option<u64> {
     clock_ns((!tid << 3) | 6)
 }
 
+/// The CPU time that all threads of a process have used, those that have ended too, in
+/// nanoseconds; `None` if the process has ended.
+#[must_use]
+pub fn process_cpu_ns(pid: crate::Tid) -> Option<u64> {
+    // The kernel's number of a process's clock (clock_getcpuclockid(3)).
+    clock_ns((!pid << 3) | 2)
+}
+
 fn clock_ns(clock: libc::clockid_t) -> Option<u64> {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: the kernel writes one `timespec` to a place that holds one.
@@ -123,6 +131,7 @@ mod tests {
         let between = cpu_ns(tid).unwrap();
         let after = own_cpu_ns();
         assert!(before <= between && between <= after, "{before} {between} {after}");
+        assert!(process_cpu_ns(std::process::id() as crate::Tid).is_some_and(|all| all >= after));
         // No kernel gives numbers so large.
         assert_eq!(cpu_ns(1 << 26), None);
     }

@@ -5,6 +5,7 @@
 //! signed-rank test (Hollander, Wolfe and Chicken 2014, section 3.3): it is exact for any symmetric
 //! distribution, whatever its tails, and for too few differences there is none.
 
+use crate::dependence::widening;
 use crate::pairs::Pairs;
 use crate::random::Xoshiro;
 use crate::{quantile, sorted};
@@ -33,6 +34,16 @@ pub struct Shift {
     pub count: usize,
 }
 
+impl Shift {
+    /// The same with both ends this many times as far from the centre.
+    #[must_use]
+    pub fn widened(self, factor: f64) -> Self {
+        let [low, high] =
+            [self.low, self.high].map(|end| self.centre + factor * (end - self.centre));
+        Shift { low, high, ..self }
+    }
+}
+
 /// The fewest differences that have an interval at this confidence (0 to 1): 6 for 95 %, 8 for 99
 /// %.
 #[must_use]
@@ -50,6 +61,15 @@ pub fn shift(differences: &[f64], confidence: f64) -> Option<Shift> {
     let low = means.nth(beyond)?;
     let high = means.nth(means.count().checked_sub(1 + beyond)?)?;
     Some(Shift { centre: means.median()?, low, high, count: values.len() })
+}
+
+/// The same of differences in the order of time, of which each may be like the one before: the
+/// interval is widened by what that takes away ([`widening`]), and is never narrower than that of
+/// [`shift`].
+#[must_use]
+pub fn shift_in_order(differences: &[f64], confidence: f64) -> Option<Shift> {
+    let found = shift(differences, confidence)?;
+    Some(found.widened(widening(differences, confidence)))
 }
 
 /// The Hodges-Lehmann estimate alone; `None` without differences.
@@ -167,7 +187,7 @@ pub(crate) fn normal_quantile(share: f64) -> f64 {
 
 /// The share of a standard normal below a value: by the series of Marsaglia 2004, which converges
 /// everywhere, and is exact to 1e-14 within eight deviations.
-fn normal_share(value: f64) -> f64 {
+pub(crate) fn normal_share(value: f64) -> f64 {
     // Beyond, the share differs from 0 or 1 by less than a double tells.
     if value.abs() > 8.0 {
         return if value > 0.0 { 1.0 } else { 0.0 };

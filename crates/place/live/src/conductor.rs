@@ -3,6 +3,7 @@
 use crate::candidates::{Candidate, Ground, NoSeats, Soft, distance};
 use crate::engine::{Engine, Rules};
 use crate::event::{Decision, Event, Gain, Verdict, on_file};
+use crate::foreign::{ForeignTime, ForeignWatch};
 use crate::guard::Guard;
 use crate::log::{Line, Said};
 use crate::masks::{Held, Masks, Sweep};
@@ -95,6 +96,8 @@ pub struct Outcome {
     pub messages_per_s: Option<f64>,
     /// Why the last observation gave no seats to try, where it gave none.
     pub no_seats: Option<NoSeats>,
+    /// Periods that were void, since others took more of the CPUs than in the other ones.
+    pub disturbed: usize,
     /// How long it lasted, in seconds.
     pub seconds: f64,
     /// Threads that chose masks of their own.
@@ -119,6 +122,8 @@ pub struct Conductor<'a> {
     pattern: Option<Pattern>,
     tids: Vec<Tid>,
     candidates: Vec<Candidate>,
+    /// The time of others in the periods since the last observation.
+    foreign: ForeignTime,
     outcome: Outcome,
 }
 
@@ -142,6 +147,7 @@ impl<'a> Conductor<'a> {
             pattern: None,
             tids: Vec::new(),
             candidates: Vec::new(),
+            foreign: ForeignTime::default(),
             outcome: Outcome::default(),
         }
     }
@@ -246,6 +252,7 @@ impl<'a> Conductor<'a> {
             soft: self.setting.soft,
         };
         self.candidates = ground.candidates(&pattern)?;
+        self.foreign = ForeignTime::default();
         self.outcome.no_seats = self.candidates.is_empty().then(|| ground.reason_against(&pattern));
         self.tids = tids(&seen);
         self.pattern = Some(pattern);
@@ -262,6 +269,7 @@ impl<'a> Conductor<'a> {
             return Ok(Err(end));
         }
         let cpus = Cpus::read();
+        let watch = ForeignWatch::begin(&self.session.threads());
         if let Err(end) = self.read(Meter::begin)? {
             return Ok(Err(end));
         }
@@ -276,7 +284,11 @@ impl<'a> Conductor<'a> {
         // A period in which CPUs were taken away or given back says nothing about the seats, nor
         // does one for which that could not be seen.
         let is_same = cpus.is_ok_and(|before| Cpus::read().is_ok_and(|now| now == before));
-        let count = count.filter(|_| is_same);
+        // Nor does one in which a neighbour came.
+        let foreign = watch.end(&self.session.threads(), self.setting.allowed);
+        let has_moved = self.foreign.has_moved(candidate, foreign);
+        self.outcome.disturbed += usize::from(has_moved);
+        let count = count.filter(|_| is_same && !has_moved);
         Ok(Ok(Event::Read { rate: count.map(|count| on_file(count / self.meter.seconds())) }))
     }
 

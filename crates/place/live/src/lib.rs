@@ -14,6 +14,7 @@
 //! | [`masks`] | the masks of living threads: given in one sweep, and given back |
 //! | [`guard`] | the process that gives them back if this one is killed |
 //! | [`meter`] | the work that a program does in a period |
+//! | `foreign` | the time that others used of the CPUs in each period |
 //! | [`conductor`] | all of it together |
 //! | [`auto`] | one program from its start to its end, as a person means it |
 //!
@@ -26,6 +27,7 @@ pub mod candidates;
 pub mod conductor;
 pub mod engine;
 pub mod event;
+mod foreign;
 pub mod guard;
 pub mod log;
 pub mod masks;

@@ -241,6 +241,7 @@ fn begun(request: &BenchRequest, room: &Room) -> Results {
         },
         commands: commands.collect(),
         throttled: None,
+        disturbed: None,
         itself: None,
         comparisons: Vec::new(),
         baseline: None,

@@ -4,6 +4,7 @@
 //! find a command within 1 % of the best in a third to a half of all cases, and randomised blocks
 //! in 98 % at the same cost.
 
+use crate::disturbance::Disturbance;
 use seatmap_statistics::Xoshiro;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -24,6 +25,28 @@ pub struct Run {
     pub value: f64,
     /// How long the run took, in seconds.
     pub seconds: f64,
+    /// The CPU time that others took from it; absent in older documents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturbance: Option<Disturbance>,
+    /// Whether its block is left out of all figures, since a run of it was disturbed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub left_out: bool,
+}
+
+impl Run {
+    /// The run of a command in a block that read this and, for all that is known, took as long.
+    #[must_use]
+    pub fn new(block: usize, command: usize, value: f64) -> Self {
+        Run {
+            block,
+            command,
+            again: false,
+            value,
+            seconds: value,
+            disturbance: None,
+            left_out: false,
+        }
+    }
 }
 
 /// The order in which commands run: in every block each command once and the first one twice.
@@ -50,12 +73,12 @@ impl Blocks {
     }
 }
 
-/// The readings of each complete block: those of the first command, its second, and the others in
-/// their order.
+/// The readings of each complete block that is not left out: those of the first command, its
+/// second, and the others in their order.
 #[must_use]
 pub fn complete(runs: &[Run], commands: usize) -> Vec<Vec<f64>> {
     let mut blocks: BTreeMap<usize, Vec<Option<f64>>> = BTreeMap::new();
-    for run in runs {
+    for run in runs.iter().filter(|run| !run.left_out) {
         let place = match (run.command, run.again) {
             (0, again) => usize::from(again),
             (command, false) => command + 1,
@@ -93,13 +116,8 @@ mod tests {
 
     #[test]
     fn blocks_that_were_cut_off_do_not_count() {
-        let run = |block, command, again| Run {
-            block,
-            command,
-            again,
-            value: block as f64 + 1.0,
-            seconds: 0.1,
-        };
+        let run =
+            |block, command, again| Run { again, ..Run::new(block, command, block as f64 + 1.0) };
         let runs = [
             run(0, 1, false),
             run(0, 0, true),

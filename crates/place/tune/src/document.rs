@@ -1,12 +1,14 @@
 //! `seatmap-bench/1`: what was run, where, and what the runs say.
 
 use crate::blocks::{self, Run};
+use crate::disturbance::{self, DISTURBED_PERCENT, Disturbance, DisturbedRuns};
 use crate::fingerprint::Fingerprint;
 use crate::metric::{Better, Metric};
 use crate::trial::TAKEN;
-use crate::verdict::{self, Comparison, Floor};
+use crate::verdict::{self, Comparison, Floor, Verdict};
 use seatmap_document::DocumentError;
 use seatmap_os::holder::Holder;
+use seatmap_statistics::dependence::widening;
 use seatmap_statistics::words::counted;
 use seatmap_statistics::{median, signed_rank};
 use serde::{Deserialize, Serialize};
@@ -45,19 +47,24 @@ pub struct SeatsUsed {
     pub others_percent: Option<f64>,
 }
 
-/// Loads of others that differ by more than this, in percent of a core, explain any difference
-/// between two results.
+/// Loads of others before the start that differ by more than this, in percent of a core, explain
+/// any difference between two results. The look before the start is short, and others come and go.
 const OTHER_LOAD_PERCENT: f64 = 50.0;
+
+/// The same of the time that others used while the commands ran, in percent of their CPUs.
+const OTHERS_BESIDE_PERCENT: f64 = 20.0;
 
 impl SeatsUsed {
     /// The load of others, where it differs so much from an earlier one that the results are not
     /// comparable.
     fn load_difference(&self, then: &SeatsUsed) -> Option<String> {
-        let now = self.others_percent?;
-        let then = then.others_percent?;
-        let is_other = (now - then).abs() > OTHER_LOAD_PERCENT;
-        is_other.then(|| format!("others on its CPUs: {now:.0} % of the time, then {then:.0} %"))
+        differing_loads(self.others_percent?, then.others_percent?, OTHER_LOAD_PERCENT)
     }
+}
+
+fn differing_loads(now: f64, then: f64, most: f64) -> Option<String> {
+    let is_other = (now - then).abs() > most;
+    is_other.then(|| format!("others on its CPUs: {now:.0} % of the time, then {then:.0} %"))
 }
 
 /// Why an earlier result cannot be compared with.
@@ -131,6 +138,9 @@ pub struct Results {
     /// none was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<String>,
+    /// The runs beside which others did more than usual; absent where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturbed: Option<DisturbedRuns>,
     /// The smallest difference that could be shown; absent for fewer than two blocks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub itself: Option<Floor>,
@@ -168,33 +178,69 @@ impl Results {
         }
     }
 
-    /// Computes medians, floor and comparisons from the runs.
+    /// Computes medians, floor and comparisons from the runs, without the blocks that are left out.
     pub fn judge(&mut self) {
-        let blocks = self.blocks();
-        self.itself = verdict::floor(&blocks, self.seed);
-        self.comparisons = verdict::comparisons(&blocks, self.confidence, self.better);
+        self.quiet_blocks();
+        self.itself = verdict::floor(&self.blocks(), self.seed);
+        self.compare();
         for at in 0..self.commands.len() {
             self.commands[at].median = median(&self.values(at));
         }
     }
 
-    /// The readings of each complete block.
+    /// Compares the commands, whose floor is known.
+    fn compare(&mut self) {
+        self.comparisons = verdict::comparisons(
+            &self.blocks(),
+            self.confidence,
+            self.better,
+            self.itself.as_ref(),
+        );
+    }
+
+    /// Finds the blocks that hold a disturbed run. Returns how many do not.
+    pub(crate) fn quiet_blocks(&mut self) -> usize {
+        let fewest = signed_rank::fewest(self.confidence);
+        self.disturbed = disturbance::judge(&mut self.runs, self.commands.len(), fewest);
+        let all = self.runs.last().map_or(0, |run| run.block + 1);
+        all - self.disturbed.as_ref().map_or(0, |disturbed| disturbed.blocks.min(all))
+    }
+
+    /// The time of its CPUs that was taken from a run in the median, of those that are not left
+    /// out; `None` where nothing is known.
+    #[must_use]
+    pub fn beside(&self) -> Option<Disturbance> {
+        let judged: Vec<&Run> = self.runs.iter().filter(|run| !run.left_out).collect();
+        disturbance::middle(&judged)
+    }
+
+    /// Whether others took so much from the runs that are judged that the result holds beside them
+    /// only.
+    #[must_use]
+    pub fn has_neighbours(&self) -> bool {
+        let taken = self.beside().and_then(|beside| beside.foreign_percent);
+        taken.is_some_and(|percent| percent > DISTURBED_PERCENT)
+            || self.disturbed.as_ref().is_some_and(|disturbed| !disturbed.left_out)
+    }
+
+    /// The readings of each complete block that is not left out.
     #[must_use]
     pub fn blocks(&self) -> Vec<Vec<f64>> {
         blocks::complete(&self.runs, self.commands.len())
     }
 
-    /// The readings of a command, in the order of time.
+    /// The readings of a command, in the order of time, without those that are left out.
     #[must_use]
     pub fn values(&self, command: usize) -> Vec<f64> {
-        self.runs.iter().filter(|run| run.command == command).map(|run| run.value).collect()
+        let own = self.runs.iter().filter(|run| run.command == command && !run.left_out);
+        own.map(|run| run.value).collect()
     }
 
     /// Compares the first command with the first one of an earlier result. The two did not run in
     /// the same blocks, so that the drift between the two days is in it.
     pub fn compare_with(&mut self, then: &Results) {
         let mut differences = self.fingerprint.differences(&then.fingerprint);
-        differences.extend(self.seats.load_difference(&then.seats));
+        differences.extend(self.load_difference(then));
         if let (Some(now), Some(before)) = (self.better, then.better)
             && now != before
         {
@@ -204,17 +250,39 @@ impl Results {
         // Another kernel or governor explains any difference; a figure beside it would be taken for
         // the command's.
         let comparison = if differences.is_empty() { self.since(then) } else { None };
+        if differences.is_empty()
+            && let Some((own, before)) = self.itself.as_mut().zip(then.itself.as_ref())
+        {
+            own.raise(before);
+            self.compare();
+        }
         let name = then.commands[0].name.clone();
         let begun = then.begun.clone();
         self.baseline = Some(Baseline { name, begun, differences, comparison });
     }
 
+    /// The load of others, where it differs too much from an earlier one: that during the runs, or
+    /// before them where no other is known.
+    fn load_difference(&self, then: &Results) -> Option<String> {
+        let beside =
+            [self, then].map(|results| results.beside().and_then(|beside| beside.foreign_percent));
+        match beside {
+            [Some(now), Some(then)] => differing_loads(now, then, OTHERS_BESIDE_PERCENT),
+            _ => self.seats.load_difference(&then.seats),
+        }
+    }
+
     fn since(&self, then: &Results) -> Option<Comparison> {
         // Logarithms: the shift between two samples is then a ratio, as it is within blocks.
-        let [then, now] = [then, self]
+        let logs = [then, self]
             .map(|results| results.values(0).iter().map(|value| value.ln()).collect::<Vec<f64>>());
-        let shift = signed_rank::between(&then, &now, self.confidence)?;
-        Some(Comparison::of_shift(0, &shift, self.better))
+        let [before, now] = &logs;
+        let shift = signed_rank::between(before, now, self.confidence)?;
+        // The two share no blocks, so that each one's drift is in it.
+        let wider = logs.iter().map(|logs| widening(logs, self.confidence)).fold(1.0, f64::max);
+        let floors = [&self.itself, &then.itself].into_iter().flatten();
+        let floor = floors.max_by(|a, b| a.floor_percent.total_cmp(&b.floor_percent));
+        Some(Comparison::of_shift(0, &shift.widened(wider), self.better, floor))
     }
 
     /// Checks that the first command is not shown to be worse than another by more than this.
@@ -234,6 +302,7 @@ impl Results {
             self.comparisons.iter().map(|found| (found, self.commands[found.with].name.as_str()));
         let worse: Vec<String> = others
             .chain(earlier)
+            .filter(|(found, _)| found.verdict == Verdict::Worse)
             .filter_map(|(found, name)| {
                 let least = found.worse_by_at_least_percent(better)?;
                 let own = &self.commands[0].name;
@@ -330,7 +399,7 @@ pub(crate) mod tests {
         let run = |block, command, again| {
             let noise = 1.0 + 0.002 * ((block * 5 + command * 3 + usize::from(again)) % 7) as f64;
             let value = noise * if command == 1 { 1.05 } else { 1.0 };
-            Run { block, command, again, value, seconds: value }
+            Run { again, ..Run::new(block, command, value) }
         };
         let named = |name: &str| Command {
             name: name.to_owned(),
@@ -351,6 +420,7 @@ pub(crate) mod tests {
             seats: SeatsUsed { cpus: "0-1".to_owned(), ..SeatsUsed::default() },
             commands: vec![named("old"), named("new")],
             throttled: None,
+            disturbed: None,
             itself: None,
             comparisons: Vec::new(),
             baseline: None,
@@ -400,6 +470,22 @@ pub(crate) mod tests {
         };
         full.seats.others_percent = Some(3.0);
         full.throttled = Some("a quota was used up in 2 periods".to_owned());
+        let disturbance = Disturbance {
+            foreign_percent: Some(41.0),
+            steal_percent: Some(1.0),
+            unsure_percent: 2.0,
+            throttled_percent: 3.0,
+            void_tries: 1,
+        };
+        full.runs[0].disturbance = Some(disturbance);
+        full.runs[0].left_out = true;
+        full.disturbed = Some(DisturbedRuns {
+            runs: 1,
+            blocks: 1,
+            left_out: true,
+            during: disturbance,
+            otherwise: Some(disturbance),
+        });
         full.compare_with(&full.clone());
         let nothing: Vec<String> = Vec::new();
         let document = serde_json::to_value(&full).unwrap();

@@ -15,6 +15,7 @@
 //! | [`seats`] | chooses equal and quiet cores |
 //! | [`blocks`] | the order of runs: warm-ups, then randomised blocks |
 //! | [`session`] | runs all blocks, until there are enough or somebody stops it |
+//! | [`disturbance`] | the time that others took from a run, and runs from which they took more |
 //! | [`verdict`] | differences with intervals, and the smallest difference that could be shown |
 //! | [`program_race`] | races ways to seat a program, on this computer or a cluster |
 //! | [`model_race`] | races ways to seat a pattern's tasks on a simulated machine |
@@ -33,8 +34,11 @@ pub mod activity;
 pub mod bench;
 pub mod blocks;
 pub mod candidate_result;
+pub mod disturbance;
 pub mod document;
 pub mod factorial;
+#[cfg(test)]
+mod false_claims;
 pub mod fingerprint;
 pub mod metric;
 pub mod model_race;
@@ -52,6 +56,7 @@ pub mod winner;
 pub use activity::Activity;
 pub use bench::{BenchEvent, BenchRequest};
 pub use blocks::{Blocks, Run};
+pub use disturbance::Disturbance;
 pub use document::{Baseline, Results};
 pub use fingerprint::Fingerprint;
 pub use metric::{Better, Metric, MetricError};

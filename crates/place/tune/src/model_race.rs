@@ -208,7 +208,7 @@ impl ModelRace {
             for candidate in 0..all {
                 let seconds = times_ns[candidate * runs + number] * 1e-9;
                 let turn = turn(number, choosing, candidate);
-                made.push(Run { turn, value: seconds, seconds });
+                made.push(Run { turn, value: seconds, seconds, disturbance: None });
             }
         }
         let machine = &self.provenance.machine;

@@ -22,6 +22,7 @@ mod field;
 pub(crate) mod limit;
 pub mod request;
 
+use crate::disturbance::{Disturbance, Usual};
 use crate::race::{Cost, Outcome, Rules, Turn, race};
 use crate::trial::{Runner, TrialError};
 use crate::tuned::{Run, Tuned};
@@ -42,6 +43,12 @@ const RUNS_EACH: usize = 10;
 
 /// How often a run is made whose CPUs are taken away meanwhile.
 const VOID_TRIES: u32 = 10;
+
+/// How often a run is made again beside which others did more than usual. They may stay.
+const DISTURBED_TRIES: u32 = 2;
+
+/// Of so many runs one may be made again for that, or a race would take longer than it may.
+const RUNS_OF_DISTURBED: usize = 8;
 
 /// The pause before a run that failed is made again.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -71,6 +78,7 @@ pub fn run(
         field: &field,
         runner: Runner::new(request.metric.clone()).within(request.time),
         recorded: recorded.into_iter(),
+        disturbed: 0,
         tuned: &mut tuned,
         stop,
         hear,
@@ -162,6 +170,8 @@ struct Racing<'a> {
     runner: Runner,
     /// Runs that an earlier race has made.
     recorded: std::vec::IntoIter<Run>,
+    /// Runs that were void, since others did more than usual.
+    disturbed: usize,
     tuned: &'a mut Tuned,
     stop: &'a dyn Fn() -> bool,
     hear: &'a mut dyn FnMut(RaceEvent<'_>),
@@ -215,9 +225,20 @@ impl Racing<'_> {
             self.field.entrants.len()
         );
         let mut tries = 1;
+        let mut disturbed = 0;
         loop {
             let error = match self.attempt(turn.candidate) {
-                Ok(Some(Reading { value, seconds })) => return Ok(Run { turn, value, seconds }),
+                Ok(Some(Reading { disturbance, .. }))
+                    if disturbed < DISTURBED_TRIES && self.is_disturbed(&disturbance) =>
+                {
+                    disturbed += 1;
+                    self.disturbed += 1;
+                    (self.hear)(RaceEvent::Disturbed { percent: disturbance.most_percent() });
+                    continue;
+                }
+                Ok(Some(Reading { value, seconds, disturbance })) => {
+                    return Ok(Run { turn, value, seconds, disturbance: Some(disturbance) });
+                }
                 Ok(None) => return Err(Cut::Stopped),
                 Err(error) => error,
             };
@@ -230,6 +251,16 @@ impl Racing<'_> {
             // moment, if at all.
             std::thread::sleep(PAUSE);
         }
+    }
+
+    /// Whether others took more from a run than from a quiet one of this race, and it may be made
+    /// again.
+    fn is_disturbed(&self, disturbance: &Disturbance) -> bool {
+        let runs = &self.tuned.runs;
+        // With fewer runs nobody knows what is usual.
+        let may_repeat = RUNS_OF_DISTURBED * (self.disturbed + 1) <= runs.len();
+        let before = runs.iter().filter_map(|run| run.disturbance.as_ref());
+        may_repeat && disturbance.exceeds(&Usual::of(before))
     }
 
     /// Makes a run; `None` where the race was stopped meanwhile.

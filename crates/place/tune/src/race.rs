@@ -378,7 +378,8 @@ impl<E> Race<'_, E> {
             .into_iter()
             .zip(differences)
             .map(|(with, differences)| {
-                let shift = signed_rank::shift(&differences, self.rules.confidence);
+                // The groups are in the order of time, and one neighbour may stay for several.
+                let shift = signed_rank::shift_in_order(&differences, self.rules.confidence);
                 Confirmed { with, differences, shift }
             })
             .collect();

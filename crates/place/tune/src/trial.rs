@@ -3,13 +3,15 @@
 mod process;
 mod taken;
 
+use crate::disturbance::{Disturbance, DisturbanceWatch};
 use crate::metric::Metric;
 use process::{Ended, Started};
 use rustix::process::WaitStatus;
 use seatmap_document::printed_number;
 use seatmap_os::counter::Counter;
 use seatmap_os::holder::Holder;
-use seatmap_os::{CpuSet, cpu_list, scratch};
+use seatmap_os::quota::Quotas;
+use seatmap_os::{CpuSet, Root, cpu_list, scratch};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -64,6 +66,8 @@ pub struct Reading {
     pub value: f64,
     /// How long the command ran, and after it the metric's own command, in seconds.
     pub seconds: f64,
+    /// The CPU time that others took from it.
+    pub disturbance: Disturbance,
 }
 
 /// Why a run has no reading.
@@ -236,6 +240,8 @@ pub struct Runner {
     metric_limit: Duration,
     /// Whether that is the time of all runs together.
     is_whole_time: bool,
+    /// The quotas on this process when the runner was made.
+    quotas: Quotas,
 }
 
 /// How long a metric's own command may take where nobody says. It prints a number of a run that is
@@ -250,7 +256,8 @@ impl Runner {
     /// A runner that reads this metric.
     #[must_use]
     pub fn new(metric: Metric) -> Self {
-        Runner { metric, raised: false, metric_limit: METRIC_LIMIT, is_whole_time: false }
+        let quotas = Quotas::of_self(&Root::new("/"));
+        Runner { metric, raised: false, metric_limit: METRIC_LIMIT, is_whole_time: false, quotas }
     }
 
     /// The same, with the kernel told to prefer the command to all other sessions (autogroups,
@@ -299,7 +306,7 @@ impl Runner {
         if needed.are_short() {
             return Err(needed.error(contestant));
         }
-        let reading = self.once(contestant, &|| stop() || needed.are_short());
+        let reading = self.once(contestant, needed.cpus(), &|| stop() || needed.are_short());
         // Looked at again after the end: a CPU may have gone since the last look, and the reading
         // is void.
         if needed.are_short() && !stop() { Err(needed.error(contestant)) } else { reading }
@@ -308,6 +315,7 @@ impl Runner {
     fn once(
         &self,
         contestant: &Contestant,
+        cpus: &CpuSet,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<Reading>, TrialError> {
         // A short command is over before the first look while it runs.
@@ -318,12 +326,14 @@ impl Runner {
         // Before the start: a child inherits only a counter that is there when it is created
         // (perf_event_open(2), `inherit`).
         let mut counter = self.counter()?;
+        let watch = DisturbanceWatch::begin(&self.quotas);
         let started = Started::new(contestant, self.raised, &printed)
             .map_err(|source| TrialError::Start { command: contestant.line(), source })?;
         let ended = started
             .wait(stop)
             .map_err(|source| TrialError::Unseen { command: contestant.line(), source })?;
         let Some(ended) = ended else { return Ok(None) };
+        let disturbance = watch.end(cpus);
         // A failed run is an error before its metric is read: a figure that it printed says
         // nothing.
         self.check(contestant, &ended, &printed)?;
@@ -339,7 +349,8 @@ impl Runner {
             return Err(TrialError::NotPositive { metric, command, value });
         }
         let by_command = if self.metric.has_command() { asked.elapsed() } else { Duration::ZERO };
-        Ok(Some(Reading { value, seconds: (ended.elapsed + by_command).as_secs_f64() }))
+        let seconds = (ended.elapsed + by_command).as_secs_f64();
+        Ok(Some(Reading { value, seconds, disturbance }))
     }
 
     fn counter(&self) -> Result<Option<Counter>, TrialError> {

@@ -1,5 +1,6 @@
 //! `seatmap-tune/1`: the candidates of a race, every run, and what the runs show.
 
+use crate::disturbance::Disturbance;
 use crate::fingerprint::Fingerprint;
 use crate::metric::Better;
 use crate::race::{Budget, Confirmed, Cost, DEFAULT, Outcome, Rules, Turn};
@@ -85,6 +86,10 @@ pub struct Run {
     pub value: f64,
     /// How long the run took, in seconds.
     pub seconds: f64,
+    /// The CPU time that others took from it; absent in older documents, and on a simulated
+    /// machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturbance: Option<Disturbance>,
 }
 
 /// The winner's difference from another candidate by fresh runs, in percent of the other's reading.
@@ -420,7 +425,7 @@ pub(crate) mod tests {
             noise = (noise + 0.37) % 0.01;
             let cost = truth[turn.candidate] + noise;
             let value = if better == Better::Lower { f64::exp(cost) } else { f64::exp(-cost) };
-            runs.push(Run { turn, value, seconds: 1.0 });
+            runs.push(Run { turn, value, seconds: 1.0, disturbance: None });
             Ok::<_, Infallible>(tuned.cost(value, 1.0))
         });
         tuned.runs = runs;

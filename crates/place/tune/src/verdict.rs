@@ -1,8 +1,11 @@
 //! Differences with intervals, and the smallest difference that a computer can show.
 //!
 //! The first command is the one in question, and all figures are its ratios to the others. Within a
-//! block the mean of its two readings is divided by another's, both as logarithms, and the blocks'
-//! log ratios give a shift with its interval ([`seatmap_statistics::signed_rank`]).
+//! block its reading is divided by another's, both as logarithms, and the blocks' log ratios give a
+//! shift with its interval ([`seatmap_statistics::signed_rank`]). Its second reading serves the
+//! floor alone: the order of two single runs is random, so that the log ratios of equal commands
+//! are as likely above 0 as below, whatever the noise. A mean of two runs less a single one is not:
+//! skewed noise then makes equal commands differ in up to 11 % of sessions of a hundred blocks.
 
 use crate::metric::Better;
 use seatmap_statistics::signed_rank::{self, Shift};
@@ -44,10 +47,17 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    fn of(with: usize, logs: &[f64], confidence: f64, better: Option<Better>) -> Option<Self> {
+    /// The comparison by the log ratios of blocks in the order of time.
+    fn of(
+        with: usize,
+        logs: &[f64],
+        confidence: f64,
+        better: Option<Better>,
+        floor: Option<&Floor>,
+    ) -> Option<Self> {
         // So few blocks have no interval of this confidence: the ratio is shown, and claims
         // nothing.
-        let Some(shift) = signed_rank::shift(logs, confidence) else {
+        let Some(shift) = signed_rank::shift_in_order(logs, confidence) else {
             let ratio = signed_rank::centre(logs)?.exp();
             return Some(Comparison {
                 with,
@@ -57,17 +67,22 @@ impl Comparison {
                 verdict: Verdict::TooFew,
             });
         };
-        Some(Comparison::of_shift(with, &shift, better))
+        Some(Comparison::of_shift(with, &shift, better, floor))
     }
 
-    /// The comparison that a shift of log readings stands for.
-    pub(crate) fn of_shift(with: usize, shift: &Shift, better: Option<Better>) -> Self {
+    /// The comparison that a shift of log readings stands for, on a computer with this floor.
+    pub(crate) fn of_shift(
+        with: usize,
+        shift: &Shift,
+        better: Option<Better>,
+        floor: Option<&Floor>,
+    ) -> Self {
         Comparison {
             with,
             ratio: shift.centre.exp(),
             ratio_low: Some(shift.low.exp()),
             ratio_high: Some(shift.high.exp()),
-            verdict: verdict(shift, better),
+            verdict: verdict(shift, better, floor.map_or(0.0, Floor::log)),
         }
     }
 
@@ -83,11 +98,13 @@ impl Comparison {
     }
 }
 
-fn verdict(shift: &Shift, better: Option<Better>) -> Verdict {
+fn verdict(shift: &Shift, better: Option<Better>, floor: f64) -> Verdict {
     let is_higher = shift.low > 0.0;
     match better {
         // The interval holds 0, a ratio of 1.
         _ if !is_higher && shift.high >= 0.0 => Verdict::NotShown,
+        // As much as the first command may differ from itself.
+        _ if shift.centre.abs() <= floor => Verdict::NotShown,
         None => Verdict::Different,
         Some(better) if is_higher == (better == Better::Higher) => Verdict::Better,
         Some(_) => Verdict::Worse,
@@ -100,23 +117,21 @@ pub fn percent(ratio: f64) -> f64 {
     100.0 * (ratio - 1.0)
 }
 
-/// The first command against each of the others, from complete blocks
-/// ([`crate::blocks::complete`]).
+/// The first command against each of the others, from complete blocks in the order of time
+/// ([`crate::blocks::complete`]). A difference within the floor is not shown.
 #[must_use]
 pub fn comparisons(
     blocks: &[Vec<f64>],
     confidence: f64,
     better: Option<Better>,
+    floor: Option<&Floor>,
 ) -> Vec<Comparison> {
     let commands = blocks.first().map_or(0, |block| block.len().saturating_sub(1));
     (1..commands)
         .filter_map(|with| {
-            let logs: Vec<f64> = blocks
-                .iter()
-                // The first command ran twice, and the mean of two readings is less noisy than one.
-                .map(|block| 0.5 * (block[0].ln() + block[1].ln()) - block[with + 1].ln())
-                .collect();
-            Comparison::of(with, &logs, confidence, better)
+            let logs: Vec<f64> =
+                blocks.iter().map(|block| block[0].ln() - block[with + 1].ln()).collect();
+            Comparison::of(with, &logs, confidence, better, floor)
         })
         .collect()
 }
@@ -126,13 +141,47 @@ pub fn comparisons(
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Floor {
     /// Differences above this, in percent, can be shown by as many blocks as these: a bound that at
-    /// least 90 % of further differences of a command from itself stay below.
+    /// least 90 % of further differences of a command from itself stay below, beside the same
+    /// neighbours. A reading is as far below another as above it where the ratios are inverse, so
+    /// that the floor for a smaller reading is 100 - 10000 / (100 + this) percent. A later session
+    /// may have noisier neighbours, and differ by more.
     pub floor_percent: f64,
+    /// The sessions that the floor is known from, of which the one with the largest decides: this
+    /// one, and that of an earlier result.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub sessions: usize,
     /// The difference between the two runs of the first command, in percent.
     pub difference_percent: f64,
     /// Whether the two differ so clearly (at 99 %) that something is wrong: a run changes what the
     /// next one finds.
     pub differs_from_itself: bool,
+}
+
+fn one() -> usize {
+    1
+}
+
+fn is_one(sessions: &usize) -> bool {
+    *sessions == 1
+}
+
+impl Floor {
+    /// The floor of a logarithm of a ratio.
+    fn log(&self) -> f64 {
+        (0.01 * self.floor_percent).ln_1p()
+    }
+
+    /// The differences that are just not shown, below and above, in percent.
+    #[must_use]
+    pub fn ends_percent(&self) -> [f64; 2] {
+        [percent((-self.log()).exp()), self.floor_percent]
+    }
+
+    /// Makes it hold for an earlier session too.
+    pub(crate) fn raise(&mut self, earlier: &Floor) {
+        self.floor_percent = self.floor_percent.max(earlier.floor_percent);
+        self.sessions += earlier.sessions;
+    }
 }
 
 /// The judgement of the first command's difference from itself; `None` for fewer than two blocks.
@@ -143,6 +192,7 @@ pub fn floor(blocks: &[Vec<f64>], seed: u64) -> Option<Floor> {
     let shift = signed_rank::shift(&logs, 0.99);
     Some(Floor {
         floor_percent: percent(signed_rank::floor(&logs, seed)?.exp()),
+        sessions: 1,
         difference_percent: percent(signed_rank::centre(&logs)?.exp()),
         differs_from_itself: shift.is_some_and(|shift| shift.low > 0.0 || shift.high < 0.0),
     })
@@ -168,28 +218,31 @@ mod tests {
     #[test]
     fn a_difference_shows_through_the_drift() {
         // The second command reads 5 % more, so the first one reads 4.8 % less.
-        let found = &comparisons(&blocks(1.05, 10), 0.95, Some(Better::Lower))[0];
+        let found = &comparisons(&blocks(1.05, 10), 0.95, Some(Better::Lower), None)[0];
         assert_eq!((found.with, found.verdict), (1, Verdict::Better));
         assert!((percent(found.ratio) + 4.76).abs() < 0.3, "{found:?}");
         assert!(found.worse_by_at_least_percent(Better::Lower).unwrap() < -4.0);
-        let higher = &comparisons(&blocks(1.05, 10), 0.95, Some(Better::Higher))[0];
+        let higher = &comparisons(&blocks(1.05, 10), 0.95, Some(Better::Higher), None)[0];
         assert_eq!(higher.verdict, Verdict::Worse);
         assert!(higher.worse_by_at_least_percent(Better::Higher).unwrap() > 4.0);
         assert_eq!(
-            comparisons(&blocks(0.9, 10), 0.95, Some(Better::Lower))[0].verdict,
+            comparisons(&blocks(0.9, 10), 0.95, Some(Better::Lower), None)[0].verdict,
             Verdict::Worse
         );
-        assert_eq!(comparisons(&blocks(1.05, 10), 0.95, None)[0].verdict, Verdict::Different);
+        assert_eq!(comparisons(&blocks(1.05, 10), 0.95, None, None)[0].verdict, Verdict::Different);
     }
 
     #[test]
     fn equal_commands_and_few_blocks_show_nothing() {
         for better in [None, Some(Better::Lower)] {
-            assert_eq!(comparisons(&blocks(1.0, 10), 0.95, better)[0].verdict, Verdict::NotShown);
-            let few = &comparisons(&blocks(1.5, 5), 0.95, better)[0];
+            assert_eq!(
+                comparisons(&blocks(1.0, 10), 0.95, better, None)[0].verdict,
+                Verdict::NotShown
+            );
+            let few = &comparisons(&blocks(1.5, 5), 0.95, better, None)[0];
             assert_eq!((few.verdict, few.ratio_low), (Verdict::TooFew, None));
         }
-        assert!(comparisons(&[], 0.95, None).is_empty());
+        assert!(comparisons(&[], 0.95, None, None).is_empty());
         assert_eq!(floor(&[], 1), None);
     }
 
@@ -206,8 +259,8 @@ mod tests {
         fn units_do_not_matter(scale in 1e-6f64..1e6, ratio in 0.5f64..2.0) {
             let plain = blocks(ratio, 8);
             let scaled: Vec<Vec<f64>> = plain.iter().map(|block| block.iter().map(|value| value * scale).collect()).collect();
-            let a = &comparisons(&plain, 0.95, None)[0];
-            let b = &comparisons(&scaled, 0.95, None)[0];
+            let a = &comparisons(&plain, 0.95, None, None)[0];
+            let b = &comparisons(&scaled, 0.95, None, None)[0];
             prop_assert!((a.ratio - b.ratio).abs() < 1e-9 && a.verdict == b.verdict);
         }
     }

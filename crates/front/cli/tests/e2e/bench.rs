@@ -28,10 +28,9 @@ fn commands_are_compared_in_blocks() {
     ];
     let document = place.json(&[&RATE[..], &options, &["--", "echo", "rate 110"]].concat());
     assert_eq!(document["format"], "seatmap-bench/1");
-    assert_eq!(
-        (&document["complete"], document["runs"].as_array().unwrap().len()),
-        (&Value::from(true), 18)
-    );
+    // Other tests may disturb a block, which is run again.
+    let runs = document["runs"].as_array().unwrap().len();
+    assert!(document["complete"] == true && (18..=36).contains(&runs), "{runs}");
     let found = &document["comparisons"][0];
     assert_eq!((&found["verdict"], &found["ratio_low"]), (&"better".into(), &found["ratio_high"]));
     assert!((found["ratio"].as_f64().unwrap() - 1.1).abs() < 1e-12, "{found}");

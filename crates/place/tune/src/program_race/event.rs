@@ -41,6 +41,12 @@ pub enum RaceEvent<'a> {
         /// The cell that had them, if one had.
         holder: &'a Holder,
     },
+    /// A run is void, and is made again: others used so much of its CPUs meanwhile, or a hypervisor
+    /// or a quota took it.
+    Disturbed {
+        /// The largest of the three shares, in percent of the CPUs' time.
+        percent: f64,
+    },
     /// A run failed, and is made again: the race's CPUs were not all this process's for a moment.
     CpusetShrunk,
     /// A start of a job failed, and is made again.

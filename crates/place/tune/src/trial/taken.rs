@@ -35,6 +35,11 @@ impl Needed {
         Ok(Needed { cpus, is_cell, was_short, failed: Cell::default(), read: Cpus::read })
     }
 
+    /// All of them.
+    pub(super) fn cpus(&self) -> &CpuSet {
+        &self.cpus
+    }
+
     /// Whether one of them is missing now, or was at an earlier look. A look that fails has not
     /// seen that all are there.
     pub(super) fn are_short(&self) -> bool {

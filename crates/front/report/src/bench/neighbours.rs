@@ -1,0 +1,131 @@
+//! The CPU time that others took from the runs of a comparison, in words and curves.
+
+use super::digits;
+use crate::about::counted;
+use crate::axis::Unit;
+use crate::page::Block;
+use crate::svg::curves::Curve;
+use crate::svg::frame::Title;
+use seatmap_tune::{Disturbance, Results};
+
+/// The one that took most, and how much: `others used 41 % of CPU 0`.
+fn taken(disturbance: &Disturbance, cpus: &str) -> String {
+    let foreign = disturbance.foreign_percent.unwrap_or(0.0);
+    let steal = disturbance.steal_percent.unwrap_or(0.0);
+    let quota = disturbance.throttled_percent;
+    if quota > foreign.max(steal) {
+        format!("quotas took {} % of the time of {cpus}", digits(quota))
+    } else if steal > foreign {
+        format!("the hypervisor gave {} % of {cpus} to others", digits(steal))
+    } else {
+        format!("others used {} % of {cpus}", digits(foreign))
+    }
+}
+
+/// The disturbed runs, and whether the result holds beside its neighbours only.
+pub(super) fn sentences(results: &Results, cpus: &str) -> Vec<String> {
+    let only = "The result holds beside these neighbours only.";
+    let runs = counted(results.runs.len(), "run");
+    let mut said = Vec::new();
+    if let Some(disturbed) = &results.disturbed {
+        let otherwise = disturbed.otherwise.as_ref().map_or_else(String::new, |rest| {
+            format!(", and {} % during the others", digits(rest.foreign_percent.unwrap_or(0.0)))
+        });
+        let during = taken(&disturbed.during, cpus);
+        let during = format!("Note: {during} during {} of {runs}{otherwise}", disturbed.runs);
+        let blocks = counted(disturbed.blocks, "block");
+        said.push(if disturbed.left_out {
+            format!("{during}; the {blocks} with such a run are left out of all figures.")
+        } else {
+            format!("{during}; too few blocks are without such a run to leave out the rest. {only}")
+        });
+    }
+    let is_told = results.disturbed.as_ref().is_some_and(|disturbed| !disturbed.left_out);
+    if let Some(beside) = results.beside().filter(|_| results.has_neighbours() && !is_told) {
+        let when = if results.disturbed.is_some() { "the runs that count" } else { "the runs" };
+        said.push(format!("Note: {} during {when}. {only}", taken(&beside, cpus)));
+    }
+    said
+}
+
+/// The share of its CPUs' time that others used during each run, by block; no curve of a command
+/// whose runs do not know it.
+pub(super) fn curves(results: &Results, names: Vec<String>) -> Block {
+    let curves = names.into_iter().enumerate().filter_map(|(at, name)| {
+        let own = results.runs.iter().filter(|run| run.command == at && !run.again);
+        let points: Vec<(f64, f64)> = own
+            .filter_map(|run| {
+                // People count blocks from 1.
+                Some((run.block as f64 + 1.0, run.disturbance.as_ref()?.foreign_percent?))
+            })
+            .collect();
+        (!points.is_empty()).then(|| Curve::new(at, &name, points))
+    });
+    Block::Curves {
+        curves: curves.collect(),
+        across: Title { text: "block", unit: Unit::Whole },
+        up: Title { text: "used by others", unit: Unit::Percent },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_tune::disturbance::DisturbedRuns;
+
+    /// Results of runs from which others took so much.
+    fn results(foreign_percent: f64, disturbed: Option<DisturbedRuns>) -> Results {
+        let run = |at: usize| {
+            let of_others = Some(foreign_percent);
+            let disturbance = Disturbance { foreign_percent: of_others, ..Disturbance::default() };
+            serde_json::json!({
+                "block": at, "command": 0, "value": 1.0, "seconds": 1.0, "disturbance": disturbance
+            })
+        };
+        let document = serde_json::json!({
+            "format": "seatmap-bench/1", "tool_version": "0", "begun": "", "complete": true,
+            "fingerprint": {"machine": "", "seats": "", "quiet": "nobody"}, "metric": "time",
+            "confidence": 0.95, "seed": 1, "seats": {"cpus": "0"}, "disturbed": disturbed,
+            "commands": [{"name": "a", "command": ["a"]}],
+            "runs": (0..40).map(run).collect::<Vec<_>>()
+        });
+        Results::from_json(&document.to_string()).unwrap()
+    }
+
+    #[test]
+    fn disturbed_runs_are_one_sentence_and_neighbours_who_stay_another() {
+        let of = |foreign_percent| Disturbance {
+            foreign_percent: Some(foreign_percent),
+            ..Disturbance::default()
+        };
+        let disturbed = |left_out| DisturbedRuns {
+            runs: 12,
+            blocks: 5,
+            left_out,
+            during: of(41.2),
+            otherwise: Some(of(1.0)),
+        };
+        let said = |foreign, disturbed| sentences(&results(foreign, disturbed), "CPU 0");
+        assert_eq!(said(1.0, None), Vec::<String>::new());
+        assert_eq!(
+            said(1.0, Some(disturbed(true))),
+            ["Note: others used 41.2 % of CPU 0 during 12 of 40 runs, and 1.0 % during the \
+              others; the 5 blocks with such a run are left out of all figures."]
+        );
+        let stays = said(1.0, Some(disturbed(false)));
+        assert!(stays.len() == 1 && stays[0].ends_with("neighbours only."), "{stays:?}");
+        assert_eq!(
+            said(50.0, None),
+            ["Note: others used 50.0 % of CPU 0 during the runs. The result holds beside these \
+              neighbours only."]
+        );
+        let stolen = Disturbance { steal_percent: Some(7.0), ..of(1.0) };
+        assert_eq!(taken(&stolen, "CPU 0"), "the hypervisor gave 7.0 % of CPU 0 to others");
+        let stopped = Disturbance { throttled_percent: 9.0, ..of(1.0) };
+        assert_eq!(taken(&stopped, "CPU 0"), "quotas took 9.0 % of the time of CPU 0");
+        let Block::Curves { curves, .. } = curves(&results(1.0, None), vec!["a".to_owned()]) else {
+            panic!("no curves")
+        };
+        assert_eq!(curves.len(), 1);
+    }
+}
