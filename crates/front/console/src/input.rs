@@ -146,8 +146,11 @@ fn not_a_machine(path: &Path, bytes: &[u8], error: import::ImportError) -> Box<d
     match pattern_import::read(bytes, "", None) {
         Ok(_) => {
             let file = shell_escaped(&path.to_string_lossy());
-            let verb = "'seatmap place --on MACHINE --pattern";
-            format!("this is a pattern, and not a machine; {verb} {file}' takes it").into()
+            format!(
+                "this is a pattern, and not a machine; 'seatmap place --on MACHINE --pattern {file}' \
+                 takes it"
+            )
+            .into()
         }
         // It knows the format by name, and the way to convert it.
         Err(foreign @ pattern_import::ImportError::Foreign { .. })

@@ -233,7 +233,8 @@ impl Racing<'_> {
                 {
                     disturbed += 1;
                     self.disturbed += 1;
-                    (self.hear)(RaceEvent::Disturbed { percent: disturbance.most_percent() });
+                    let percent = disturbance.most_percent();
+                    (self.hear)(RaceEvent::Disturbed { percent, runs: self.disturbed });
                     continue;
                 }
                 Ok(Some(Reading { value, seconds, disturbance })) => {

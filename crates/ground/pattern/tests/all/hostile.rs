@@ -135,7 +135,7 @@ fn what_is_claimed_is_not_believed() {
         "%%MatrixMarket matrix coordinate real general\n9 9 18446744073709551615\n1 2 3\n".to_owned(),
         "4096\n1 2 3\n".to_owned(),
         "999999999999\n1\n".to_owned(),
-        "from,to,bytes\n0,1048576,1\n".to_owned(),
+        "from,to,bytes\n0,5000000000,1\n".to_owned(),
         ",".repeat(2_000_000),
         "1\n".repeat(1_000_000),
         "1,2\n".repeat(1_000_000),

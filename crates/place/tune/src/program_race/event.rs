@@ -46,6 +46,8 @@ pub enum RaceEvent<'a> {
     Disturbed {
         /// The largest of the three shares, in percent of the CPUs' time.
         percent: f64,
+        /// The runs of the race that were made again for that so far, this one included.
+        runs: usize,
     },
     /// A run failed, and is made again: the race's CPUs were not all this process's for a moment.
     CpusetShrunk,
