@@ -1,0 +1,206 @@
+//! A bound on a cut by spreading the traffic over more pairs.
+
+use crate::Traffic;
+use crate::search::{Limit, Watch};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// Rounds, in each of which every task spreads once.
+const ROUNDS: usize = 60;
+
+/// The factor by which an edge that is full in one round becomes longer is e to this.
+const STEP: f64 = 0.35;
+
+/// Tasks spread in a round if they do so at no more than this times the lowest price.
+const NEARLY_CHEAPEST: f64 = 1.1;
+
+/// The part of the most that ways can come to at which packing ends.
+const ENOUGH: f64 = 0.99;
+
+/// The part of an edge's weight that is left unused, so that roundings never fill it above the
+/// weight.
+const UNUSED: f64 = 1e-9;
+
+/// A bound on the weight between groups that hold at most `capacity` tasks each.
+///
+/// Traffic that goes from one task to another by way of others crosses between groups at least
+/// once if the two are in different groups, so each edge's weight may be spent on ways, and the ways
+/// bound the cut. A task with ways to s - 1 others has at least s - `capacity` of them cross. These
+/// are the spreading metrics of Even, Naor, Rao & Schieber (1999), seen from the dual: ways are
+/// packed by multiplicative weights (Garg & Koenemann 1998), and whatever comes out is a bound.
+///
+/// Where these ways cannot come to more than `known`, it is given up at once.
+pub(super) fn spread(traffic: &Traffic, capacity: usize, known: f64, limit: &Limit) -> f64 {
+    let mut packing = Packing::new(traffic);
+    // A look at all neighbours, and as many at a heap of them.
+    let mut watch = Watch::new(limit, 8 * (traffic.tasks() + traffic.pairs()));
+    for round in 0..ROUNDS {
+        // Long steps first, and short ones near the end.
+        let step = STEP * (1.0 - 0.8 * round as f64 / ROUNDS as f64);
+        if !packing.round(capacity, step, &mut watch) {
+            break;
+        }
+        if packing.most <= known {
+            return known;
+        }
+        if packing.packed() >= ENOUGH * packing.most {
+            break;
+        }
+    }
+    packing.bound(capacity)
+}
+
+/// An edge of the traffic.
+struct Way {
+    ends: [usize; 2],
+    weight: f64,
+    /// The price of a unit of flow.
+    length: f64,
+    flow: f64,
+}
+
+struct Packing {
+    tasks: usize,
+    /// The crossings of all ways so far, before they are made to fit.
+    crossings: f64,
+    /// No packing has more crossings: the least that any lengths so far say (duality).
+    most: f64,
+    ways: Vec<Way>,
+    /// Neighbours and edges of each task.
+    from: Vec<Vec<(usize, usize)>>,
+    /// The demand of each task for each other, row by row.
+    demand: Vec<f64>,
+}
+
+/// The cheapest ways from a task to the others around it.
+struct Star {
+    /// The price over the number of ways that must cross.
+    ratio: f64,
+    /// The tasks, nearest first, each with the edge by which it is reached; the first is the centre.
+    reached: Vec<(usize, usize)>,
+}
+
+impl Packing {
+    fn new(traffic: &Traffic) -> Self {
+        let tasks = traffic.tasks();
+        let mut ways = Vec::with_capacity(traffic.pairs());
+        let mut from = vec![Vec::new(); tasks];
+        for task in 0..tasks {
+            for (with, weight) in traffic.of(task).filter(|(with, _)| *with > task) {
+                from[task].push((with, ways.len()));
+                from[with].push((task, ways.len()));
+                ways.push(Way { ends: [task, with], weight, length: 1.0 / weight, flow: 0.0 });
+            }
+        }
+        Packing {
+            tasks,
+            crossings: 0.0,
+            most: f64::INFINITY,
+            ways,
+            from,
+            demand: vec![0.0; tasks * tasks],
+        }
+    }
+
+    /// The crossings of the ways, made to fit.
+    fn packed(&self) -> f64 {
+        let full = self.ways.iter().map(|way| way.flow / way.weight).fold(0.0, f64::max);
+        if full > 0.0 { self.crossings / full } else { 0.0 }
+    }
+
+    /// Spreads from all tasks that do so cheaply. `false` where none can, or time is up.
+    fn round(&mut self, capacity: usize, step: f64, watch: &mut Watch) -> bool {
+        let mut stars = Vec::with_capacity(self.tasks);
+        for task in 0..self.tasks {
+            if watch.is_late() {
+                return false;
+            }
+            stars.extend(self.star(task, capacity));
+        }
+        let least = stars.iter().map(|star| star.ratio).fold(f64::INFINITY, f64::min);
+        let all: f64 = self.ways.iter().map(|way| way.weight * way.length).sum();
+        self.most = self.most.min(all / least);
+        stars.retain(|star| star.ratio <= least * NEARLY_CHEAPEST);
+        let mut load = vec![0.0; self.ways.len()];
+        let mut below = vec![0.0; self.tasks];
+        for star in &stars {
+            star.reached.iter().for_each(|(task, _)| below[*task] = 1.0);
+            for (task, way) in star.reached.iter().skip(1).rev() {
+                load[*way] += below[*task];
+                let ends = self.ways[*way].ends;
+                let before = if ends[0] == *task { ends[1] } else { ends[0] };
+                below[before] += below[*task];
+            }
+        }
+        let full = load.iter().zip(&self.ways).map(|(load, way)| load / way.weight).fold(0.0, f64::max);
+        if full <= 0.0 || !full.is_finite() {
+            return false;
+        }
+        for (load, way) in load.iter().zip(&mut self.ways) {
+            way.flow += load / full;
+            way.length *= (step * load / (full * way.weight)).exp();
+        }
+        for star in &stars {
+            let row = star.reached[0].0 * self.tasks;
+            self.crossings += (star.reached.len() - capacity) as f64 / full;
+            star.reached.iter().skip(1).for_each(|(task, _)| self.demand[row + task] += 1.0 / full);
+        }
+        true
+    }
+
+    /// The ways from a task to as many others as make the price of a crossing least (Dijkstra).
+    fn star(&self, centre: usize, capacity: usize) -> Option<Star> {
+        let mut price = vec![f64::INFINITY; self.tasks];
+        let mut by = vec![usize::MAX; self.tasks];
+        let mut star = Star { ratio: f64::INFINITY, reached: Vec::new() };
+        let mut sum = 0.0;
+        price[centre] = 0.0;
+        // Floats that are not negative are ordered as their bits are.
+        let mut open = BinaryHeap::from([(Reverse(0.0_f64.to_bits()), centre)]);
+        while let Some((Reverse(bits), next)) = open.pop() {
+            let least = f64::from_bits(bits);
+            if least > price[next] {
+                // A shorter way was found after this one.
+                continue;
+            }
+            // One that costs more than a crossing does so far makes crossings dearer.
+            if least >= star.ratio {
+                break;
+            }
+            sum += least;
+            star.reached.push((next, by[next]));
+            if star.reached.len() > capacity {
+                star.ratio = sum / (star.reached.len() - capacity) as f64;
+            }
+            for (with, way) in &self.from[next] {
+                let longer = least + self.ways[*way].length;
+                if longer < price[*with] {
+                    (price[*with], by[*with]) = (longer, *way);
+                    open.push((Reverse(longer.to_bits()), *with));
+                }
+            }
+        }
+        star.ratio.is_finite().then_some(star)
+    }
+
+    /// The weight that crosses at least, of the demands that fit and of the weight that they leave.
+    fn bound(&mut self, capacity: usize) -> f64 {
+        let full = self.ways.iter().map(|way| way.flow / way.weight).fold(0.0, f64::max);
+        let part = if full > 0.0 { (1.0 - UNUSED) / full } else { 0.0 };
+        self.demand.iter_mut().for_each(|demand| *demand *= part);
+        for way in &self.ways {
+            let left = 0.5 * (way.weight - way.flow * part).max(0.0);
+            let [a, b] = way.ends;
+            // Half for each end: both keep their largest demands inside.
+            self.demand[a * self.tasks + b] += left;
+            self.demand[b * self.tasks + a] += left;
+        }
+        let mut crossing = 0.0;
+        for row in self.demand.chunks_mut(self.tasks.max(1)) {
+            // A task has room for `capacity` - 1 others beside it.
+            row.sort_by(|a, b| b.total_cmp(a));
+            crossing += row.iter().skip(capacity.saturating_sub(1)).sum::<f64>();
+        }
+        crossing
+    }
+}
