@@ -5,8 +5,11 @@ use crate::search::{Limit, Watch};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Rounds, in each of which every task spreads once.
-const ROUNDS: usize = 60;
+/// Rounds, in each of which every task spreads once: fewer where a round takes long.
+const ROUNDS: std::ops::RangeInclusive<usize> = 8..=60;
+
+/// The tasks and pairs that all rounds together look at: about a tenth of a second.
+const LOOKS: usize = 1 << 23;
 
 /// The factor by which an edge that is full in one round becomes longer is e to this.
 const STEP: f64 = 0.35;
@@ -33,10 +36,12 @@ const UNUSED: f64 = 1e-9;
 pub(super) fn spread(traffic: &Traffic, capacity: usize, known: f64, limit: &Limit) -> f64 {
     let mut packing = Packing::new(traffic);
     // A look at all neighbours, and as many at a heap of them.
-    let mut watch = Watch::new(limit, 8 * (traffic.tasks() + traffic.pairs()));
-    for round in 0..ROUNDS {
+    let looks = traffic.tasks() + 2 * traffic.pairs();
+    let mut watch = Watch::new(limit, 8 * looks);
+    let rounds = (LOOKS / (looks * traffic.tasks()).max(1)).clamp(*ROUNDS.start(), *ROUNDS.end());
+    for round in 0..rounds {
         // Long steps first, and short ones near the end.
-        let step = STEP * (1.0 - 0.8 * round as f64 / ROUNDS as f64);
+        let step = STEP * (1.0 - 0.8 * round as f64 / rounds as f64);
         if !packing.round(capacity, step, &mut watch) {
             break;
         }
