@@ -42,7 +42,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             if i == j { 0.0 } else { measured.median_ns[(i, j)] as f32 }
         });
         for (name, edges) in patterns(tasks)? {
-            let problem = Problem::new(Traffic::new(tasks, relabelled(tasks, edges)), distance.clone());
+            let problem =
+                Problem::new(Traffic::new(tasks, relabelled(tasks, edges)), distance.clone());
             let cost = best_known(&problem);
             let before = gilmore_lawler(&problem, &Limit::seconds(1.0));
             let began = Instant::now();
@@ -73,12 +74,10 @@ fn best_known(problem: &Problem) -> f64 {
         return whole;
     }
     let order = seed::nested(problem, &Limit::seconds(SECONDS));
-    let distance = Square::from_fn(tasks, |i, j| {
-        problem.distance[(order[i] as usize, order[j] as usize)]
-    });
+    let distance =
+        Square::from_fn(tasks, |i, j| problem.distance[(order[i] as usize, order[j] as usize)]);
     let near = Problem::new(problem.traffic.clone(), distance);
     let near = portfolio(&near, &Limit::seconds(SECONDS), 1).solution.cost;
-    eprintln!("all {whole:.0} near {near:.0}");
     whole.min(near)
 }
 
@@ -99,7 +98,10 @@ fn patterns(n: usize) -> Result<Vec<Named>, Box<dyn std::error::Error>> {
     let mut all = vec![(format!("geometric:{n}"), geometric(n))];
     for spec in specs {
         let pattern = seatmap_pattern::generate(&spec)?;
-        all.push((spec, pattern.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes)).collect()));
+        all.push((
+            spec,
+            pattern.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes)).collect(),
+        ));
     }
     Ok(all)
 }

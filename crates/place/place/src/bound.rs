@@ -41,8 +41,10 @@ pub fn gilmore_lawler(problem: &Problem, limit: &Limit) -> f64 {
     }
     let weights = partners(problem);
     let apart = |slot, other| problem.between(slot, other);
-    let sum = Nearest::new(problem.slots(), &weights, apart, limit)
-        .map_or(0.0, |nearest| match nearest.best_sum(problem, &weights, limit) {
+    let sum =
+        Nearest::new(problem.slots(), &weights, apart, limit).map_or(0.0, |nearest| match nearest
+            .best_sum(problem, &weights, limit)
+        {
             Ok((sum, _)) | Err(sum) => sum,
         });
     // Each pair is counted for both its tasks.
@@ -94,15 +96,12 @@ impl Nearest {
         let longest = weights.iter().map(Vec::len).max().unwrap_or(0);
         // A fixed task's other slots are forbidden by a cost that is finite even if many are added
         // up.
-        best_sum(
-            problem.tasks(),
-            slots,
-            &mut Watch::new(limit, slots * longest),
-            |task, slot| match problem.fixed[task] {
+        best_sum(problem.tasks(), slots, &mut Watch::new(limit, slots * longest), |task, slot| {
+            match problem.fixed[task] {
                 Some(fixed) if fixed as usize != slot => f64::MAX / 1e30,
                 _ => weights[task].iter().zip(&self.others[slot]).map(|(w, (ns, _))| w * ns).sum(),
-            },
-        )
+            }
+        })
     }
 }
 

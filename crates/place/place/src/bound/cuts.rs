@@ -38,7 +38,7 @@ impl<'a> Cuts<'a> {
         }
         let by_number: f64 = self.weights.iter().skip(self.most_inside(capacities)).sum();
         let known = by_number.max(self.by_tasks(largest));
-        self.whole(known.max(spread(self.traffic, largest, known, limit)))
+        self.whole(known.max(spread(self.traffic, capacities, known, limit)))
     }
 
     /// The most edges inside groups that together hold all tasks.
@@ -149,7 +149,10 @@ mod tests {
             }
             let bound = Cuts::new(&traffic).least(&capacities, &ENDLESS);
             let least = least_of_all(&traffic, &mut capacities.clone(), &mut Vec::new());
-            assert!(bound <= least * (1.0 + 1e-12), "{bound} over {least}: {traffic:?} {capacities:?}");
+            assert!(
+                bound <= least * (1.0 + 1e-12),
+                "{bound} over {least}: {traffic:?} {capacities:?}"
+            );
         }
     }
 

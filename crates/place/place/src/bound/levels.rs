@@ -47,9 +47,8 @@ pub(super) fn by_levels(problem: &Problem, limit: &Limit) -> Option<f64> {
     if !is_small || !has_amounts(problem) || limit.is_late() {
         return None;
     }
-    let distance = Square::from_fn(problem.slots(), |a, b| {
-        if a == b { 0.0 } else { problem.between(a, b) }
-    });
+    let distance =
+        Square::from_fn(problem.slots(), |a, b| if a == b { 0.0 } else { problem.between(a, b) });
     let divisions = divisions(problem, &distance);
     let cuts = Cuts::new(&problem.traffic);
     let least: Vec<f64> = (divisions.iter().enumerate())
@@ -187,7 +186,8 @@ impl Levels<'_> {
             others.for_each(|(weight, (_, other))| used[(slot, *other)] += weight);
         }
         let volume: f64 = self.weights.iter().flatten().sum();
-        let farthest = (0..n).flat_map(|a| left.row(a)).fold(0.0_f64, |most, ns| most.max(ns.abs()));
+        let farthest =
+            (0..n).flat_map(|a| left.row(a)).fold(0.0_f64, |most, ns| most.max(ns.abs()));
         let bound = crossing + 0.5 * rest
             - ROUNDED_DOWN * (crossing + 0.5 * rest.abs())
             // What prices take from the one sum and give to the other may be more than both.

@@ -193,7 +193,15 @@ mod tests {
     fn no_set_of_vertices_has_more_edges() {
         let mut rng = Xoshiro::new(5);
         let mut held = Vec::new();
-        for spec in ["stencil2d:3x4", "stencil3d:2x2x3", "butterfly:8", "recursive-doubling:11", "ring:10", "ring:9", "binomial-tree:12"] {
+        for spec in [
+            "stencil2d:3x4",
+            "stencil3d:2x2x3",
+            "butterfly:8",
+            "recursive-doubling:11",
+            "ring:10",
+            "ring:9",
+            "binomial-tree:12",
+        ] {
             let pattern = seatmap_pattern::generate(spec).unwrap();
             let edges = pattern.edges.iter().map(|edge| (edge.from, edge.to, 1.0));
             held.push(Traffic::new(pattern.tasks, edges));
@@ -209,9 +217,14 @@ mod tests {
                 let is_in = |task: usize| set >> task & 1 == 1;
                 let inside: usize = (0..traffic.tasks())
                     .filter(|task| is_in(*task))
-                    .map(|task| traffic.of(task).filter(|(with, _)| *with > task && is_in(*with)).count())
+                    .map(|task| {
+                        traffic.of(task).filter(|(with, _)| *with > task && is_in(*with)).count()
+                    })
                     .sum();
-                assert!(inside <= shape.most_edges(set.count_ones() as usize), "{traffic:?} {set:b}");
+                assert!(
+                    inside <= shape.most_edges(set.count_ones() as usize),
+                    "{traffic:?} {set:b}"
+                );
             }
         }
     }

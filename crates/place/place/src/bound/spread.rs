@@ -24,16 +24,41 @@ const ENOUGH: f64 = 0.99;
 /// weight.
 const UNUSED: f64 = 1e-9;
 
-/// A bound on the weight between groups that hold at most `capacity` tasks each.
+/// A bound on the weight between groups that hold at most these numbers of tasks.
 ///
 /// Traffic that goes from one task to another by way of others crosses between groups at least
 /// once if the two are in different groups, so each edge's weight may be spent on ways, and the ways
-/// bound the cut. A task with ways to s - 1 others has at least s - `capacity` of them cross. These
+/// bound the cut. A task with ways to s - 1 others has at least s less the largest capacity cross. These
 /// are the spreading metrics of Even, Naor, Rao & Schieber (1999), seen from the dual: ways are
 /// packed by multiplicative weights (Garg & Koenemann 1998), and whatever comes out is a bound.
 ///
 /// Where these ways cannot come to more than `known`, it is given up at once.
-pub(super) fn spread(traffic: &Traffic, capacity: usize, known: f64, limit: &Limit) -> f64 {
+pub(super) fn spread(traffic: &Traffic, capacities: &[usize], known: f64, limit: &Limit) -> f64 {
+    let capacity = capacities.iter().copied().max().unwrap_or(0);
+    // Where all groups may be full, the bound of the ways is that of the largest capacity.
+    let are_full = capacities.iter().all(|other| *other == capacity)
+        && capacity > 0
+        && traffic.tasks().is_multiple_of(capacity);
+    let bound =
+        packed(traffic, capacities, NEARLY_CHEAPEST, limit, |most| are_full && most <= known);
+    if are_full {
+        return bound.max(known);
+    }
+    // Ways from few tasks bound little where these may all be in the largest group.
+    let of_all = packed(traffic, capacities, f64::INFINITY, limit, |_| false);
+    bound.max(of_all).max(known)
+}
+
+/// The bound of ways from tasks for which they cost no more than this times the lowest price. It is
+/// 0 where the most that it can come to is said to be useless.
+fn packed(
+    traffic: &Traffic,
+    capacities: &[usize],
+    dearest: f64,
+    limit: &Limit,
+    is_useless: impl Fn(f64) -> bool,
+) -> f64 {
+    let capacity = capacities.iter().copied().max().unwrap_or(0);
     let mut packing = Packing::new(traffic);
     // A look at all neighbours, and as many at a heap of them.
     let looks = traffic.tasks() + 2 * traffic.pairs();
@@ -42,17 +67,17 @@ pub(super) fn spread(traffic: &Traffic, capacity: usize, known: f64, limit: &Lim
     for round in 0..rounds {
         // Long steps first, and short ones near the end.
         let step = STEP * (1.0 - 0.8 * round as f64 / rounds as f64);
-        if !packing.round(capacity, step, &mut watch) {
+        if !packing.round(capacity, dearest, step, &mut watch) {
             break;
         }
-        if packing.most <= known {
-            return known;
+        if is_useless(packing.most) {
+            return 0.0;
         }
         if packing.packed() >= ENOUGH * packing.most {
             break;
         }
     }
-    packing.bound(capacity)
+    packing.bound(capacities)
 }
 
 /// An edge of the traffic.
@@ -114,7 +139,7 @@ impl Packing {
     }
 
     /// Spreads from all tasks that do so cheaply. `false` where none can, or time is up.
-    fn round(&mut self, capacity: usize, step: f64, watch: &mut Watch) -> bool {
+    fn round(&mut self, capacity: usize, dearest: f64, step: f64, watch: &mut Watch) -> bool {
         let mut stars = Vec::with_capacity(self.tasks);
         for task in 0..self.tasks {
             if watch.is_late() {
@@ -125,7 +150,7 @@ impl Packing {
         let least = stars.iter().map(|star| star.ratio).fold(f64::INFINITY, f64::min);
         let all: f64 = self.ways.iter().map(|way| way.weight * way.length).sum();
         self.most = self.most.min(all / least);
-        stars.retain(|star| star.ratio <= least * NEARLY_CHEAPEST);
+        stars.retain(|star| star.ratio <= least * dearest);
         let mut load = vec![0.0; self.ways.len()];
         let mut below = vec![0.0; self.tasks];
         for star in &stars {
@@ -137,7 +162,8 @@ impl Packing {
                 below[before] += below[*task];
             }
         }
-        let full = load.iter().zip(&self.ways).map(|(load, way)| load / way.weight).fold(0.0, f64::max);
+        let full =
+            load.iter().zip(&self.ways).map(|(load, way)| load / way.weight).fold(0.0, f64::max);
         if full <= 0.0 || !full.is_finite() {
             return false;
         }
@@ -189,7 +215,7 @@ impl Packing {
     }
 
     /// The weight that crosses at least, of the demands that fit and of the weight that they leave.
-    fn bound(&mut self, capacity: usize) -> f64 {
+    fn bound(&mut self, capacities: &[usize]) -> f64 {
         let full = self.ways.iter().map(|way| way.flow / way.weight).fold(0.0, f64::max);
         let part = if full > 0.0 { (1.0 - UNUSED) / full } else { 0.0 };
         self.demand.iter_mut().for_each(|demand| *demand *= part);
@@ -200,12 +226,43 @@ impl Packing {
             self.demand[a * self.tasks + b] += left;
             self.demand[b * self.tasks + a] += left;
         }
-        let mut crossing = 0.0;
         for row in self.demand.chunks_mut(self.tasks.max(1)) {
-            // A task has room for `capacity` - 1 others beside it.
             row.sort_by(|a, b| b.total_cmp(a));
-            crossing += row.iter().skip(capacity.saturating_sub(1)).sum::<f64>();
+            // Of each row, the sum from here on.
+            (1..row.len()).rev().for_each(|at| row[at - 1] += row[at]);
         }
-        crossing
+        crossing(&self.demand, self.tasks, capacities)
     }
+}
+
+/// The demand that crosses however the tasks are divided. Of a task in a group of s, `beyond` holds
+/// at s - 1 what is left beside its s - 1 largest demands.
+///
+/// Groups that hold fewer than the largest can leave more outside. The rest is the least of a sum
+/// over groups, each with the tasks that it costs least.
+fn crossing(beyond: &[f64], tasks: usize, capacities: &[usize]) -> f64 {
+    let largest = capacities.iter().copied().max().unwrap_or(0).min(tasks);
+    if largest == 0 {
+        return 0.0;
+    }
+    let rows = || beyond.chunks(tasks);
+    let sure: f64 = rows().map(|row| row[largest - 1]).sum();
+    let mut more = vec![0.0; largest + 1];
+    for size in 1..largest {
+        let mut each: Vec<f64> = rows().map(|row| row[size - 1] - row[largest - 1]).collect();
+        each.sort_by(f64::total_cmp);
+        more[size] = each[..size].iter().sum();
+    }
+    // The least for each number of tasks that the groups so far hold.
+    let mut least = vec![f64::INFINITY; tasks + 1];
+    least[0] = 0.0;
+    for capacity in capacities {
+        for held in (1..=tasks).rev() {
+            least[held] = (0..=held.min(*capacity))
+                .map(|size| least[held - size] + more[size])
+                .fold(f64::INFINITY, f64::min);
+        }
+    }
+    // Groups too small for all tasks hold no placement, and nothing need be said of them.
+    if least[tasks].is_finite() { sure + least[tasks] } else { sure }
 }

@@ -146,9 +146,12 @@ fn deep(a: usize, b: usize) -> f32 {
 
 #[test]
 fn groups_within_groups_are_bounded_closely() {
-    for (spec, least) in
-        [("ring:32", 1.0), ("binomial-tree:32", 1.0), ("butterfly:32", 1.0), ("stencil2d:4x8", 0.97)]
-    {
+    for (spec, least) in [
+        ("ring:32", 1.0),
+        ("binomial-tree:32", 1.0),
+        ("butterfly:32", 1.0),
+        ("stencil2d:4x8", 0.97),
+    ] {
         let pattern = seatmap_pattern::generate(spec).unwrap();
         let edges = pattern.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes));
         let problem = Problem::new(Traffic::new(32, edges), Square::from_fn(32, deep));
