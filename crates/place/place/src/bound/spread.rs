@@ -18,7 +18,10 @@ const STEP: f64 = 0.35;
 const NEARLY_CHEAPEST: f64 = 1.1;
 
 /// The part of the most that ways can come to at which packing ends.
-const ENOUGH: f64 = 0.99;
+const ENOUGH: f64 = 0.98;
+
+/// The growth of a bound below which ways are not worth their time.
+const WORTH_IT: f64 = 1.01;
 
 /// The part of an edge's weight that is left unused, so that roundings never fill it above the
 /// weight.
@@ -39,8 +42,9 @@ pub(super) fn spread(traffic: &Traffic, capacities: &[usize], known: f64, limit:
     let are_full = capacities.iter().all(|other| *other == capacity)
         && capacity > 0
         && traffic.tasks().is_multiple_of(capacity);
-    let bound =
-        packed(traffic, capacities, NEARLY_CHEAPEST, limit, |most| are_full && most <= known);
+    let bound = packed(traffic, capacities, NEARLY_CHEAPEST, limit, |most| {
+        are_full && most <= WORTH_IT * known
+    });
     if are_full {
         return bound.max(known);
     }
@@ -67,7 +71,9 @@ fn packed(
     for round in 0..rounds {
         // Long steps first, and short ones near the end.
         let step = STEP * (1.0 - 0.8 * round as f64 / rounds as f64);
-        if !packing.round(capacity, dearest, step, &mut watch) {
+        let Some(stars) = packing.stars(capacity, dearest, &mut watch) else { break };
+        // Later lengths are better ones, and their ways count more.
+        if !packing.send(&stars, capacity, (round + 1) as f64, step) {
             break;
         }
         if is_useless(packing.most) {
@@ -138,12 +144,13 @@ impl Packing {
         if full > 0.0 { self.crossings / full } else { 0.0 }
     }
 
-    /// Spreads from all tasks that do so cheaply. `false` where none can, or time is up.
-    fn round(&mut self, capacity: usize, dearest: f64, step: f64, watch: &mut Watch) -> bool {
+    /// The ways of all tasks for which they cost no more than this times the lowest price. `None`
+    /// where time is up.
+    fn stars(&mut self, capacity: usize, dearest: f64, watch: &mut Watch) -> Option<Vec<Star>> {
         let mut stars = Vec::with_capacity(self.tasks);
         for task in 0..self.tasks {
             if watch.is_late() {
-                return false;
+                return None;
             }
             stars.extend(self.star(task, capacity));
         }
@@ -151,9 +158,15 @@ impl Packing {
         let all: f64 = self.ways.iter().map(|way| way.weight * way.length).sum();
         self.most = self.most.min(all / least);
         stars.retain(|star| star.ratio <= least * dearest);
+        Some(stars)
+    }
+
+    /// Sends demand along these ways, `share` times what fills an edge, and makes full edges longer.
+    /// `false` where there are none.
+    fn send(&mut self, stars: &[Star], capacity: usize, share: f64, step: f64) -> bool {
         let mut load = vec![0.0; self.ways.len()];
         let mut below = vec![0.0; self.tasks];
-        for star in &stars {
+        for star in stars {
             star.reached.iter().for_each(|(task, _)| below[*task] = 1.0);
             for (task, way) in star.reached.iter().skip(1).rev() {
                 load[*way] += below[*task];
@@ -162,19 +175,20 @@ impl Packing {
                 below[before] += below[*task];
             }
         }
-        let full =
-            load.iter().zip(&self.ways).map(|(load, way)| load / way.weight).fold(0.0, f64::max);
+        let loads = load.iter().zip(&self.ways);
+        let full = loads.map(|(load, way)| load / way.weight).fold(0.0, f64::max);
         if full <= 0.0 || !full.is_finite() {
             return false;
         }
         for (load, way) in load.iter().zip(&mut self.ways) {
-            way.flow += load / full;
+            way.flow += share * load / full;
             way.length *= (step * load / (full * way.weight)).exp();
         }
-        for star in &stars {
+        let demand = share / full;
+        for star in stars {
             let row = star.reached[0].0 * self.tasks;
-            self.crossings += (star.reached.len() - capacity) as f64 / full;
-            star.reached.iter().skip(1).for_each(|(task, _)| self.demand[row + task] += 1.0 / full);
+            self.crossings += demand * (star.reached.len() - capacity) as f64;
+            star.reached.iter().skip(1).for_each(|(task, _)| self.demand[row + task] += demand);
         }
         true
     }
