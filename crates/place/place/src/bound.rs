@@ -1,5 +1,10 @@
 //! Lower bounds on the cost of any placement.
 
+mod cuts;
+mod levels;
+mod products;
+mod spread;
+
 use crate::Problem;
 use crate::assignment::assign;
 use crate::search::{Limit, Qap, Watch};
@@ -12,6 +17,16 @@ pub(crate) const BOUND_PART: u32 = 4;
 /// best.
 const LARGEST_ASSIGNED: usize = 512;
 
+/// The best of the bounds known here: that of Gilmore & Lawler ([`gilmore_lawler`]), and one that
+/// knows what must cross between groups of slots that are far apart, where there are such groups.
+///
+/// In the problem's unit. It is the same on every computer where the limit has no deadline.
+#[must_use]
+pub fn lower_bound(problem: &Problem, limit: &Limit) -> f64 {
+    let simple = gilmore_lawler(problem, limit);
+    levels::by_levels(problem, limit).map_or(simple, |bound| simple.max(bound))
+}
+
 /// The bound of Gilmore (1962) and Lawler (1963): each task with the nearest slots there are for
 /// its heaviest partners, and then the best assignment of tasks to slots by that.
 ///
@@ -20,30 +35,74 @@ const LARGEST_ASSIGNED: usize = 512;
 /// count as zero, which is weaker still.
 #[must_use]
 pub fn gilmore_lawler(problem: &Problem, limit: &Limit) -> f64 {
-    let tasks = problem.tasks();
-    let slots = problem.slots();
-    let longest = (0..tasks).map(|task| problem.traffic.degree(task)).max().unwrap_or(0);
-    let mut watch = Watch::new(limit, slots + longest);
-    let weights: Option<Vec<Vec<f64>>> = (0..tasks)
-        .map(|task| {
-            let weights = problem.traffic.of(task).map(|(_, weight)| weight).collect();
-            (!watch.is_late()).then(|| descending(weights))
-        })
-        .collect();
-    let near: Option<Vec<Vec<f64>>> = (0..slots)
-        .map(|slot| (!watch.is_late()).then(|| nearest(problem, slot, longest)))
-        .collect();
-    let (Some(weights), Some(near)) = (weights, near) else { return 0.0 };
-    // A fixed task's other slots are forbidden by a cost that is finite even if many are added up.
+    // Sorting the weights takes time only where there are very many.
+    if limit.is_late() {
+        return 0.0;
+    }
+    let weights = partners(problem);
+    let apart = |slot, other| problem.between(slot, other);
     let sum =
-        best_sum(tasks, slots, &mut Watch::new(limit, slots * longest), |task, slot| match problem
-            .fixed[task]
+        Nearest::new(problem.slots(), &weights, apart, limit).map_or(0.0, |nearest| match nearest
+            .best_sum(problem, &weights, limit)
         {
-            Some(fixed) if fixed as usize != slot => f64::MAX / 1e30,
-            _ => dot(&weights[task], &near[slot]),
+            Ok((sum, _)) | Err(sum) => sum,
         });
     // Each pair is counted for both its tasks.
-    0.5 * sum.unwrap_or_else(|so_far| so_far)
+    0.5 * sum
+}
+
+/// The weights of each task's partners, the heaviest first.
+fn partners(problem: &Problem) -> Vec<Vec<f64>> {
+    let of = |task| problem.traffic.of(task).map(|(_, weight)| weight).collect();
+    (0..problem.tasks()).map(|task| descending(of(task))).collect()
+}
+
+/// The nearest other slots of each slot, with their distances, which may be negative here.
+struct Nearest {
+    others: Vec<Vec<(f64, usize)>>,
+}
+
+impl Nearest {
+    /// As many as the task with the most partners needs. `None` where time is up.
+    fn new(
+        slots: usize,
+        weights: &[Vec<f64>],
+        apart: impl Fn(usize, usize) -> f64,
+        limit: &Limit,
+    ) -> Option<Self> {
+        let wanted = weights.iter().map(Vec::len).max().unwrap_or(0);
+        let mut watch = Watch::new(limit, slots + wanted);
+        let mut others = Vec::with_capacity(slots);
+        for slot in 0..slots {
+            if watch.is_late() {
+                return None;
+            }
+            let all = (0..slots).filter(|other| *other != slot);
+            others.push(nearest(all.map(|other| (apart(slot, other), other)).collect(), wanted));
+        }
+        Some(Nearest { others })
+    }
+
+    /// The least sum over the tasks of their weights times distances, each pair counted for both
+    /// its tasks, and the slot of each task. `Err` is the sum over the tasks that there was time
+    /// for.
+    fn best_sum(
+        &self,
+        problem: &Problem,
+        weights: &[Vec<f64>],
+        limit: &Limit,
+    ) -> Result<(f64, Vec<usize>), f64> {
+        let slots = problem.slots();
+        let longest = weights.iter().map(Vec::len).max().unwrap_or(0);
+        // A fixed task's other slots are forbidden by a cost that is finite even if many are added
+        // up.
+        best_sum(problem.tasks(), slots, &mut Watch::new(limit, slots * longest), |task, slot| {
+            match problem.fixed[task] {
+                Some(fixed) if fixed as usize != slot => f64::MAX / 1e30,
+                _ => weights[task].iter().zip(&self.others[slot]).map(|(w, (ns, _))| w * ns).sum(),
+            }
+        })
+    }
 }
 
 /// The same bound for dense matrices, which may hold negative numbers. Where the limit's deadline
@@ -63,7 +122,7 @@ pub fn gilmore_lawler_dense(qap: &Qap, limit: &Limit) -> f64 {
     best_sum(n, n, &mut watch, |i: usize, p: usize| {
         qap.a()[(i, i)] * qap.b()[(p, p)] + dot(&flows[i], &distances[p])
     })
-    .unwrap_or_else(|_| crude(qap))
+    .map_or_else(|_| crude(qap), |(sum, _)| sum)
 }
 
 /// The numbers of a row beside the diagonal.
@@ -93,7 +152,7 @@ fn best_sum(
     slots: usize,
     watch: &mut Watch,
     pays: impl Fn(usize, usize) -> f64,
-) -> Result<f64, f64> {
+) -> Result<(f64, Vec<usize>), f64> {
     let is_assigned = slots <= LARGEST_ASSIGNED;
     let mut cells = Vec::new();
     let mut sum = 0.0;
@@ -111,20 +170,22 @@ fn best_sum(
             sum += row.fold(f64::INFINITY, f64::min)
         }
     }
-    Ok(if is_assigned { assign(tasks, slots, &cells).0 } else { sum })
+    Ok(if is_assigned { assign(tasks, slots, &cells) } else { (sum, Vec::new()) })
 }
 
-/// Distances from a slot to the nearest others, ascending.
-fn nearest(problem: &Problem, slot: usize, wanted: usize) -> Vec<f64> {
-    let others = (0..problem.slots()).filter(|other| *other != slot);
-    let mut all: Vec<f64> = others.map(|other| problem.between(slot, other)).collect();
+/// The least of these distances, ascending.
+fn nearest(mut all: Vec<(f64, usize)>, wanted: usize) -> Vec<(f64, usize)> {
     if wanted < all.len() && wanted > 0 {
         // Only the nearest are needed in order: linear time for each slot instead of a sort of all.
-        all.select_nth_unstable_by(wanted - 1, f64::total_cmp);
+        all.select_nth_unstable_by(wanted - 1, by_distance);
         all.truncate(wanted);
     }
-    all.sort_by(f64::total_cmp);
+    all.sort_unstable_by(by_distance);
     all
+}
+
+fn by_distance(a: &(f64, usize), b: &(f64, usize)) -> std::cmp::Ordering {
+    a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
 }
 
 fn descending(mut cells: Vec<f64>) -> Vec<f64> {
@@ -137,57 +198,4 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Traffic;
-    use proptest::prelude::*;
-    use seatmap_statistics::Xoshiro;
-
-    #[test]
-    fn a_ring_on_a_uniform_machine_is_bounded_exactly() {
-        let traffic = Traffic::new(6, (0..6).map(|task| (task, (task + 1) % 6, 1.0)));
-        let problem =
-            Problem::new(traffic, Square::from_fn(8, |i, j| if i == j { 0.0 } else { 7.0 }));
-        assert_eq!(gilmore_lawler(&problem, &Limit::kicks(0)), 42.0);
-    }
-
-    #[test]
-    fn without_time_it_is_what_is_sure() {
-        let traffic = Traffic::new(6, (0..6).map(|task| (task, (task + 1) % 6, 1.0)));
-        let problem =
-            Problem::new(traffic, Square::from_fn(8, |i, j| if i == j { 0.0 } else { 7.0 }));
-        let late = Limit::seconds(0.0);
-        assert_eq!(gilmore_lawler(&problem, &late), 0.0);
-        let qap = |cell: f64| {
-            Qap::new(
-                Square::filled(2, 3.0),
-                Square::from_fn(2, |i, j| if i < j { cell } else { 1.0 }),
-            )
-        };
-        assert_eq!(gilmore_lawler_dense(&qap(2.0), &late), 0.0);
-        assert_eq!(gilmore_lawler_dense(&qap(-2.0), &late), -24.0);
-    }
-
-    proptest! {
-        #[test]
-        fn no_random_placement_undercuts_it(n in 2..9_usize, more in 0..3_usize, seed: u64) {
-            let mut rng = Xoshiro::new(seed);
-            let traffic = Traffic::new(n, (0..2 * n).map(|_| (rng.below(n), rng.below(n), rng.below(9) as f64)));
-            let mut distance = Square::filled(n + more, 0.0_f32);
-            (0..n + more).for_each(|i| (0..i).for_each(|j| distance.set_both(i, j, (1 + rng.below(98)) as f32)));
-            let dense = Qap::new(
-                Square::from_fn(n + more, |i, j| if i.max(j) < n && i != j { 0.5 * traffic.between(i, j) } else { 0.0 }),
-                Square::from_fn(n + more, |i, j| f64::from(distance[(i, j)])),
-            );
-            let problem = Problem::new(traffic, distance);
-            let limit = Limit::kicks(0);
-            let bound = gilmore_lawler(&problem, &limit);
-            let dense_bound = gilmore_lawler_dense(&dense, &limit);
-            for _ in 0..20 {
-                let slot_of = crate::seed::random(&problem, &mut rng);
-                prop_assert!(bound <= problem.cost(&slot_of) + 1e-9);
-                prop_assert!(dense_bound <= dense.cost(&slot_of) + 1e-9);
-            }
-        }
-    }
-}
+mod tests;

@@ -1,6 +1,6 @@
 //! From a request to an answer.
 
-use crate::bound::{BOUND_PART, gilmore_lawler};
+use crate::bound::{BOUND_PART, lower_bound};
 use crate::build::problem;
 use crate::congestion::{anneal, least_loaded};
 use crate::get_core::get_core;
@@ -33,7 +33,7 @@ impl PlaceRequest<'_> {
         let sections = sections(self, &pus)?;
         let links = Links::new(self.profile, &pus);
         let lower_bound = match self.objective {
-            Objective::Distance => gilmore_lawler(&problem, &self.limit.part(BOUND_PART)),
+            Objective::Distance => lower_bound(&problem, &self.limit.part(BOUND_PART)),
             Objective::Congestion if links.is_empty() => {
                 return Err(PlaceError::NoLinks(self.profile.name.clone()));
             }

@@ -4,7 +4,7 @@
 use crate::Problem;
 use crate::as_problem::AsProblem;
 use crate::beside::beside;
-use crate::bound::{BOUND_PART, gilmore_lawler_dense};
+use crate::bound::{self, BOUND_PART, gilmore_lawler_dense};
 use crate::cycles::{can_join, cycles};
 use crate::exact::{MOST_TASKS, exact};
 use crate::multilevel::{SMALLEST, multilevel};
@@ -133,8 +133,12 @@ const TURNS: u32 = 8;
 /// tabu search, which wins where they have none, continue from the best in turns.
 #[must_use]
 pub fn solve(qap: &Qap, limit: &Limit, threads: usize, seed: u64) -> Solved {
-    let lower_bound = gilmore_lawler_dense(qap, &limit.part(BOUND_PART));
     let form = AsProblem::new(qap);
+    let part = limit.part(BOUND_PART);
+    let mut lower_bound = gilmore_lawler_dense(qap, &part);
+    if let Some(form) = &form {
+        lower_bound = lower_bound.max(form.lower_bound(&part));
+    }
     let mut best = match &form {
         Some(form) => form.cheapest(lower_bound, limit, threads, seed),
         None => cheapest_by(at_random(qap, seed), false, "a random start"),
@@ -216,6 +220,12 @@ fn walked(qap: &Qap, from: &Solution, limit: &Limit, rng: &mut Xoshiro) -> Optio
 }
 
 impl AsProblem {
+    /// A bound on the cost of any permutation.
+    fn lower_bound(&self, limit: &Limit) -> f64 {
+        // The problem's distances are of single precision, and may have been rounded up.
+        bound::lower_bound(&self.problem, limit) * (1.0 - f64::from(f32::EPSILON))
+    }
+
     /// The result for a pattern on a machine, in a part of the time where matrices without zeros
     /// are better searched as such.
     fn cheapest(&self, lower_bound: f64, limit: &Limit, threads: usize, seed: u64) -> Cheapest {

@@ -1,0 +1,128 @@
+//! How far lower bounds lie below the costs of placements: six published matrices, six patterns.
+//!
+//! `SEATMAP_DATA` names the folder of public data; machines whose files are absent are left out and
+//! named.
+
+use seatmap_machine::import;
+use seatmap_place::bound::{gilmore_lawler, lower_bound};
+use seatmap_place::machine::Square;
+use seatmap_place::portfolio::portfolio;
+use seatmap_place::search::Limit;
+use seatmap_place::{Problem, Traffic, seed};
+use seatmap_statistics::Xoshiro;
+use std::time::Instant;
+
+/// Published matrices, with the tasks that are placed on each. The last machine keeps a third of
+/// its PUs empty.
+const MACHINES: [(&str, usize); 6] = [
+    ("xeon-8375c-2s-128", 128),
+    ("graviton3-64", 64),
+    ("kunpeng-920-64", 64),
+    ("epyc-9654-2s", 128),
+    ("xeon-e5-2695v4-72", 72),
+    ("epyc-7r13-2s-192", 128),
+];
+
+/// The time for a bound.
+const SECONDS: f64 = 1.0;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let folder = std::env::var("SEATMAP_DATA").unwrap_or_else(|_| "../shared/data".to_owned());
+    println!("machine pattern cost before gap now gap seconds");
+    let mut gaps = [Vec::new(), Vec::new()];
+    for (machine, tasks) in MACHINES {
+        let path = format!("{folder}/core-to-core/{machine}.csv");
+        let Ok(bytes) = std::fs::read(&path) else {
+            println!("{machine} left out: {path} is not there");
+            continue;
+        };
+        let profile = import::read(&bytes, machine, None)?;
+        let Some(measured) = profile.core_distance else { continue };
+        let distance = Square::from_fn(measured.pus.len(), |i, j| {
+            if i == j { 0.0 } else { measured.median_ns[(i, j)] as f32 }
+        });
+        for (name, edges) in patterns(tasks)? {
+            let problem =
+                Problem::new(Traffic::new(tasks, relabelled(tasks, edges)), distance.clone());
+            let cost = best_known(&problem);
+            let before = gilmore_lawler(&problem, &Limit::seconds(1.0));
+            let began = Instant::now();
+            let now = lower_bound(&problem, &Limit::seconds(SECONDS));
+            let seconds = began.elapsed().as_secs_f64();
+            let percent = [before, now].map(|bound| 100.0 * (1.0 - bound / cost));
+            gaps[0].push(percent[0]);
+            gaps[1].push(percent[1]);
+            println!(
+                "{machine} {name} {cost:.0} {before:.0} {:.1} {now:.0} {:.1} {seconds:.2}",
+                percent[0], percent[1]
+            );
+        }
+    }
+    for (name, gaps) in ["before", "now"].iter().zip(&gaps) {
+        let mean = gaps.iter().sum::<f64>() / gaps.len().max(1) as f64;
+        let worst = gaps.iter().copied().fold(0.0, f64::max);
+        println!("{name}: mean {mean:.1} %, worst {worst:.1} % of {} instances", gaps.len());
+    }
+    Ok(())
+}
+
+/// The best of a search on all PUs, and of one on as many near ones as there are tasks.
+fn best_known(problem: &Problem) -> f64 {
+    let whole = portfolio(problem, &Limit::seconds(SECONDS), 1).solution.cost;
+    let tasks = problem.tasks();
+    if tasks == problem.slots() {
+        return whole;
+    }
+    let order = seed::nested(problem, &Limit::seconds(SECONDS));
+    let distance =
+        Square::from_fn(tasks, |i, j| problem.distance[(order[i] as usize, order[j] as usize)]);
+    let near = Problem::new(problem.traffic.clone(), distance);
+    let near = portfolio(&near, &Limit::seconds(SECONDS), 1).solution.cost;
+    whole.min(near)
+}
+
+/// A name, and weighted edges.
+type Named = (String, Vec<(usize, usize, f64)>);
+
+/// The patterns for a number of tasks.
+fn patterns(n: usize) -> Result<Vec<Named>, Box<dyn std::error::Error>> {
+    // The largest divisor of n below its root: the grid closest to a square.
+    let side = (1..=n).rev().find(|side| n.is_multiple_of(*side) && side * side <= n).unwrap_or(1);
+    let specs = [
+        format!("ring:{n}"),
+        format!("binomial-tree:{n}"),
+        format!("recursive-doubling:{n}"),
+        format!("stencil2d:{side}x{}", n / side),
+        format!("random:{n}:4:1"),
+    ];
+    let mut all = vec![(format!("geometric:{n}"), geometric(n))];
+    for spec in specs {
+        let pattern = seatmap_pattern::generate(&spec)?;
+        all.push((
+            spec,
+            pattern.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes)).collect(),
+        ));
+    }
+    Ok(all)
+}
+
+/// Random points of the unit square; those closer than a radius talk, six partners each in the
+/// mean.
+fn geometric(n: usize) -> Vec<(usize, usize, f64)> {
+    let mut rng = Xoshiro::new(11);
+    let points: Vec<(f64, f64)> = (0..n).map(|_| (rng.unit(), rng.unit())).collect();
+    let radius = (6.0 / (std::f64::consts::PI * n as f64)).sqrt();
+    let pairs = (0..n).flat_map(|i| (0..i).map(move |j| (i, j)));
+    let is_near = |(i, j): &(usize, usize)| {
+        (points[*i].0 - points[*j].0).hypot(points[*i].1 - points[*j].1) < radius
+    };
+    pairs.filter(is_near).map(|(i, j)| (i, j, 1.0)).collect()
+}
+
+/// Tasks with other numbers than their neighbours', so that no method profits from the order of a
+/// generator.
+fn relabelled(n: usize, edges: Vec<(usize, usize, f64)>) -> Vec<(usize, usize, f64)> {
+    let mut label: Vec<usize> = (0..n).collect();
+    Xoshiro::new(7).shuffle(&mut label);
+    edges.into_iter().map(|(from, to, weight)| (label[from], label[to], weight)).collect()
+}

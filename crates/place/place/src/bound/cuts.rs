@@ -1,0 +1,183 @@
+//! Lower bounds on the weight between groups of tasks.
+
+use super::products::Shape;
+use super::spread::spread;
+use crate::Traffic;
+use crate::search::Limit;
+
+/// A whole number of units below which sums of weights are told apart exactly enough.
+const MOST_UNITS: f64 = 1e8;
+
+/// The traffic, with all that bounds of its cuts need to know.
+pub(super) struct Cuts<'a> {
+    traffic: &'a Traffic,
+    shape: Shape,
+    /// The weight of each pair, the heaviest first.
+    weights: Vec<f64>,
+    /// The largest number of which every weight is a multiple.
+    unit: Option<f64>,
+}
+
+impl<'a> Cuts<'a> {
+    pub(super) fn new(traffic: &'a Traffic) -> Self {
+        let later = |task: usize| traffic.of(task).filter(move |(with, _)| *with > task);
+        let mut weights: Vec<f64> =
+            (0..traffic.tasks()).flat_map(later).map(|(_, weight)| weight).collect();
+        weights.sort_by(|a, b| b.total_cmp(a));
+        Cuts { traffic, shape: Shape::new(traffic), unit: unit(&weights), weights }
+    }
+
+    /// The weight between groups of at most these numbers of tasks, at least.
+    ///
+    /// The largest of three: the edges that do not fit inside, by number ([`Shape`]); the partners
+    /// that do not, task by task; and the ways of [`spread`].
+    pub(super) fn least(&self, capacities: &[usize], limit: &Limit) -> f64 {
+        let largest = capacities.iter().copied().max().unwrap_or(0);
+        if largest >= self.traffic.tasks() || self.weights.is_empty() {
+            return 0.0;
+        }
+        let by_number: f64 = self.weights.iter().skip(self.most_inside(capacities)).sum();
+        let known = by_number.max(self.by_tasks(largest));
+        self.whole(known.max(spread(self.traffic, capacities, known, limit)))
+    }
+
+    /// The most edges inside groups that together hold all tasks.
+    fn most_inside(&self, capacities: &[usize]) -> usize {
+        let tasks = self.traffic.tasks();
+        let largest = capacities.iter().copied().max().unwrap_or(0).min(tasks);
+        let most: Vec<usize> = (0..=largest).map(|size| self.shape.most_edges(size)).collect();
+        // The most edges for each number of tasks that the groups so far hold.
+        let mut inside = vec![None; tasks + 1];
+        inside[0] = Some(0);
+        for capacity in capacities {
+            for held in (1..=tasks).rev() {
+                inside[held] = (0..=held.min(*capacity))
+                    .filter_map(|size| Some(inside[held - size]? + most[size]))
+                    .max();
+            }
+        }
+        inside[tasks].unwrap_or(usize::MAX)
+    }
+
+    /// Half of what each task has beyond its heaviest partners that fit beside it.
+    fn by_tasks(&self, capacity: usize) -> f64 {
+        let beyond = |task: usize| {
+            let mut weights: Vec<f64> = self.traffic.of(task).map(|(_, weight)| weight).collect();
+            weights.sort_by(|a, b| b.total_cmp(a));
+            weights.iter().skip(capacity.saturating_sub(1)).sum::<f64>()
+        };
+        0.5 * (0..self.traffic.tasks()).map(beyond).sum::<f64>()
+    }
+
+    /// A cut is a sum of weights: the next one that such a sum can be.
+    fn whole(&self, bound: f64) -> f64 {
+        match self.unit.filter(|unit| bound / unit < MOST_UNITS) {
+            Some(unit) => bound.max((bound / unit - 1e-6).ceil() * unit),
+            None => bound,
+        }
+    }
+}
+
+/// The largest number of which these are multiples, where all are whole.
+fn unit(weights: &[f64]) -> Option<f64> {
+    let mut unit = 0_u64;
+    for weight in weights {
+        // Beyond 2^53 every float is whole, and says nothing of units.
+        if weight.fract() != 0.0 || !(1.0..9e15).contains(weight) {
+            return None;
+        }
+        let mut rest = *weight as u64;
+        // Euclid's algorithm.
+        while rest > 0 {
+            (unit, rest) = (rest, unit % rest);
+        }
+    }
+    (unit > 0).then_some(unit as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_statistics::Xoshiro;
+
+    const ENDLESS: Limit = Limit { deadline: None, kicks: 0, enough: 0.0 };
+
+    /// The least weight between groups, by trying all.
+    fn least_of_all(traffic: &Traffic, rooms: &mut [usize], group_of: &mut Vec<usize>) -> f64 {
+        let task = group_of.len();
+        if task == traffic.tasks() {
+            return 0.0;
+        }
+        let mut least = f64::INFINITY;
+        for group in 0..rooms.len() {
+            if rooms[group] == 0 {
+                continue;
+            }
+            let earlier = traffic.of(task).filter(|(with, _)| *with < task);
+            let added: f64 = earlier
+                .filter(|(with, _)| group_of[*with] != group)
+                .map(|(_, weight)| weight)
+                .sum();
+            rooms[group] -= 1;
+            group_of.push(group);
+            least = least.min(added + least_of_all(traffic, rooms, group_of));
+            group_of.pop();
+            rooms[group] += 1;
+        }
+        least
+    }
+
+    #[test]
+    fn no_division_cuts_less() {
+        let mut rng = Xoshiro::new(3);
+        for case in 0..300 {
+            let n = 3 + rng.below(6);
+            let edges: Vec<(usize, usize, f64)> = (0..1 + rng.below(2 * n))
+                .map(|_| {
+                    let weight = match case % 3 {
+                        0 => 1.0,
+                        1 => 3.0 * rng.below(5) as f64,
+                        _ => 1e3 * rng.unit(),
+                    };
+                    (rng.below(n), rng.below(n), weight)
+                })
+                .collect();
+            let traffic = Traffic::new(n, edges);
+            let mut capacities = Vec::new();
+            while capacities.iter().sum::<usize>() < n {
+                capacities.push(1 + rng.below(n));
+            }
+            let bound = Cuts::new(&traffic).least(&capacities, &ENDLESS);
+            let least = least_of_all(&traffic, &mut capacities.clone(), &mut Vec::new());
+            assert!(
+                bound <= least * (1.0 + 1e-12),
+                "{bound} over {least}: {traffic:?} {capacities:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn known_cuts_are_met() {
+        let cut = |spec: &str, capacities: &[usize]| {
+            let pattern = seatmap_pattern::generate(spec).unwrap();
+            let edges = pattern.edges.iter().map(|edge| (edge.from, edge.to, 1.0));
+            Cuts::new(&Traffic::new(pattern.tasks, edges)).least(capacities, &ENDLESS)
+        };
+        assert_eq!(cut("ring:64", &[32, 32]), 2.0);
+        assert_eq!(cut("ring:64", &[16; 4]), 4.0);
+        assert_eq!(cut("binomial-tree:64", &[16; 4]), 3.0);
+        // Both directions are one pair of weight 2.
+        assert_eq!(cut("butterfly:64", &[16; 4]), 128.0);
+        assert_eq!(cut("stencil2d:8x8", &[16; 4]), 32.0);
+        assert_eq!(cut("stencil2d:8x8", &[32, 32]), 16.0);
+        assert_eq!(cut("clusters:4x16", &[16; 4]), 0.0);
+    }
+
+    #[test]
+    fn units_are_common_divisors() {
+        assert_eq!(unit(&[6.0, 9.0, 12.0]), Some(3.0));
+        assert_eq!(unit(&[6.0, 9.5]), None);
+        assert_eq!(unit(&[]), None);
+        assert_eq!(unit(&[1e300]), None);
+    }
+}

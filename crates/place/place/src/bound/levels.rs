@@ -1,0 +1,284 @@
+//! Groups of slots that are far apart, and a bound that knows what must cross between them.
+
+use super::cuts::Cuts;
+use super::{Nearest, partners};
+use crate::Problem;
+use crate::search::Limit;
+use seatmap_machine::Square;
+
+/// Above these numbers of tasks and slots the simple bound must do: others take time in the cube of
+/// the numbers.
+const MOST_TASKS: usize = 256;
+const MOST_SLOTS: usize = 512;
+/// Divisions of the slots that are tried, those with the widest gaps.
+const MOST_DIVISIONS: usize = 4;
+/// A gap counts if it is at least this part of the largest distance.
+const SMALLEST_GAP: f64 = 0.03;
+/// The first change of a price, as a factor, and how often the changes are halved.
+const FIRST_CHANGE: f64 = 0.4;
+const LATER_CHANGE: f64 = 0.1;
+const HALVINGS: usize = 2;
+/// Changes of all shares of distances.
+const SKEWS: usize = 40;
+/// The part by which a bound is hoped to grow at first, and failures after which it is halved.
+const FIRST_HOPE: f64 = 0.05;
+const PATIENCE: usize = 4;
+/// The part of all terms by which the bound is rounded down: their sums have roundings.
+const ROUNDED_DOWN: f64 = 1e-9;
+
+/// Slots in groups.
+struct Division {
+    group_of: Vec<u32>,
+    /// The tasks that each group can hold.
+    capacities: Vec<usize>,
+    /// The distances between groups, less those inside.
+    gap: f64,
+}
+
+/// A bound by the groups that distances make; `None` where they make none, or where there are too
+/// many slots.
+///
+/// The cost is the sum over divisions of a price times the weight that crosses between groups, and
+/// of the cost by what is left of the distances. The first has a bound whatever the placement
+/// ([`Cuts::least`]), and the second that of Gilmore & Lawler. Any prices are right, since what is
+/// left may be negative; a search looks for good ones.
+pub(super) fn by_levels(problem: &Problem, limit: &Limit) -> Option<f64> {
+    let is_small = problem.tasks() <= MOST_TASKS && problem.slots() <= MOST_SLOTS;
+    if !is_small || !has_amounts(problem) || limit.is_late() {
+        return None;
+    }
+    let distance =
+        Square::from_fn(problem.slots(), |a, b| if a == b { 0.0 } else { problem.between(a, b) });
+    let divisions = divisions(problem, &distance);
+    let cuts = Cuts::new(&problem.traffic);
+    let least: Vec<f64> = (divisions.iter().enumerate())
+        .map(|(at, division)| {
+            // Two thirds of the time are for cuts, and the rest for prices.
+            let parts = (divisions.len() - at) as u32 + 1;
+            cuts.least(&division.capacities, &limit.part(parts))
+        })
+        .collect();
+    let levels = Levels { problem, distance, divisions, least, weights: partners(problem) };
+    levels.best(limit)
+}
+
+/// Whether all weights and distances are finite and none is negative.
+fn has_amounts(problem: &Problem) -> bool {
+    let is_amount = |x: f64| x.is_finite() && x >= 0.0;
+    let n = problem.distance.n();
+    (0..n).all(|pu| problem.distance.row(pu).iter().all(|ns| is_amount(f64::from(*ns))))
+        && (0..problem.tasks()).all(|task| problem.traffic.of(task).all(|(_, w)| is_amount(w)))
+}
+
+struct Levels<'a> {
+    problem: &'a Problem,
+    distance: Square<f64>,
+    divisions: Vec<Division>,
+    /// The weight that crosses between the groups of each division, at least.
+    least: Vec<f64>,
+    weights: Vec<Vec<f64>>,
+}
+
+/// Multipliers: any make a bound, and good ones a good one.
+#[derive(Clone)]
+struct Prices {
+    /// The price of a unit of weight that crosses between groups, for each division.
+    crossing: Vec<f64>,
+    /// The part of a distance that counts for the one slot more and for the other one less than its
+    /// half: (a, b) is -(b, a).
+    skew: Square<f64>,
+}
+
+impl Levels<'_> {
+    /// The best bound that a search for good prices leads to.
+    fn best(&self, limit: &Limit) -> Option<f64> {
+        let gaps = self.divisions.iter().zip(&self.least);
+        let mut prices = Prices {
+            crossing: gaps.map(|(by, least)| if *least > 0.0 { by.gap } else { 0.0 }).collect(),
+            skew: Square::filled(self.distance.n(), 0.0),
+        };
+        let mut best = self.bound(&prices, limit)?.0;
+        best = self.priced(&mut prices, best, FIRST_CHANGE, limit);
+        best = self.skewed(&mut prices, best, limit);
+        Some(self.priced(&mut prices, best, LATER_CHANGE, limit))
+    }
+
+    /// Better prices of crossings, one at a time.
+    fn priced(&self, prices: &mut Prices, mut best: f64, first: f64, limit: &Limit) -> f64 {
+        let mut change = first;
+        for _ in 0..HALVINGS {
+            for at in 0..prices.crossing.len() {
+                for factor in [1.0 - change, 1.0 + change] {
+                    let before = prices.crossing[at];
+                    prices.crossing[at] *= factor;
+                    // Time that ends in between leaves the best so far.
+                    let Some((bound, _)) = self.bound(prices, limit) else { return best };
+                    if bound > best {
+                        best = bound;
+                        break;
+                    }
+                    prices.crossing[at] = before;
+                }
+            }
+            change *= 0.5;
+        }
+        best
+    }
+
+    /// Better shares of distances: a slot that others count on more than it counts on them becomes
+    /// dearer to them. Steps are Polyak's (1969) towards a bound that is a little better.
+    fn skewed(&self, prices: &mut Prices, mut best: f64, limit: &Limit) -> f64 {
+        let n = self.distance.n();
+        let mut at = prices.clone();
+        let mut hope = FIRST_HOPE;
+        let mut failures = 0;
+        for _ in 0..SKEWS {
+            let Some((bound, used)) = self.bound(&at, limit) else { break };
+            if bound > best {
+                (best, failures) = (bound, 0);
+                *prices = at.clone();
+            } else {
+                failures += 1;
+                if failures == PATIENCE {
+                    (hope, failures) = (0.5 * hope, 0);
+                    at = prices.clone();
+                }
+            }
+            let uneven = |a: usize, b: usize| used[(a, b)] - used[(b, a)];
+            let pairs = || (0..n).flat_map(|a| (0..a).map(move |b| (a, b)));
+            let square: f64 = 0.25 * pairs().map(|(a, b)| uneven(a, b).powi(2)).sum::<f64>();
+            if square <= 0.0 {
+                break;
+            }
+            let step = 0.5 * (best * (1.0 + hope) - bound).max(0.0) / square;
+            for (a, b) in pairs() {
+                let more = step * uneven(a, b);
+                at.skew[(a, b)] += more;
+                at.skew[(b, a)] -= more;
+            }
+        }
+        best
+    }
+
+    /// The bound by these prices, rounded down, and the weight for which each slot counts on each
+    /// other one. `None` where time is up.
+    fn bound(&self, prices: &Prices, limit: &Limit) -> Option<(f64, Square<f64>)> {
+        let n = self.distance.n();
+        let mut left = self.distance.clone();
+        for a in 0..n {
+            let row = left.row_mut(a).iter_mut().zip(prices.skew.row(a));
+            row.for_each(|(ns, skew)| *ns += skew);
+        }
+        for (division, price) in self.divisions.iter().zip(&prices.crossing) {
+            let group_of = &division.group_of;
+            for a in 0..n {
+                let row = left.row_mut(a).iter_mut().zip(group_of);
+                row.filter(|(_, group)| **group != group_of[a]).for_each(|(ns, _)| *ns -= price);
+            }
+        }
+        let crossing: f64 =
+            prices.crossing.iter().zip(&self.least).map(|(price, least)| price * least).sum();
+        let nearest = Nearest::new(n, &self.weights, |a, b| left[(a, b)], limit)?;
+        let (rest, slot_of) = nearest.best_sum(self.problem, &self.weights, limit).ok()?;
+        let mut used = Square::filled(n, 0.0);
+        for (weights, slot) in self.weights.iter().zip(slot_of) {
+            let others = weights.iter().zip(&nearest.others[slot]);
+            others.for_each(|(weight, (_, other))| used[(slot, *other)] += weight);
+        }
+        let volume: f64 = self.weights.iter().flatten().sum();
+        let farthest =
+            (0..n).flat_map(|a| left.row(a)).fold(0.0_f64, |most, ns| most.max(ns.abs()));
+        let bound = crossing + 0.5 * rest
+            - ROUNDED_DOWN * (crossing + 0.5 * rest.abs())
+            // What prices take from the one sum and give to the other may be more than both.
+            - f64::EPSILON * 0.5 * volume * farthest * n as f64;
+        bound.is_finite().then_some((bound, used))
+    }
+}
+
+/// Divisions of the slots at the widest gaps between the heights of joins, the finest first.
+fn divisions(problem: &Problem, distance: &Square<f64>) -> Vec<Division> {
+    let n = distance.n();
+    let joins = joins(distance);
+    let highest = joins.last().map_or(0.0, |join| join.height);
+    let mut gaps: Vec<(f64, usize)> = joins
+        .windows(2)
+        .enumerate()
+        .map(|(at, pair)| (pair[1].height - pair[0].height, at + 1))
+        .filter(|(gap, _)| *gap > SMALLEST_GAP * highest)
+        .collect();
+    gaps.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    gaps.truncate(MOST_DIVISIONS);
+    gaps.sort_by_key(|(_, count)| *count);
+    gaps.into_iter()
+        .map(|(gap, count)| {
+            let mut group_of: Vec<u32> = (0..n as u32).collect();
+            for join in &joins[..count] {
+                let [kept, gone] = join.groups.map(|group| group as u32);
+                group_of.iter_mut().filter(|group| **group == gone).for_each(|group| *group = kept);
+            }
+            let mut capacities: Vec<usize> = (0..n as u32)
+                .map(|group| capacity(problem, |slot| group_of[slot] == group))
+                .filter(|capacity| *capacity > 0)
+                .collect();
+            capacities.sort_by(|a, b| b.cmp(a));
+            Division { group_of, capacities, gap }
+        })
+        .collect()
+}
+
+/// The most tasks on some of the slots.
+fn capacity(problem: &Problem, is_in: impl Fn(usize) -> bool) -> usize {
+    let zones = &problem.zones;
+    let mut slots = vec![0; zones.most.len()];
+    (0..problem.slots())
+        .filter(|slot| is_in(*slot))
+        .for_each(|slot| slots[zones.zone_of_slot[slot] as usize] += 1);
+    slots.iter().zip(&zones.most).map(|(slots, most)| (*slots).min(*most as usize)).sum()
+}
+
+/// Two groups that became one; the name of the first stays.
+struct Join {
+    groups: [usize; 2],
+    height: f64,
+}
+
+/// Joins the two groups whose mean distance is least, until there is one (UPGMA; Sokal & Michener
+/// 1958). Heights do not fall.
+fn joins(distance: &Square<f64>) -> Vec<Join> {
+    let n = distance.n();
+    let mut mean = distance.clone();
+    let mut sizes = vec![1.0; n];
+    let mut alive: Vec<usize> = (0..n).collect();
+    // The nearest other group of each.
+    let mut nearest: Vec<usize> = (0..n).map(|at| nearest_of(&mean, &alive, at)).collect();
+    let mut joins = Vec::with_capacity(n.saturating_sub(1));
+    while alive.len() > 1 {
+        let apart = |at: &usize| mean[(*at, nearest[*at])];
+        let Some(kept) = alive.iter().copied().min_by(|a, b| apart(a).total_cmp(&apart(b))) else {
+            break;
+        };
+        let gone = nearest[kept];
+        joins.push(Join { groups: [kept, gone], height: mean[(kept, gone)] });
+        alive.retain(|at| *at != gone);
+        let both = sizes[kept] + sizes[gone];
+        for other in alive.iter().copied().filter(|other| *other != kept) {
+            let ns = (sizes[kept] * mean[(kept, other)] + sizes[gone] * mean[(gone, other)]) / both;
+            mean.set_both(kept, other, ns);
+        }
+        sizes[kept] = both;
+        for at in &alive {
+            // A mean with one of the two is not below the least, so that only their own neighbours
+            // look anew.
+            if *at == kept || nearest[*at] == kept || nearest[*at] == gone {
+                nearest[*at] = nearest_of(&mean, &alive, *at);
+            }
+        }
+    }
+    joins
+}
+
+fn nearest_of(mean: &Square<f64>, alive: &[usize], at: usize) -> usize {
+    let others = alive.iter().copied().filter(|other| *other != at);
+    others.min_by(|a, b| mean[(at, *a)].total_cmp(&mean[(at, *b)])).unwrap_or(at)
+}

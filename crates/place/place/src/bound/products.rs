@@ -1,0 +1,231 @@
+//! How many edges few vertices can have between them, by the shape of the graph.
+
+use crate::Traffic;
+
+/// Above this number of pairs the shape is not looked for: it takes time in the square of it.
+const MOST_PAIRS: usize = 1500;
+
+/// Limits on the number of edges inside any set of vertices.
+#[derive(Debug)]
+pub(super) struct Shape {
+    tasks: usize,
+    pairs: usize,
+    /// The number of edges beyond those of a forest.
+    cycles: usize,
+    /// The edges of the shortest cycle.
+    girth: usize,
+    /// The smallest number of trees known whose product holds the graph.
+    trees: Option<usize>,
+}
+
+impl Shape {
+    pub(super) fn new(traffic: &Traffic) -> Self {
+        let tasks = traffic.tasks();
+        let apart: Vec<Vec<u32>> = (0..tasks).map(|from| steps_from(traffic, from)).collect();
+        let is_first = |task: &usize| (0..*task).all(|before| apart[*task][before] == u32::MAX);
+        let components = (0..tasks).filter(is_first).count();
+        Shape {
+            tasks,
+            pairs: traffic.pairs(),
+            cycles: traffic.pairs() + components - tasks,
+            girth: girth(traffic, &apart),
+            trees: trees(traffic, &apart),
+        }
+    }
+
+    /// The most edges inside any `size` of the vertices.
+    ///
+    /// Vertices fewer than the shortest cycle has make a forest. A part of a hypercube has no more
+    /// edges than the vertices numbered from 0 on (Harper 1964; Hart 1976). Of a product of k trees,
+    /// the vertices that agree in all but one coordinate have a forest's edges between them, and
+    /// Loomis & Whitney (1949) say how few such lines there can be.
+    pub(super) fn most_edges(&self, size: usize) -> usize {
+        if size < 2 {
+            return 0;
+        }
+        if size >= self.tasks {
+            return self.pairs;
+        }
+        let mut most = self.pairs.min(size * (size - 1) / 2).min(size - 1 + self.cycles);
+        if size < self.girth {
+            most = most.min(size - 1);
+        }
+        if let Some(trees) = self.trees {
+            let cube: u32 = (0..size).map(usize::count_ones).sum();
+            let (k, s) = (trees as f64, size as f64);
+            // The root is not exact: a whole number must not be taken for the one below it.
+            let product = (k * s - k * s.powf(1.0 - 1.0 / k) + 1e-6).floor() as usize;
+            most = most.min(cube as usize).min(product);
+        }
+        most
+    }
+}
+
+/// The steps from a vertex to each other one; `u32::MAX` where there is no way.
+fn steps_from(traffic: &Traffic, from: usize) -> Vec<u32> {
+    let mut steps = vec![u32::MAX; traffic.tasks()];
+    steps[from] = 0;
+    let mut reached = vec![from];
+    let mut at = 0;
+    while at < reached.len() {
+        let task = reached[at];
+        at += 1;
+        for (with, _) in traffic.of(task) {
+            if steps[with] == u32::MAX {
+                steps[with] = steps[task] + 1;
+                reached.push(with);
+            }
+        }
+    }
+    steps
+}
+
+/// The edges of the shortest cycle; `usize::MAX` where there is none.
+fn girth(traffic: &Traffic, apart: &[Vec<u32>]) -> usize {
+    let mut girth = usize::MAX;
+    for steps in apart {
+        for task in (0..traffic.tasks()).filter(|task| steps[*task] != u32::MAX) {
+            let nearer = traffic.of(task).filter(|(with, _)| steps[*with] + 1 == steps[task]);
+            // Two ways of one length make an even cycle, or a shorter one; an edge between two of
+            // one distance an odd one.
+            if nearer.count() > 1 {
+                girth = girth.min(2 * steps[task] as usize);
+            }
+            if traffic.of(task).any(|(with, _)| steps[with] == steps[task]) {
+                girth = girth.min(2 * steps[task] as usize + 1);
+            }
+        }
+    }
+    girth
+}
+
+/// The number of trees whose product holds the graph as a part, each edge along one of them.
+///
+/// Edges that are opposite in a shortest cycle belong to one class (Djokovic 1973; Winkler 1984).
+/// Where each class divides the vertices in two, and no two vertices are on the same side of all,
+/// the graph is a part of a hypercube. Classes of which no two cross are the edges of one tree.
+fn trees(traffic: &Traffic, apart: &[Vec<u32>]) -> Option<usize> {
+    let tasks = traffic.tasks();
+    if traffic.pairs() > MOST_PAIRS || tasks < 2 || apart[0].contains(&u32::MAX) {
+        return None;
+    }
+    let edges: Vec<(usize, usize)> = (0..tasks)
+        .flat_map(|a| traffic.of(a).filter(move |(b, _)| *b > a).map(move |(b, _)| (a, b)))
+        .collect();
+    // An odd cycle is in no hypercube.
+    if edges.iter().any(|(a, b)| apart[0][*a] == apart[0][*b]) {
+        return None;
+    }
+    let mut sides: Vec<Vec<bool>> = Vec::new();
+    let mut is_classed = vec![false; edges.len()];
+    for at in 0..edges.len() {
+        if is_classed[at] {
+            continue;
+        }
+        let (a, b) = edges[at];
+        let side: Vec<bool> = (0..tasks).map(|task| apart[task][a] < apart[task][b]).collect();
+        for (other, (x, y)) in edges.iter().enumerate().filter(|(_, (x, y))| side[*x] != side[*y]) {
+            debug_assert!(x != y);
+            // Two classes may not share an edge: it would be along two trees.
+            if std::mem::replace(&mut is_classed[other], true) {
+                return None;
+            }
+        }
+        sides.push(side);
+    }
+    let mut labels: Vec<Vec<bool>> =
+        (0..tasks).map(|task| sides.iter().map(|side| side[task]).collect()).collect();
+    labels.sort_unstable();
+    if labels.windows(2).any(|pair| pair[0] == pair[1]) {
+        return None;
+    }
+    let mut families: Vec<Vec<usize>> = Vec::new();
+    for class in 0..sides.len() {
+        let fits =
+            |family: &&mut Vec<usize>| family.iter().all(|of| !cross(&sides[*of], &sides[class]));
+        match families.iter_mut().find(fits) {
+            Some(family) => family.push(class),
+            None => families.push(vec![class]),
+        }
+    }
+    Some(families.len())
+}
+
+/// Whether two divisions of the vertices have vertices in all four corners.
+fn cross(a: &[bool], b: &[bool]) -> bool {
+    let mut corners = [false; 4];
+    a.iter().zip(b).for_each(|(a, b)| corners[usize::from(*a) * 2 + usize::from(*b)] = true);
+    corners == [true; 4]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_statistics::Xoshiro;
+
+    fn shape(spec: &str) -> Shape {
+        let pattern = seatmap_pattern::generate(spec).unwrap();
+        let edges = pattern.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes));
+        Shape::new(&Traffic::new(pattern.tasks, edges))
+    }
+
+    #[test]
+    fn known_graphs_are_products_of_trees() {
+        assert_eq!(shape("binomial-tree:32").trees, Some(1));
+        assert_eq!(shape("stencil2d:5x7").trees, Some(2));
+        assert_eq!(shape("stencil3d:3x4x5").trees, Some(3));
+        assert_eq!(shape("butterfly:32").trees, Some(5));
+        assert_eq!(shape("recursive-doubling:20").trees, Some(4), "four more hang on it");
+        assert_eq!(shape("all-to-all:5").trees, None);
+        assert_eq!(shape("ring:9").trees, None);
+    }
+
+    #[test]
+    fn counts_of_known_graphs() {
+        assert_eq!(shape("stencil2d:8x8").most_edges(16), 24);
+        assert_eq!(shape("butterfly:64").most_edges(16), 32);
+        assert_eq!(shape("ring:9").most_edges(8), 7);
+        assert_eq!(shape("ring:9").most_edges(9), 9);
+        assert_eq!(shape("binomial-tree:64").most_edges(32), 31);
+    }
+
+    #[test]
+    fn no_set_of_vertices_has_more_edges() {
+        let mut rng = Xoshiro::new(5);
+        let mut held = Vec::new();
+        for spec in [
+            "stencil2d:3x4",
+            "stencil3d:2x2x3",
+            "butterfly:8",
+            "recursive-doubling:11",
+            "ring:10",
+            "ring:9",
+            "binomial-tree:12",
+        ] {
+            let pattern = seatmap_pattern::generate(spec).unwrap();
+            let edges = pattern.edges.iter().map(|edge| (edge.from, edge.to, 1.0));
+            held.push(Traffic::new(pattern.tasks, edges));
+        }
+        for _ in 0..60 {
+            let n = 3 + rng.below(8);
+            let edges = 1 + rng.below(2 * n);
+            held.push(Traffic::new(n, (0..edges).map(|_| (rng.below(n), rng.below(n), 1.0))));
+        }
+        for traffic in held {
+            let shape = Shape::new(&traffic);
+            for set in 0_u32..1 << traffic.tasks() {
+                let is_in = |task: usize| set >> task & 1 == 1;
+                let inside: usize = (0..traffic.tasks())
+                    .filter(|task| is_in(*task))
+                    .map(|task| {
+                        traffic.of(task).filter(|(with, _)| *with > task && is_in(*with)).count()
+                    })
+                    .sum();
+                assert!(
+                    inside <= shape.most_edges(set.count_ones() as usize),
+                    "{traffic:?} {set:b}"
+                );
+            }
+        }
+    }
+}

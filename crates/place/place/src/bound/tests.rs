@@ -1,0 +1,210 @@
+//! Bounds against all placements of small problems, and against known answers.
+
+use super::*;
+use crate::{Traffic, Zones};
+use proptest::prelude::*;
+use seatmap_pattern::qaplib::Instance;
+use seatmap_statistics::Xoshiro;
+
+const ENDLESS: Limit = Limit { deadline: None, kicks: 0, enough: 0.0 };
+
+#[test]
+fn a_ring_on_a_uniform_machine_is_bounded_exactly() {
+    let traffic = Traffic::new(6, (0..6).map(|task| (task, (task + 1) % 6, 1.0)));
+    let problem = Problem::new(traffic, Square::from_fn(8, |i, j| if i == j { 0.0 } else { 7.0 }));
+    assert_eq!(lower_bound(&problem, &ENDLESS), 42.0);
+}
+
+#[test]
+fn without_time_it_is_what_is_sure() {
+    let traffic = Traffic::new(6, (0..6).map(|task| (task, (task + 1) % 6, 1.0)));
+    let problem = Problem::new(traffic, Square::from_fn(8, |i, j| if i == j { 0.0 } else { 7.0 }));
+    let late = Limit::seconds(0.0);
+    assert_eq!(lower_bound(&problem, &late), 0.0);
+    let qap = |cell: f64| {
+        Qap::new(Square::filled(2, 3.0), Square::from_fn(2, |i, j| if i < j { cell } else { 1.0 }))
+    };
+    assert_eq!(gilmore_lawler_dense(&qap(2.0), &late), 0.0);
+    assert_eq!(gilmore_lawler_dense(&qap(-2.0), &late), -24.0);
+}
+
+proptest! {
+    #[test]
+    fn no_random_placement_undercuts_it(n in 2..9_usize, more in 0..3_usize, seed: u64) {
+        let mut rng = Xoshiro::new(seed);
+        let traffic = Traffic::new(n, (0..2 * n).map(|_| (rng.below(n), rng.below(n), rng.below(9) as f64)));
+        let mut distance = Square::filled(n + more, 0.0_f32);
+        (0..n + more).for_each(|i| (0..i).for_each(|j| distance.set_both(i, j, (1 + rng.below(98)) as f32)));
+        let dense = Qap::new(
+            Square::from_fn(n + more, |i, j| if i.max(j) < n && i != j { 0.5 * traffic.between(i, j) } else { 0.0 }),
+            Square::from_fn(n + more, |i, j| f64::from(distance[(i, j)])),
+        );
+        let problem = Problem::new(traffic, distance);
+        let bound = lower_bound(&problem, &ENDLESS);
+        let dense_bound = gilmore_lawler_dense(&dense, &ENDLESS);
+        for _ in 0..20 {
+            let slot_of = crate::seed::random(&problem, &mut rng);
+            prop_assert!(bound <= problem.cost(&slot_of) + 1e-9);
+            prop_assert!(dense_bound <= dense.cost(&slot_of) + 1e-9);
+        }
+    }
+}
+
+/// The cheapest of all placements that the problem allows.
+fn cheapest_of_all(problem: &Problem, slot_of: &mut Vec<u32>) -> f64 {
+    if slot_of.len() == problem.tasks() {
+        return problem.cost(slot_of);
+    }
+    let fixed = problem.fixed[slot_of.len()];
+    let mut least = f64::INFINITY;
+    for slot in 0..problem.slots() as u32 {
+        let zone = problem.zone(slot);
+        let there = slot_of.iter().filter(|other| problem.zone(**other) == zone).count() as u32;
+        let is_full = there >= problem.zones.most[zone as usize];
+        if is_full || slot_of.contains(&slot) || fixed.is_some_and(|fixed| fixed != slot) {
+            continue;
+        }
+        slot_of.push(slot);
+        least = least.min(cheapest_of_all(problem, slot_of));
+        slot_of.pop();
+    }
+    least
+}
+
+/// A small problem of any sort: groups or none, several slots a PU, holes, zones, fixed tasks,
+/// weights and distances of all sizes.
+fn small(rng: &mut Xoshiro) -> Problem {
+    let pus = 3 + rng.below(4);
+    let copies = 1 + rng.below(2);
+    let slots = if copies == 2 { 2 * pus.min(3) } else { pus };
+    let pus = slots / copies;
+    let tasks = 2 + rng.below(slots.min(6) - 1);
+    let scale = [1.0, 1e-3, 1e9][rng.below(3)];
+    let group = 1 + rng.below(3);
+    let sort = rng.below(4);
+    let mut distance = Square::filled(pus, 0.0_f32);
+    for i in 0..pus {
+        for j in 0..=i {
+            let ns = match sort {
+                0 => rng.below(100) as f64,
+                1 => 100.0 * rng.unit().powi(8),
+                _ if i / group == j / group => 10.0 + 3.0 * rng.unit(),
+                _ => 100.0 + 20.0 * rng.unit(),
+            };
+            let ns = if i == j && copies == 1 { 0.0 } else { ns };
+            distance.set_both(i, j, (scale * ns) as f32);
+        }
+    }
+    let heavy = [1.0, 1.0, 1e30, 1e-9][rng.below(4)];
+    let sort = rng.below(3);
+    let edges: Vec<(usize, usize, f64)> = (0..1 + rng.below(3 * tasks))
+        .map(|_| {
+            let weight = match sort {
+                0 => 1.0,
+                1 => rng.below(4) as f64,
+                _ => rng.unit().powi(6),
+            };
+            (rng.below(tasks), rng.below(tasks), heavy * weight)
+        })
+        .collect();
+    let mut problem = Problem::new(Traffic::new(tasks, edges), distance);
+    problem.pu_of_slot = (0..slots as u32).map(|slot| slot % pus as u32).collect();
+    problem.zones = Zones::free(slots);
+    if tasks <= pus && rng.below(3) == 0 {
+        problem.zones = Zones::alike(problem.pu_of_slot.clone(), 0, 1);
+    }
+    if rng.below(4) == 0 {
+        problem.fixed[rng.below(tasks)] = Some(rng.below(slots) as u32);
+    }
+    problem
+}
+
+#[test]
+fn no_placement_at_all_undercuts_it() {
+    let mut rng = Xoshiro::new(9);
+    let mut better = 0;
+    for _ in 0..600 {
+        let problem = small(&mut rng);
+        let bound = lower_bound(&problem, &ENDLESS);
+        let least = cheapest_of_all(&problem, &mut Vec::new());
+        assert!(bound <= least * (1.0 + 1e-12), "{bound} over {least}: {problem:?}");
+        better += usize::from(bound > 1.000_001 * gilmore_lawler(&problem, &ENDLESS));
+    }
+    // It is more than Gilmore's and Lawler's bound on enough of them to be tested at all.
+    assert!(better > 100, "{better}");
+}
+
+/// Eight cores a cache, two caches a package, two packages.
+fn deep(a: usize, b: usize) -> f32 {
+    match (a / 16 == b / 16, a / 8 == b / 8) {
+        _ if a == b => 0.0,
+        (true, true) => 20.0,
+        (true, false) => 100.0,
+        (false, _) => 200.0,
+    }
+}
+
+#[test]
+fn groups_within_groups_are_bounded_closely() {
+    for (spec, least) in [
+        ("ring:32", 1.0),
+        ("binomial-tree:32", 1.0),
+        ("butterfly:32", 1.0),
+        ("stencil2d:4x8", 0.97),
+    ] {
+        let pattern = seatmap_pattern::generate(spec).unwrap();
+        let edges = pattern.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes));
+        let problem = Problem::new(Traffic::new(32, edges), Square::from_fn(32, deep));
+        let cost = crate::portfolio::portfolio(&problem, &Limit::kicks(2000), 1).solution.cost;
+        let bound = lower_bound(&problem, &ENDLESS);
+        assert!(bound <= cost && bound > (least - 1e-6) * cost, "{spec}: {bound} of {cost}");
+    }
+}
+
+#[test]
+fn the_same_problem_has_the_same_bound() {
+    let mut rng = Xoshiro::new(2);
+    for _ in 0..20 {
+        let problem = small(&mut rng);
+        assert_eq!(lower_bound(&problem, &ENDLESS), lower_bound(&problem, &ENDLESS));
+    }
+}
+
+#[test]
+fn a_deadline_is_kept() {
+    let n = 192;
+    let edges = (0..n).flat_map(|a| (1..9).map(move |b| (a, (a * 5 + b * b * b) % n, b as f64)));
+    let distance = Square::from_fn(n, |a, b| deep(a % 32, b % 32) + if a == b { 0.0 } else { 9.0 });
+    let problem = Problem::new(Traffic::new(n, edges), distance);
+    let began = std::time::Instant::now();
+    let bound = lower_bound(&problem, &Limit::seconds(0.05));
+    // Other programs may have the CPU meanwhile.
+    assert!(began.elapsed().as_secs_f64() < 2.0, "{:?}", began.elapsed());
+    assert!(bound > 0.0);
+}
+
+#[test]
+fn best_known_answers_of_qaplib_are_above_it() {
+    let folder = std::env::var("SEATMAP_DATA").unwrap_or_else(|_| {
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data").to_owned()
+    });
+    let Ok(known) = std::fs::read_to_string(format!("{folder}/qaplib/best_known.tsv")) else {
+        seatmap_needs::skipped!("no QAPLIB in {folder}; SEATMAP_DATA names the folder");
+        return;
+    };
+    let mut held = 0;
+    for line in known.lines().skip(1) {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let file = format!("{folder}/qaplib/{}.dat", fields[0]);
+        let (Ok(text), Ok(best)) = (std::fs::read_to_string(file), fields[2].parse::<f64>()) else {
+            continue;
+        };
+        let instance = Instance::read(&text).unwrap();
+        let n = instance.n;
+        let [a, b] = [&instance.a, &instance.b].map(|m| Square::from_fn(n, |i, j| m[i * n + j]));
+        let solved = crate::solve::solve(&Qap::new(a, b), &Limit::kicks(1), 1, 1);
+        assert!(solved.lower_bound <= best, "{}: {} over {best}", fields[0], solved.lower_bound);
+        held += 1;
+    }
+    assert!(held > 10, "{held}");
+}
