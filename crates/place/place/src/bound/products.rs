@@ -36,8 +36,8 @@ impl Shape {
     /// The most edges inside any `size` of the vertices.
     ///
     /// Vertices fewer than the shortest cycle has make a forest. A part of a hypercube has no more
-    /// edges than the vertices numbered from 0 on (Harper 1964; Hart 1976). Of a product of k trees,
-    /// the vertices that agree in all but one coordinate have a forest's edges between them, and
+    /// edges than the vertices numbered from 0 on (Harper 1964; Hart 1976). Of a product of k
+    /// trees, the vertices that agree in all but one coordinate have a forest's edges between them, and
     /// Loomis & Whitney (1949) say how few such lines there can be.
     pub(super) fn most_edges(&self, size: usize) -> usize {
         if size < 2 {

@@ -30,10 +30,9 @@ const UNUSED: f64 = 1e-9;
 /// A bound on the weight between groups that hold at most these numbers of tasks.
 ///
 /// Traffic that goes from one task to another by way of others crosses between groups at least
-/// once if the two are in different groups, so each edge's weight may be spent on ways, and the ways
-/// bound the cut. A task with ways to s - 1 others has at least s less the largest capacity cross.
-/// These
-/// are the spreading metrics of Even, Naor, Rao & Schieber (1999), seen from the dual: ways are
+/// once if the two are in different groups, so each edge's weight may be spent on ways, and the
+/// ways bound the cut. A task with ways to s - 1 others has at least s less the largest capacity
+/// cross. These are the spreading metrics of Even, Naor, Rao & Schieber (1999), seen from the dual: ways are
 /// packed by multiplicative weights (Garg & Koenemann 1998), and whatever comes out is a bound.
 ///
 /// Where these ways cannot come to more than `known`, it is given up at once.
@@ -113,7 +112,7 @@ struct Packing {
 struct Star {
     /// The price over the number of ways that must cross.
     ratio: f64,
-    /// The tasks, nearest first, each with the edge by which it is reached; the first is the centre.
+    /// The tasks, nearest first, each with the edge that reaches it; the first is the centre.
     reached: Vec<(usize, usize)>,
 }
 
@@ -162,7 +161,7 @@ impl Packing {
         Some(stars)
     }
 
-    /// Sends demand along these ways, `share` times what fills an edge, and makes full edges longer.
+    /// Sends demand along these ways, `share` times what fills an edge, and lengthens full edges.
     /// `false` where there are none.
     fn send(&mut self, stars: &[Star], capacity: usize, share: f64, step: f64) -> bool {
         let mut load = vec![0.0; self.ways.len()];

@@ -32,11 +32,17 @@ proptest! {
     #[test]
     fn no_random_placement_undercuts_it(n in 2..9_usize, more in 0..3_usize, seed: u64) {
         let mut rng = Xoshiro::new(seed);
-        let traffic = Traffic::new(n, (0..2 * n).map(|_| (rng.below(n), rng.below(n), rng.below(9) as f64)));
+        let edges = (0..2 * n).map(|_| (rng.below(n), rng.below(n), rng.below(9) as f64));
+        let traffic = Traffic::new(n, edges.collect::<Vec<_>>());
         let mut distance = Square::filled(n + more, 0.0_f32);
-        (0..n + more).for_each(|i| (0..i).for_each(|j| distance.set_both(i, j, (1 + rng.below(98)) as f32)));
+        for i in 0..n + more {
+            (0..i).for_each(|j| distance.set_both(i, j, (1 + rng.below(98)) as f32));
+        }
+        let is_pair = |i: usize, j: usize| i.max(j) < n && i != j;
         let dense = Qap::new(
-            Square::from_fn(n + more, |i, j| if i.max(j) < n && i != j { 0.5 * traffic.between(i, j) } else { 0.0 }),
+            Square::from_fn(n + more, |i, j| {
+                if is_pair(i, j) { 0.5 * traffic.between(i, j) } else { 0.0 }
+            }),
             Square::from_fn(n + more, |i, j| f64::from(distance[(i, j)])),
         );
         let problem = Problem::new(traffic, distance);
