@@ -382,9 +382,9 @@ fn a_long_search_says_at_a_terminal_that_it_goes_on() {
     let search = [
         "place",
         "--on",
-        "xeon-8375c-2s",
+        "epyc-7r13-2s",
         "--pattern",
-        "stencil2d:8x8",
+        "random:64:4:1",
         "--threads",
         "1",
         "--seconds",

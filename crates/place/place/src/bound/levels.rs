@@ -190,7 +190,7 @@ impl Levels<'_> {
             (0..n).flat_map(|a| left.row(a)).fold(0.0_f64, |most, ns| most.max(ns.abs()));
         let bound = crossing + 0.5 * rest
             - ROUNDED_DOWN * (crossing + 0.5 * rest.abs())
-            // What prices take from the one sum and give to the other may be more than both.
+            // Prices may take more from the one sum, and give it to the other, than both are.
             - f64::EPSILON * 0.5 * volume * farthest * n as f64;
         bound.is_finite().then_some((bound, used))
     }

@@ -37,8 +37,8 @@ impl Shape {
     ///
     /// Vertices fewer than the shortest cycle has make a forest. A part of a hypercube has no more
     /// edges than the vertices numbered from 0 on (Harper 1964; Hart 1976). Of a product of k
-    /// trees, the vertices that agree in all but one coordinate have a forest's edges between them, and
-    /// Loomis & Whitney (1949) say how few such lines there can be.
+    /// trees, the vertices that agree in all but one coordinate have a forest's edges between them,
+    /// and Loomis & Whitney (1949) say how few such lines there can be.
     pub(super) fn most_edges(&self, size: usize) -> usize {
         if size < 2 {
             return 0;
@@ -52,7 +52,8 @@ impl Shape {
         }
         if let Some(trees) = self.trees {
             let cube: u32 = (0..size).map(usize::count_ones).sum();
-            let (k, s) = (trees as f64, size as f64);
+            let k = trees as f64;
+            let s = size as f64;
             // The root is not exact: a whole number must not be taken for the one below it.
             let product = (k * s - k * s.powf(1.0 - 1.0 / k) + 1e-6).floor() as usize;
             most = most.min(cube as usize).min(product);

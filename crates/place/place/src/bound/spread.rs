@@ -32,8 +32,9 @@ const UNUSED: f64 = 1e-9;
 /// Traffic that goes from one task to another by way of others crosses between groups at least
 /// once if the two are in different groups, so each edge's weight may be spent on ways, and the
 /// ways bound the cut. A task with ways to s - 1 others has at least s less the largest capacity
-/// cross. These are the spreading metrics of Even, Naor, Rao & Schieber (1999), seen from the dual: ways are
-/// packed by multiplicative weights (Garg & Koenemann 1998), and whatever comes out is a bound.
+/// cross. These are the spreading metrics of Even, Naor, Rao & Schieber (1999), seen from the dual:
+/// ways are packed by multiplicative weights (Garg & Koenemann 1998), and whatever comes out is a
+/// bound.
 ///
 /// Where these ways cannot come to more than `known`, it is given up at once.
 pub(super) fn spread(traffic: &Traffic, capacities: &[usize], known: f64, limit: &Limit) -> f64 {
