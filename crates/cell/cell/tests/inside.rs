@@ -52,7 +52,8 @@ fn a_meter_enters_and_only_the_cpuset_is_a_wall() {
     if let Some(other) = cpus.get(1) {
         let told = measured(*other).unwrap_err();
         assert!(
-            matches!(&told, Error::Cpuset { cpu, cpuset, .. } if cpu == other && cpuset.contains("inside")),
+            matches!(&told, Error::Cpuset { cpu, cpuset, .. }
+                if cpu == other && cpuset.contains("inside")),
             "{told}"
         );
     }

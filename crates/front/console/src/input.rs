@@ -147,8 +147,8 @@ fn not_a_machine(path: &Path, bytes: &[u8], error: import::ImportError) -> Box<d
         Ok(_) => {
             let file = shell_escaped(&path.to_string_lossy());
             format!(
-                "this is a pattern, and not a machine; 'seatmap place --on MACHINE --pattern {file}' \
-                 takes it"
+                "this is a pattern, and not a machine; \
+                 'seatmap place --on MACHINE --pattern {file}' takes it"
             )
             .into()
         }

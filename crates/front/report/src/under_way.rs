@@ -32,8 +32,8 @@ pub fn of_race(event: &RaceEvent<'_>) -> Option<String> {
         // On a busy computer one run of eight is made again, and a line for each would say no more.
         RaceEvent::Disturbed { runs: 2.., .. } => return None,
         RaceEvent::Disturbed { percent, .. } => format!(
-            "others took {percent:.0} % of the CPUs from a run, which is void; it is made again, as \
-             others like it will be"
+            "others took {percent:.0} % of the CPUs from a run, which is void; it is made again, \
+             as others like it will be"
         ),
         RaceEvent::CpusetShrunk => {
             "some of the race's CPUs were taken from this process for a moment; the run is \
