@@ -233,7 +233,7 @@ fn at_most(most: &MostGain) -> String {
         percent => format!("{} % of its time", figure(percent, if percent < 10.0 { 2 } else { 0 })),
     };
     format!(
-        "messages: {rate}/s x {} (farthest CPUs {}, best seats {}) on {}: {share}",
+        "messages: {rate}/s x {} (farthest CPUs {}, nearest {}) on {}: {share}",
         time(step_ns),
         time(effect.farthest_ns),
         time(effect.farthest_ns - step_ns),

@@ -1,19 +1,15 @@
 //! How much of its time a program could save by its seats at most, by its messages.
 //!
 //! The arithmetic is that of [`Effect`]: all messages that were seen, one after another, between
-//! the farthest CPUs that it may use and on the best seats that a search finds. A program saves
-//! less than the difference, since messages overlap with work and with each other, and since the
-//! kernel does not put every pair as far apart as it can.
+//! the farthest CPUs that it may use and between the nearest ones. A program saves less than the
+//! difference, since messages overlap with work and with each other, since not all pairs can sit
+//! nearest, and since the kernel does not put every pair as far apart as it can.
 
 use seatmap_machine::Profile;
 use seatmap_pattern::Pattern;
-use seatmap_place::search::Limit;
 use seatmap_place::{PlaceError, PlaceRequest};
 use seatmap_plan::Effect;
 use serde::{Deserialize, Serialize};
-
-/// The longest search for the best seats, in seconds.
-const LONGEST_SEARCH_S: f64 = 1.0;
 
 /// The most that seats could save by the messages that were seen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -41,19 +37,15 @@ impl MostGain {
         let Some(distance) = &machine.core_distance else { return Ok(None) };
         let usable = cpus.as_ref().unwrap_or(&distance.pus).iter();
         let first = usable.copied().find(|cpu| distance.index_of(*cpu).is_some());
-        let mut request = PlaceRequest { cpus, ..PlaceRequest::new(machine, pattern) };
-        request.objective = request.usual_objective();
-        request.limit = Limit::seconds(LONGEST_SEARCH_S);
-        if pattern.edges.is_empty() {
-            // Any seats do: there is nothing to search for.
-            let seats = first.map_or_else(Vec::new, |first| vec![first; pattern.tasks]);
-            return Ok(request.effect(&seats)?.map(|effect| MostGain::by(machine, effect)));
-        }
-        let answer = request.place()?;
-        Ok(request.effect(&answer.placement)?.map(|effect| MostGain::by(machine, effect)))
+        let request = PlaceRequest { cpus, ..PlaceRequest::new(machine, pattern) };
+        let Some(first) = first else { return Ok(None) };
+        // Any seats do: only the messages and the times of the nearest and farthest ones count.
+        let effect = request.effect(&vec![first; pattern.tasks])?;
+        Ok(effect.map(|effect| MostGain::by(machine, effect)))
     }
 
-    fn by(machine: &Profile, effect: Effect) -> Self {
+    fn by(machine: &Profile, mut effect: Effect) -> Self {
+        effect.planned_s = effect.messages * effect.nearest_ns / 1e9;
         MostGain { machine: machine.name.clone(), percent: effect.saving_percent(), effect }
     }
 }
