@@ -6,6 +6,7 @@ use crate::axis::Unit;
 use crate::page::Block;
 use crate::svg::curves::Curve;
 use crate::svg::frame::Title;
+use seatmap_statistics::words::agreeing;
 use seatmap_tune::{Disturbance, Results};
 
 /// The one that took most, and how much: `others used 41 % of CPU 0`.
@@ -22,6 +23,20 @@ fn taken(disturbance: &Disturbance, cpus: &str) -> String {
     }
 }
 
+/// The share in one disturbance that is the largest in another: figures of one kind stand side by
+/// side.
+fn same_share(largest_in: &Disturbance, of: &Disturbance) -> f64 {
+    let foreign = largest_in.foreign_percent.unwrap_or(0.0);
+    let steal = largest_in.steal_percent.unwrap_or(0.0);
+    if largest_in.throttled_percent > foreign.max(steal) {
+        of.throttled_percent
+    } else if steal > foreign {
+        of.steal_percent.unwrap_or(0.0)
+    } else {
+        of.foreign_percent.unwrap_or(0.0)
+    }
+}
+
 /// The disturbed runs, and whether the result holds beside its neighbours only.
 pub(super) fn sentences(results: &Results, cpus: &str) -> Vec<String> {
     let only = "The result holds beside these neighbours only.";
@@ -29,13 +44,14 @@ pub(super) fn sentences(results: &Results, cpus: &str) -> Vec<String> {
     let mut said = Vec::new();
     if let Some(disturbed) = &results.disturbed {
         let otherwise = disturbed.otherwise.as_ref().map_or_else(String::new, |rest| {
-            format!(", and {} % during the others", digits(rest.foreign_percent.unwrap_or(0.0)))
+            format!(", and {} % during the others", digits(same_share(&disturbed.during, rest)))
         });
         let during = taken(&disturbed.during, cpus);
         let during = format!("Note: {during} during {} of {runs}{otherwise}", disturbed.runs);
         let blocks = counted(disturbed.blocks, "block");
+        let are = agreeing(disturbed.blocks, "is", "are");
         said.push(if disturbed.left_out {
-            format!("{during}; the {blocks} with such a run are left out of all figures.")
+            format!("{during}; the {blocks} with such a run {are} left out of all figures.")
         } else {
             format!("{during}; too few blocks are without such a run to leave out the rest. {only}")
         });
