@@ -243,7 +243,9 @@ impl Trial<'_> {
     /// Gives the program the masks of an arm, and returns the threads that were refused.
     fn seat(&self, masks: &mut Masks, arm: usize) -> usize {
         let Some(candidate) = arm.checked_sub(DEFAULTS).map(|at| &self.candidates[at]) else {
-            return masks.free().refused;
+            masks.free();
+            // A thread that ended on its seat takes no mask back, and nobody refused it.
+            return 0;
         };
         let sets = candidate.sets();
         invariant!(
