@@ -5,12 +5,12 @@ use crate::page::{Page, Section, Table, TableCell, draw};
 use crate::traffic::three_digits;
 use seatmap_advise::commands::Paste;
 use seatmap_advise::conclusion::Confidence;
-use seatmap_advise::evidence::{Neighbour, NoTrial};
+use seatmap_advise::evidence::{BusyThread, Neighbour, NoTrial};
 use seatmap_advise::gain::MostGain;
-use seatmap_advise::trial::{Difference, TrialResult};
+use seatmap_advise::trial::{Difference, TrialResult, TriedSeats};
 use seatmap_advise::{Advice, Evidence, Reason, Verdict};
 use seatmap_document::visible;
-use seatmap_statistics::words::{agreeing, counted, figure, lasting, signed};
+use seatmap_statistics::words::{agreeing, counted, counted_figure, figure, lasting, signed};
 
 /// The columns of a screen.
 const COLUMNS: usize = 80;
@@ -106,7 +106,7 @@ fn rows(advice: &Advice) -> Vec<Row> {
     rows.push(Row::new("limits it", limits(advice)));
     rows.push(Row::new("bound by", bound_by(evidence)));
     rows.extend(evidence.most_gain.as_ref().map(|most| Row::new("at most", at_most(most))));
-    rows.extend(evidence.trial.as_ref().map(|trial| Row::new("tried", tried(trial))));
+    rows.extend(tried_row(advice));
     rows.push(Row::new("why", why(advice)));
     rows.extend(advice.paste.iter().flat_map(pasted));
     rows.extend(next(advice));
@@ -165,6 +165,15 @@ fn limits(advice: &Advice) -> String {
             figure(evidence.neighbours.steal_percent, 0)
         ),
         Reason::Device => "a disk or another device".to_owned(),
+        Reason::Failed => "nothing: the command failed".to_owned(),
+        Reason::TooShort => "not seen".to_owned(),
+        Reason::OwnMask => format!(
+            "its mask: {} want the time of {}, and may use {} {}",
+            counted(evidence.busy.len(), "busy thread"),
+            counted_figure(evidence.wanted_percent / 100.0, 1, "CPU"),
+            agreeing(evidence.cpu_count, "CPU", "CPUs"),
+            evidence.cpus
+        ),
         _ => usual_limit(evidence),
     }
 }
@@ -203,17 +212,34 @@ fn neighbours(evidence: &Evidence) -> String {
             format!("{name} ({pid}, {} % of a CPU)", figure(*percent, 0))
         })
         .collect();
-    let who = if names.is_empty() { "others".to_owned() } else { names.join(", ") };
+    let itself = if evidence.busy.len() > evidence.cpu_count {
+        let busy = counted(evidence.busy.len(), "busy thread");
+        format!(" (its own {busy} share {})", counted(evidence.cpu_count, "CPU"))
+    } else {
+        String::new()
+    };
+    let named: f64 = evidence.neighbours.programs.iter().take(3).map(|one| one.percent).sum();
+    let rest = evidence.neighbours.percent * evidence.cpu_count as f64 - named;
+    let who = match (names.is_empty(), rest >= 10.0) {
+        (true, _) => "many that lived for a moment, or used little each".to_owned(),
+        (false, true) => format!("{}, and many that used little each", names.join(", ")),
+        (false, false) => names.join(", "),
+    };
     format!(
         "{} % of its CPUs' time went to others, and it waited for a CPU in {} % of the time in \
-         which it could run: {who}",
+         which it could run{itself}: {who}",
         figure(evidence.neighbours.percent, 0),
         figure(evidence.waits_percent, 0)
     )
 }
 
 fn bound_by(evidence: &Evidence) -> String {
-    let cpus = format!("{} {}", agreeing(evidence.cpu_count, "CPU", "CPUs"), evidence.cpus);
+    let mut cpus = format!("{} {}", agreeing(evidence.cpu_count, "CPU", "CPUs"), evidence.cpus);
+    let bound = evidence.bound_threads();
+    if !bound.is_empty() {
+        let threads = counted(bound.len(), "busy thread");
+        cpus += &format!("; {threads} bound one by one ({})", listed(&bound));
+    }
     match &evidence.quotas[..] {
         [] => format!("{cpus}; no CPU quota"),
         quotas => format!("{cpus}; CPU quota {}", quotas.join(", ")),
@@ -230,7 +256,10 @@ fn at_most(most: &MostGain) -> String {
     let step_ns = (effect.farthest_s - effect.planned_s) / effect.messages.max(1.0) * 1e9;
     let share = match most.percent {
         100.0.. => "more than its whole time: they overlap, and only a trial tells".to_owned(),
-        percent => format!("{} % of its time", figure(percent, if percent < 10.0 { 2 } else { 0 })),
+        percent => {
+            let percent = figure(percent, if percent < 10.0 { 2 } else { 0 });
+            format!("{percent} % of its time, where the CPUs are free")
+        }
     };
     format!(
         "messages: {rate}/s x {} (farthest CPUs {}, nearest {}) on {}: {share}",
@@ -241,6 +270,17 @@ fn at_most(most: &MostGain) -> String {
     )
 }
 
+/// The trial, or why there was none though one was wanted.
+fn tried_row(advice: &Advice) -> Option<Row> {
+    let evidence = &advice.evidence;
+    if let Some(trial) = &evidence.trial {
+        return Some(Row::new("tried", tried(trial)));
+    }
+    let is_said = matches!(advice.conclusion.reason, Reason::NotTried { .. });
+    let why = evidence.no_trial.as_ref().filter(|_| !is_said)?;
+    Some(Row::new("tried", format!("nothing: {}", not_tried(why, evidence))))
+}
+
 fn tried(trial: &TrialResult) -> String {
     let arms: Vec<String> = trial
         .candidates
@@ -249,11 +289,12 @@ fn tried(trial: &TrialResult) -> String {
         .collect();
     let none = "no seats".to_owned();
     format!(
-        "{} in {}, of which {} counted, {}; the default against itself {}",
+        "{} in {}, of which {} counted, {}{}; the default against itself {}",
         if arms.is_empty() { none } else { arms.join(", ") },
         counted(trial.rounds, "round"),
         trial.counted,
         lasting(trial.seconds),
+        if trial.has_ended { ", when the program ended" } else { "" },
         difference(trial.control)
     )
 }
@@ -277,10 +318,9 @@ fn why(advice: &Advice) -> String {
         "; memory that threads share was not looked at"
     };
     match &advice.conclusion.reason {
-        Reason::Setting { finding } => finding
-            .advice
-            .clone()
-            .unwrap_or_else(|| "this setting is wrong, whatever the seats".to_owned()),
+        Reason::Setting { finding } => {
+            finding.advice.clone().unwrap_or_else(|| setting(advice.conclusion.verdict).to_owned())
+        }
         Reason::HardlyRuns => "it hardly runs: no seat makes a sleeping program faster".to_owned(),
         Reason::Neighbours if evidence.has_openmp => {
             "a barrier waits for the thread that lost its CPU, and the others spin meanwhile: stop \
@@ -292,7 +332,16 @@ fn why(advice: &Advice) -> String {
         }
         Reason::Steal => "no seat in this machine gets that time back".to_owned(),
         Reason::Device => "its threads wait for a device, which no seat makes faster".to_owned(),
-        Reason::OneCpu => "it may use one CPU: there is one seat".to_owned(),
+        Reason::OneCpu => one_cpu(evidence),
+        Reason::OwnMask => format!(
+            "others use the rest of CPUs {} as well, so that nobody knows what it would get \
+             there: widen the mask where it is not meant, and look again",
+            evidence.unbound_cpus
+        ),
+        Reason::Failed => format!(
+            "it ended {}: what it says itself comes first",
+            evidence.failure.as_deref().unwrap_or_default()
+        ),
         Reason::ShortTasks => {
             "threads and processes that live for a moment do its work: the kernel seats them"
                 .to_owned()
@@ -312,7 +361,7 @@ fn why(advice: &Advice) -> String {
         Reason::LittleTalk => {
             format!("its messages take too little of its time for seats to matter{memory}")
         }
-        Reason::NotTried { why } => not_tried(why).to_owned(),
+        Reason::NotTried { why } => not_tried(why, evidence),
         Reason::TrialVoid => {
             "the work of others changed between the periods, so that none can be compared"
                 .to_owned()
@@ -321,20 +370,49 @@ fn why(advice: &Advice) -> String {
             "the default differed from itself, so that no difference can be believed".to_owned()
         }
         Reason::NoneBetter => "no seats that were tried are shown to be better".to_owned(),
-        Reason::Better { seats } => format!(
-            "it does {} % more work with the seats '{}'",
-            figure(seats.difference.map_or(0.0, |gain| gain.percent), 1),
-            seats.candidate.name
-        ),
+        Reason::Better { seats } => better(seats, evidence),
     }
 }
 
-fn not_tried(why: &NoTrial) -> &'static str {
-    match why {
+/// A finding without a sentence of its own.
+fn setting(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::DoThis => "this setting is wrong, whatever the seats",
+        _ => "that decides how fast it runs, whatever the seats, and no command here mends it",
+    }
+}
+
+fn one_cpu(evidence: &Evidence) -> String {
+    if evidence.unbound_cpus.is_empty() || evidence.unbound_cpus == evidence.cpus {
+        return "it may use one CPU: there is one seat".to_owned();
+    }
+    format!("its mask leaves it CPU {}, which is enough for what it does", evidence.cpus)
+}
+
+fn better(seats: &TriedSeats, evidence: &Evidence) -> String {
+    let percent = seats.difference.map_or(0.0, |gain| gain.percent);
+    // So much less time for the same work.
+    let saved_percent = 100.0 * percent / (100.0 + percent);
+    let most = evidence.most_gain.as_ref().map_or(f64::INFINITY, |most| most.percent);
+    let beyond = if saved_percent > most {
+        "; that is more than messages cost on free CPUs: here a woken thread waits for its CPU"
+    } else {
+        ""
+    };
+    let name = &seats.candidate.name;
+    format!("it does {} % more work with the seats '{name}'{beyond}", figure(percent, 1))
+}
+
+fn not_tried(why: &NoTrial, evidence: &Evidence) -> String {
+    let words = match why {
         NoTrial::NoWork => {
             "seats could matter, and nothing here tells how much work it does: give a figure of it \
              with --metric"
         }
+        NoTrial::MetricFailed { why } => {
+            return format!("the metric told no work: {why}");
+        }
+        NoTrial::Bound => return bound_one_by_one(evidence),
         NoTrial::Goroutines => {
             "its goroutines move among its threads, so that seats of threads mean nothing: \
              'seatmap tune -- COMMAND' races CPUs for the whole of it"
@@ -345,7 +423,24 @@ fn not_tried(why: &NoTrial) -> &'static str {
             "the kernel did not let this user move its threads: run this as its owner or as root"
         }
         NoTrial::Elsewhere => "seats could matter there, and only runs on that machine tell",
-    }
+    };
+    words.to_owned()
+}
+
+fn bound_one_by_one(evidence: &Evidence) -> String {
+    format!(
+        "busy threads have masks of their own ({}), which no trial changes: free them, and ask \
+         again",
+        listed(&evidence.bound_threads())
+    )
+}
+
+/// Some threads with the CPUs that they may use.
+fn listed(threads: &[&BusyThread]) -> String {
+    let named: Vec<String> =
+        threads.iter().take(3).map(|one| format!("{} on {}", one.tid, one.cpus)).collect();
+    let more = if threads.len() > named.len() { ", ..." } else { "" };
+    named.join(", ") + more
 }
 
 fn pasted(paste: &Paste) -> impl Iterator<Item = Row> {
@@ -370,10 +465,17 @@ fn next(advice: &Advice) -> Option<Row> {
         Reason::Better { .. } => {
             Some(Row::command("prove", &format!("seatmap advise --prove {pids}")))
         }
-        Reason::NotTried { why: NoTrial::NoWork } => Some(Row::command(
-            "next",
-            &format!("seatmap advise {pids} --metric 'command:LINE THAT PRINTS A TOTAL'"),
-        )),
+        Reason::OwnMask | Reason::NotTried { why: NoTrial::Bound } => {
+            let pid = evidence.pids.first()?;
+            let cpus = &evidence.unbound_cpus;
+            Some(Row::command("next", &format!("taskset -acp {cpus} {pid}")))
+        }
+        Reason::NotTried { why: NoTrial::NoWork | NoTrial::MetricFailed { .. } } => {
+            Some(Row::command(
+                "next",
+                &format!("seatmap advise {pids} --metric 'command:LINE THAT PRINTS A TOTAL'"),
+            ))
+        }
         _ => None,
     }
 }

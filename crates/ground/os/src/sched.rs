@@ -27,6 +27,8 @@ pub struct Stat<'a> {
     pub is_kernel: bool,
     /// The time on a CPU, in clock ticks.
     pub run_ticks: u64,
+    /// The time of the children that its process has waited for, in clock ticks.
+    pub reaped_ticks: u64,
     /// The nice value.
     pub nice: i32,
     /// When it started, in clock ticks after the boot.
@@ -60,6 +62,7 @@ impl<'a> Stat<'a> {
             parent: small::<u32>(field(4)?).and_then(|parent| Tid::try_from(parent).ok())?,
             is_kernel: unsigned(field(9)?)? & KERNEL_THREAD != 0,
             run_ticks: unsigned(field(14)?)?.saturating_add(unsigned(field(15)?)?),
+            reaped_ticks: unsigned(field(16)?)?.saturating_add(unsigned(field(17)?)?),
             nice: signed(field(19)?).and_then(|nice| i32::try_from(nice).ok())?,
             started_ticks: unsigned(field(22)?)?,
             cpu: field(39).and_then(small),

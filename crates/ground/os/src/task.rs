@@ -312,6 +312,24 @@ pub fn waits_for_device(tid: Tid) -> bool {
     crate::sched::Stat::parse(&line).is_some_and(|stat| stat.state == b'D')
 }
 
+/// The CPU time of the children that a process has waited for, in seconds (proc_pid_stat(5),
+/// `cutime` and `cstime`); 0 where it cannot be read.
+#[must_use]
+pub fn reaped_s(pid: Tid) -> f64 {
+    let line = fs::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let ticks = crate::sched::Stat::parse(&line).map_or(0, |stat| stat.reaped_ticks);
+    ticks as f64 / crate::boot::ticks_per_s() as f64
+}
+
+/// The real-time policy of a thread, `fifo` or `rr`, with its priority; `None` for others.
+#[must_use]
+pub fn real_time_policy(tid: Tid) -> Option<(String, u32)> {
+    let line = fs::read(format!("/proc/{tid}/stat")).ok()?;
+    let stat = crate::sched::Stat::parse(&line)?;
+    let name = crate::sched::policy_name(stat.policy);
+    ["fifo", "rr"].contains(&name.as_str()).then_some((name, stat.real_time_priority))
+}
+
 /// Whether any thread of a process lives. One whose threads cannot be listed is there, and taken to
 /// live.
 #[must_use]

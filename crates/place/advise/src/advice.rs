@@ -41,7 +41,7 @@ impl Advice {
             }
             Reason::Setting { finding } if conclusion.verdict == Verdict::DoThis => {
                 let command = finding.remedy.clone();
-                command.map(|command| Paste { command, undo: None })
+                command.map(|command| Paste { command, undo: evidence.undo.clone() })
             }
             _ => None,
         };

@@ -86,6 +86,10 @@ pub enum Reason {
     Device,
     /// It may use one CPU.
     OneCpu,
+    /// Its own mask keeps CPUs from it that others use as well.
+    OwnMask,
+    /// The command failed.
+    Failed,
     /// One thread does the work.
     OneThread,
     /// Processes or threads that live for a moment do the work.
@@ -147,8 +151,14 @@ impl Conclusion {
 /// The conclusion from the first look, where it is decisive: nothing has to be tried.
 #[must_use]
 pub fn at_first_sight(evidence: &Evidence) -> Option<Conclusion> {
+    if evidence.is_elsewhere {
+        // Neighbours, masks and quotas of this computer say nothing of the other one.
+        return by_load(evidence).or_else(|| by_threads(evidence)).or_else(|| by_talk(evidence));
+    }
     by_settings(evidence)
         .or_else(|| by_load(evidence))
+        .or_else(|| by_mask(evidence))
+        .or_else(|| by_faults(evidence))
         .or_else(|| by_others(evidence))
         .or_else(|| by_structure(evidence))
         .or_else(|| by_talk(evidence))
@@ -162,13 +172,20 @@ pub fn conclude(evidence: &Evidence) -> Conclusion {
 
 /// A setting that is wrong comes first: what it costs was measured, and a command mends it.
 fn by_settings(evidence: &Evidence) -> Option<Conclusion> {
-    let mended = evidence.findings.iter().find(|finding| finding.remedy.is_some());
-    let finding = mended.or_else(|| evidence.findings.first())?.clone();
-    let verdict = if finding.remedy.is_some() { Verdict::DoThis } else { Verdict::CannotTell };
-    Some(Conclusion::new(verdict, Reason::Setting { finding }, Confidence::High))
+    let finding = evidence.findings.iter().find(|finding| finding.remedy.is_some())?.clone();
+    Some(Conclusion::new(Verdict::DoThis, Reason::Setting { finding }, Confidence::High))
+}
+
+/// A setting that is wrong, and that no command for this program mends.
+fn by_faults(evidence: &Evidence) -> Option<Conclusion> {
+    let finding = evidence.findings.first()?.clone();
+    Some(Conclusion::cannot(Reason::Setting { finding }, Confidence::High))
 }
 
 fn by_load(evidence: &Evidence) -> Option<Conclusion> {
+    if evidence.failure.is_some() {
+        return Some(Conclusion::cannot(Reason::Failed, Confidence::Low));
+    }
     if evidence.has_ended && evidence.looked_s < LEAST_LOOK_S {
         return Some(Conclusion::cannot(Reason::TooShort, Confidence::Low));
     }
@@ -177,8 +194,15 @@ fn by_load(evidence: &Evidence) -> Option<Conclusion> {
     {
         return Some(Conclusion::leave(Reason::Device, Confidence::Medium));
     }
-    (evidence.used_percent < HARDLY_RUNS_PERCENT)
-        .then(|| Conclusion::leave(Reason::HardlyRuns, Confidence::High))
+    // A program that waits for CPUs which others have does not sleep.
+    let needed = evidence.used_percent.max(evidence.wanted_percent);
+    (needed < HARDLY_RUNS_PERCENT).then(|| Conclusion::leave(Reason::HardlyRuns, Confidence::High))
+}
+
+/// Where the other CPUs are idle, `seatmap check` finds the mask wrong. Where they are busy, nobody
+/// knows how much of them the program would get.
+fn by_mask(evidence: &Evidence) -> Option<Conclusion> {
+    evidence.is_held_by_its_mask().then(|| Conclusion::cannot(Reason::OwnMask, Confidence::Medium))
 }
 
 /// Neighbours decide where the program waits for the CPUs that they have.
@@ -187,12 +211,7 @@ fn by_others(evidence: &Evidence) -> Option<Conclusion> {
         return Some(Conclusion::cannot(Reason::Steal, Confidence::High));
     }
     let is_crowded = evidence.neighbours.percent >= NEIGHBOURS_PERCENT;
-    // A client on the same computer does not count: without it the program would do nothing.
-    let clients = evidence.talk.iter().flat_map(|talk| &talk.clients);
-    let by_clients: f64 =
-        clients.map(|client| client.percent).sum::<f64>() / evidence.cpu_count.max(1) as f64;
-    let by_strangers = evidence.neighbours.percent - by_clients;
-    (is_crowded && by_strangers >= NEIGHBOURS_PERCENT && evidence.waits_percent >= WAITS_PERCENT)
+    (is_crowded && evidence.waits_for_others_percent() >= WAITS_PERCENT)
         .then(|| Conclusion::cannot(Reason::Neighbours, Confidence::High))
 }
 
@@ -200,6 +219,10 @@ fn by_structure(evidence: &Evidence) -> Option<Conclusion> {
     if evidence.cpu_count < 2 {
         return Some(Conclusion::leave(Reason::OneCpu, Confidence::High));
     }
+    by_threads(evidence)
+}
+
+fn by_threads(evidence: &Evidence) -> Option<Conclusion> {
     let client = evidence.first_client();
     if client.is_some_and(|client| {
         client.percent >= CLIENT_LIMIT_PERCENT

@@ -2,7 +2,7 @@
 
 use crate::gain::MostGain;
 use crate::trial::TrialResult;
-use seatmap_os::Tid;
+use seatmap_os::{CpuSet, Tid};
 use seatmap_watch::Finding;
 use serde::{Deserialize, Serialize};
 
@@ -25,16 +25,25 @@ pub struct Evidence {
     pub looked_s: f64,
     /// Whether it ended meanwhile.
     pub has_ended: bool,
+    /// How the command failed, where it did: `with exit code 3`, `by signal 9`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<String>,
     /// The threads that were seen.
     pub threads: usize,
     /// Those of them that used 5 % of a CPU or more, the busiest first.
     pub busy: Vec<BusyThread>,
-    /// The CPU time of all threads.
+    /// The CPU time of all threads, and of children that lived for a moment.
     pub used_percent: f64,
+    /// The CPU time that they used, and the time in which busy ones waited for a CPU.
+    #[serde(default)]
+    pub wanted_percent: f64,
     /// The CPUs that its threads may use, as a list.
     pub cpus: String,
     /// How many these are.
     pub cpu_count: usize,
+    /// The CPUs that it could use if nobody had bound it, as a list; empty where that is not known.
+    #[serde(default)]
+    pub unbound_cpus: String,
     /// The share of the time in which its busy threads could have run, and waited for a CPU, in
     /// percent of that time.
     pub waits_percent: f64,
@@ -53,6 +62,9 @@ pub struct Evidence {
     pub quotas: Vec<String>,
     /// Masks, quotas and seats that are wrong, as `seatmap check` finds them, the gravest first.
     pub findings: Vec<Finding>,
+    /// The command that undoes the remedy of the first finding that has one, as things stood.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undo: Option<String>,
     /// Its messages; null where that could not be seen.
     pub talk: Option<ProgramTalk>,
     /// Why the talk could not be seen, where it could not.
@@ -65,6 +77,9 @@ pub struct Evidence {
     /// Why none was made though seats could matter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_trial: Option<NoTrial>,
+    /// Whether the advice is for another machine than the one that the program runs on.
+    #[serde(default)]
+    pub is_elsewhere: bool,
 }
 
 /// A busy thread.
@@ -77,6 +92,9 @@ pub struct BusyThread {
     pub name: String,
     /// The CPU time that it used.
     pub percent: f64,
+    /// The CPUs that it may use, as a list; empty where it had ended before that was read.
+    #[serde(default)]
+    pub cpus: String,
 }
 
 /// The work of others on the CPUs that the program may use.
@@ -143,6 +161,13 @@ pub struct Client {
 pub enum NoTrial {
     /// Nothing tells how much work the program does.
     NoWork,
+    /// The metric that was given has told nothing.
+    MetricFailed {
+        /// Why, as a sentence.
+        why: String,
+    },
+    /// Busy threads of it have masks of their own, which seats would not change.
+    Bound,
     /// Its goroutines move among its threads, so that seats of threads mean nothing.
     Goroutines,
     /// There are no seats that differ from what the kernel does.
@@ -168,6 +193,38 @@ impl Evidence {
     pub fn busiest_share(&self) -> f64 {
         let busiest = self.busy.first().map_or(0.0, |thread| thread.percent);
         if self.used_percent > 0.0 { busiest / self.used_percent } else { 0.0 }
+    }
+
+    /// The busy threads that may not use all CPUs of the program: somebody has bound them one by
+    /// one.
+    #[must_use]
+    pub fn bound_threads(&self) -> Vec<&BusyThread> {
+        let bound = self.busy.iter();
+        bound.filter(|thread| !thread.cpus.is_empty() && thread.cpus != self.cpus).collect()
+    }
+
+    /// Whether the program's own mask keeps CPUs from it that it wants: it asked for more than it
+    /// may use, and could use others if nobody had bound it.
+    #[must_use]
+    pub fn is_held_by_its_mask(&self) -> bool {
+        let unbound = CpuSet::of_list(&self.unbound_cpus).unwrap_or_default();
+        let cpus = CpuSet::of_list(&self.cpus).unwrap_or_default();
+        let has_more = !unbound.without(&cpus).is_empty();
+        has_more && self.busy.len() > self.cpu_count && self.wanted_percent >= self.enough_percent()
+    }
+
+    /// The CPU time from which a program wants more than its CPUs have.
+    fn enough_percent(&self) -> f64 {
+        110.0 * self.cpu_count as f64
+    }
+
+    /// The part of the waiting that others cause, in percent of the time in which its busy threads
+    /// could run: its own threads wait for each other where they outnumber its CPUs.
+    #[must_use]
+    pub fn waits_for_others_percent(&self) -> f64 {
+        let busy = self.busy.len().max(1) as f64;
+        let by_itself_percent = 100.0 * (1.0 - self.cpu_count as f64 / busy).max(0.0);
+        (self.waits_percent - by_itself_percent).max(0.0)
     }
 
     /// The program outside that wakes it most.

@@ -3,22 +3,26 @@
 //! The watcher sees masks, quotas, neighbours and waits for a CPU; the observation sees who talks
 //! to whom, also of threads that come and go. Both together cost one look's time.
 
+mod faults;
+mod neighbours;
+mod waits;
+
 use crate::AdviseError;
-use crate::evidence::{
-    BUSY_PERCENT, BusyThread, Client, Evidence, Neighbour, Neighbours, ProgramTalk,
-};
+use crate::evidence::{BUSY_PERCENT, BusyThread, Client, Evidence, ProgramTalk};
 use crate::scope::Scope;
 use seatmap_document::shell_escaped;
+use seatmap_launch::Ending;
 use seatmap_launch::runtime::is_of_go;
 use seatmap_machine::Topology;
 use seatmap_observe::{End, Means, Observation, ObserveError, Session};
-use seatmap_os::{CpuSet, Root, Tid, task};
+use seatmap_os::{Root, Tid, task};
 use seatmap_statistics::words::counted_number;
 use seatmap_watch::seating::{Cpu, Thread};
-use seatmap_watch::{Choice, Criteria, Gravity, Seating, WatchOptions, Watcher, judge};
-use std::collections::{BTreeMap, BTreeSet};
+use seatmap_watch::{Choice, Seating, WatchOptions, Watcher};
+use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
+use waits::{Demand, Waits};
 
 /// The time between two glances at the threads that run.
 const GLANCE: Duration = Duration::from_millis(25);
@@ -29,7 +33,10 @@ const SETTLED: Duration = Duration::from_millis(100);
 /// The most threads whose states are read at a glance.
 const MOST_STATES: usize = 64;
 
-/// The most neighbours and clients that are kept.
+/// The times of threads are read at every so many glances.
+const GLANCES_A_READING: u32 = 4;
+
+/// The most clients that are kept.
 const MOST_LISTED: usize = 5;
 
 /// Files whose names begin like this are runtimes of OpenMP: GCC's, LLVM's and Intel's.
@@ -67,6 +74,13 @@ struct Running {
     session: Option<Session>,
     /// Why there is no session.
     unseen: Option<String>,
+    /// The command, where nobody observes it.
+    unobserved: Option<Child>,
+    /// The name of the first process when the look began.
+    first_name: Option<String>,
+    /// The time of the command's children that it had waited for, by process, in seconds.
+    reaped_before_s: f64,
+    waits: Waits,
     begun: Instant,
     has_ended: bool,
     glances: u32,
@@ -84,13 +98,21 @@ impl Running {
         pids.retain(|pid| *pid != own_pid());
         let (session, unseen) = match Session::begin(None, Means::Best, &scope.subject(&pids)) {
             Ok(session) => (Some(session), None),
-            Err(ObserveError::Forbidden { reasons }) if watcher.is_some() => (None, Some(reasons)),
+            Err(ObserveError::Forbidden { reasons }) => (None, Some(reasons)),
             Err(error) => return Err(error.into()),
+        };
+        let unobserved = match scope {
+            Scope::Command(command) if session.is_none() => Some(command.start()?),
+            _ => None,
         };
         Ok(Running {
             watcher,
             session,
             unseen,
+            unobserved,
+            first_name: pids.first().and_then(|pid| task::name(&Root::new("/"), *pid)),
+            reaped_before_s: reaped_s(&pids),
+            waits: Waits::default(),
             begun: Instant::now(),
             has_ended: false,
             glances: 0,
@@ -109,7 +131,11 @@ impl Running {
                     let until = session.elapsed() + GLANCE;
                     self.has_ended = session.watch(Some(until), stop)? == End::Program;
                 }
-                None => std::thread::sleep(GLANCE),
+                None => {
+                    std::thread::sleep(GLANCE);
+                    let child = self.unobserved.as_mut();
+                    self.has_ended = child.is_some_and(|one| matches!(one.try_wait(), Ok(Some(_))));
+                }
             }
             self.glance();
         }
@@ -118,8 +144,7 @@ impl Running {
 
     fn glance(&mut self) {
         if self.watcher.is_none() && self.begun.elapsed() >= SETTLED {
-            let child = self.session.as_ref().and_then(|session| session.child.as_ref());
-            let pids = child.and_then(|child| Tid::try_from(child.id()).ok()).into_iter().collect();
+            let pids: Vec<Tid> = self.command_pid().into_iter().collect();
             let choice = Choice::Processes { pids, with_children: true };
             // A command that has ended already is not watched, and what it did was observed.
             self.watcher = Watcher::begin(&choice, &options()).ok();
@@ -128,23 +153,36 @@ impl Running {
             watcher.glance();
         }
         let threads = self.session.as_ref().map(Session::threads).unwrap_or_default();
+        if self.glances.is_multiple_of(GLANCES_A_READING) {
+            self.waits.read(threads.iter().map(|(_, tid)| *tid));
+        }
         self.glances += 1;
         let states = threads.iter().take(MOST_STATES).map(|(_, tid)| task::waits_for_device(*tid));
         self.device_waits += states.filter(|waits| *waits).count() as u32;
     }
 
+    /// The process of the command that was started.
+    fn command_pid(&self) -> Option<Tid> {
+        let observed = self.session.as_ref().and_then(|session| session.child.as_ref());
+        Tid::try_from(observed.or(self.unobserved.as_ref())?.id()).ok()
+    }
+
     fn end(mut self, scope: &Scope, topology: &Topology) -> Result<Look, AdviseError> {
+        let threads = self.session.as_ref().map(Session::threads).unwrap_or_default();
+        self.waits.read(threads.iter().map(|(_, tid)| *tid));
         let seating = self.watcher.as_mut().map(Watcher::seating).unwrap_or_default();
         let looked_s = self.begun.elapsed().as_secs_f64();
-        let (observation, child) = match self.session {
+        let name = self.name(scope, &seating);
+        let (observation, mut child) = match self.session {
             Some(session) => {
                 let (observation, child) = session.finish();
                 (Some(observation), child)
             }
-            None => (None, None),
+            None => (None, self.unobserved),
         };
         let mut evidence = Evidence {
-            name: name(scope, &seating, observation.as_ref()),
+            name,
+            failure: child.as_mut().and_then(failure),
             command: typed(scope),
             pids: seating
                 .processes
@@ -162,15 +200,50 @@ impl Running {
                 / f64::from(self.glances.max(1)),
             ..Evidence::default()
         };
-        fill_loads(&mut evidence, &seating, observation.as_ref());
-        fill_cpus(&mut evidence, &seating);
-        let criteria = Criteria::default();
-        let findings = judge(&seating, topology, &criteria);
-        evidence.findings =
-            findings.into_iter().filter(|one| one.gravity == Gravity::Wrong).collect();
+        let pids: Vec<Tid> = seating.processes.iter().map(|process| process.pid).collect();
+        let reaped_percent =
+            100.0 * (reaped_s(&pids) - self.reaped_before_s).max(0.0) / looked_s.max(1e-3);
+        fill_loads(&mut evidence, &seating, observation.as_ref(), reaped_percent);
+        let demand = self.waits.demand(looked_s).unwrap_or_else(|| demand_of(&seating.threads));
+        evidence.waits_percent = demand.waits_percent();
+        evidence.wanted_percent =
+            evidence.used_percent.max(demand.run_percent) + demand.wait_percent;
+        // Clients come before neighbours, which they are not.
         evidence.talk = observation.as_ref().map(|seen| talk(seen, &seating));
+        neighbours::fill(&mut evidence, &seating);
+        faults::fill(&mut evidence, &seating, topology);
         Ok(Look { evidence, observation, child })
     }
+
+    /// The program's name: that of its process, in full where the command's file has a longer one.
+    fn name(&self, scope: &Scope, seating: &Seating) -> String {
+        let process = seating.processes.first().map(|process| process.name.clone());
+        let Scope::Command(command) = scope else {
+            let first = process.or_else(|| self.first_name.clone());
+            return first.unwrap_or_else(|| scope.words());
+        };
+        let program = command.words.first().cloned().unwrap_or_default();
+        let file = Path::new(&program).file_name().unwrap_or_default();
+        let file = file.to_string_lossy().into_owned();
+        // A command such as `taskset` becomes another program.
+        process.filter(|name| !file.starts_with(name.as_str())).unwrap_or(file)
+    }
+}
+
+/// How a command failed that has ended: `with exit code 3`, `by signal 9`; `None` for one that runs
+/// or ended well.
+fn failure(child: &mut Child) -> Option<String> {
+    match Ending::of(child.try_wait().ok()??) {
+        Ending::Exited(0) => None,
+        Ending::Exited(code) => Some(format!("with exit code {code}")),
+        Ending::Killed(signal) => Some(format!("by signal {signal}")),
+    }
+}
+
+/// The CPU time of the children that these processes have waited for, in seconds. Those that live
+/// for a moment are in no other account.
+fn reaped_s(pids: &[Tid]) -> f64 {
+    pids.iter().map(|pid| task::reaped_s(*pid)).sum()
 }
 
 fn own_pid() -> Tid {
@@ -179,20 +252,6 @@ fn own_pid() -> Tid {
 
 fn options() -> WatchOptions {
     WatchOptions { every_cpu: true, memory_processes: 0, ..WatchOptions::default() }
-}
-
-fn name(scope: &Scope, seating: &Seating, observation: Option<&Observation>) -> String {
-    match scope {
-        Scope::Command(command) => {
-            let program = command.words.first().cloned().unwrap_or_default();
-            let file = std::path::Path::new(&program).file_name().unwrap_or_default();
-            file.to_string_lossy().into_owned()
-        }
-        Scope::Running(_) => {
-            let first = seating.processes.first().map(|process| process.name.clone());
-            first.unwrap_or_else(|| observation.map_or("", Observation::name).to_owned())
-        }
-    }
 }
 
 /// The command as it can be typed again.
@@ -225,7 +284,14 @@ fn has_goroutines(seating: &Seating) -> bool {
 
 /// The threads and their CPU time: of the observation, which knows those that have ended, or else
 /// of the seating.
-fn fill_loads(evidence: &mut Evidence, seating: &Seating, observation: Option<&Observation>) {
+fn fill_loads(
+    evidence: &mut Evidence,
+    seating: &Seating,
+    observation: Option<&Observation>,
+    reaped_percent: f64,
+) {
+    let seated = |tid: Tid| seating.threads.iter().find(|thread| thread.tid == tid);
+    let mask = |tid: Tid| seated(tid).map(|thread| thread.mask.clone()).unwrap_or_default();
     let mut threads: Vec<BusyThread> = match observation {
         Some(seen) => {
             let percent = 100.0 / seen.seconds().max(1e-3);
@@ -235,6 +301,7 @@ fn fill_loads(evidence: &mut Evidence, seating: &Seating, observation: Option<&O
                     tid: task.tid,
                     name: task.name.clone(),
                     percent: task.cpu_s * percent,
+                    cpus: mask(task.tid),
                 })
                 .collect()
         }
@@ -245,76 +312,30 @@ fn fill_loads(evidence: &mut Evidence, seating: &Seating, observation: Option<&O
                 tid: thread.tid,
                 name: thread.name.clone(),
                 percent: thread.run_percent,
+                cpus: thread.mask.clone(),
             })
             .collect(),
     };
     evidence.threads = threads.len();
-    evidence.used_percent = threads.iter().map(|thread| thread.percent).sum();
+    let observed: f64 = threads.iter().map(|thread| thread.percent).sum();
+    let watched: f64 = seating.threads.iter().map(|thread| thread.run_percent).sum();
+    evidence.used_percent = observed.max(watched + reaped_percent);
     threads.retain(|thread| thread.percent >= BUSY_PERCENT);
     threads.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.tid.cmp(&b.tid)));
     evidence.busy = threads;
-    evidence.waits_percent = waits_percent(&seating.threads);
 }
 
-/// The share of the time in which busy threads could run that they waited for a CPU.
-fn waits_percent(threads: &[Thread]) -> f64 {
-    let mut run = 0.0;
-    let mut wait = 0.0;
+/// The CPU time that busy threads needed, where only the watcher counts it.
+fn demand_of(threads: &[Thread]) -> Demand {
+    let mut sum = Demand::default();
     for thread in threads {
-        let needed = thread.run_percent + thread.wait_percent.unwrap_or(0.0);
-        // Threads that wake for a moment wait for a moment, which limits nothing.
-        if needed < BUSY_PERCENT {
-            continue;
+        let wait_percent = thread.wait_percent.unwrap_or(0.0);
+        if thread.run_percent + wait_percent >= BUSY_PERCENT {
+            sum.run_percent += thread.run_percent;
+            sum.wait_percent += wait_percent;
         }
-        run += thread.run_percent;
-        wait += thread.wait_percent.unwrap_or(0.0);
     }
-    if run + wait > 0.0 { 100.0 * wait / (run + wait) } else { 0.0 }
-}
-
-/// The CPUs that the program may use, and the others that use them.
-fn fill_cpus(evidence: &mut Evidence, seating: &Seating) {
-    let masks: BTreeSet<&str> = seating.threads.iter().map(|thread| &*thread.mask).collect();
-    let mut cpus = masks
-        .into_iter()
-        .filter_map(CpuSet::of_list)
-        .fold(CpuSet::default(), |all, mask| all.with(&mask));
-    if cpus.is_empty() {
-        // A command had this process's mask.
-        cpus = CpuSet::of_thread(0).unwrap_or_default();
-    }
-    evidence.cpus = cpus.to_string();
-    evidence.cpu_count = cpus.len();
-    let shown: Vec<&Cpu> = seating.cpus.iter().filter(|cpu| cpus.contains(cpu.cpu)).collect();
-    if shown.is_empty() {
-        return;
-    }
-    let count = shown.len() as f64;
-    let busy: f64 = shown.iter().filter_map(|cpu| cpu.busy_percent).sum();
-    let steal: f64 = shown.iter().filter_map(|cpu| cpu.steal_percent).sum();
-    let own: f64 = seating.threads.iter().map(|thread| thread.run_percent).sum();
-    evidence.neighbours = Neighbours {
-        percent: ((busy - own) / count).clamp(0.0, 100.0),
-        steal_percent: steal / count,
-        programs: neighbours(&shown),
-    };
-}
-
-/// The busiest other programs on these CPUs.
-fn neighbours(cpus: &[&Cpu]) -> Vec<Neighbour> {
-    let mut by_pid: BTreeMap<Tid, Neighbour> = BTreeMap::new();
-    for stranger in cpus.iter().flat_map(|cpu| &cpu.strangers) {
-        let one = by_pid.entry(stranger.pid).or_insert_with(|| Neighbour {
-            pid: stranger.pid,
-            name: stranger.name.clone(),
-            percent: 0.0,
-        });
-        one.percent += stranger.run_percent;
-    }
-    let mut all: Vec<Neighbour> = by_pid.into_values().collect();
-    all.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.pid.cmp(&b.pid)));
-    all.truncate(MOST_LISTED);
-    all
+    sum
 }
 
 fn talk(seen: &Observation, seating: &Seating) -> ProgramTalk {

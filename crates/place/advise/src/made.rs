@@ -8,7 +8,8 @@ use seatmap_plan::Effect;
 
 /// Two threads on four quiet CPUs that talk so much that seats could save a fifth of their time.
 pub fn talkers() -> Evidence {
-    let thread = |tid| BusyThread { tid, name: format!("w{tid}"), percent: 60.0 };
+    let thread =
+        |tid| BusyThread { tid, name: format!("w{tid}"), percent: 60.0, cpus: "0-3".to_owned() };
     let effect = Effect {
         observed_s: 6.0,
         messages: 60_000.0,

@@ -1,11 +1,11 @@
 //! From the first look to the advice.
 
-use crate::conclusion::at_first_sight;
+use crate::conclusion::{Reason, at_first_sight};
 use crate::evidence::{Evidence, NoTrial};
 use crate::gain::MostGain;
 use crate::look::{Look, look};
 use crate::scope::Scope;
-use crate::trial::Trial;
+use crate::trial::{Trial, TrialEnd};
 use crate::work::Work;
 use crate::{Advice, AdviseError};
 use seatmap_live::Metric;
@@ -31,6 +31,16 @@ pub const PROOF: Duration = Duration::from_secs(60);
 /// Clients that send at least this share of all wakeups from outside belong to the picture.
 const CLIENT_SHARE: f64 = 0.1;
 
+/// The distances that messages are weighed by.
+#[derive(Clone, Debug)]
+pub enum Distances {
+    /// Those of another machine, where nothing can be tried.
+    Elsewhere(Box<Profile>),
+    /// Those of this computer, as this function knows or measures them; `None` where it cannot.
+    /// Only where they decide: a measurement takes time, and a program may end meanwhile.
+    Here(fn(&Topology) -> Option<Profile>),
+}
+
 /// A request for advice on one program.
 #[derive(Debug)]
 pub struct AdviceRequest {
@@ -46,10 +56,8 @@ pub struct AdviceRequest {
     pub metric: Option<Metric>,
     /// The CPUs of this computer.
     pub topology: Topology,
-    /// The distances of the machine in question: of this computer, or of another one.
-    pub profile: Option<Profile>,
-    /// Whether the machine in question is another one, where nothing can be tried.
-    pub is_elsewhere: bool,
+    /// The distances of the machine in question.
+    pub distances: Distances,
     /// The command that becomes the guard, which gives masks back if this process is killed.
     pub guard: Command,
     /// This computer's name.
@@ -98,23 +106,43 @@ impl AdviceRequest {
         tell(Step::Looking);
         let Look { mut evidence, observation, child } =
             look(&self.scope, self.look, &self.topology, stop)?;
-        if let Some(seen) = &observation {
-            self.weigh(&mut evidence, seen)?;
+        evidence.is_elsewhere = matches!(self.distances, Distances::Elsewhere(_));
+        let profile = self.profile_for(&evidence);
+        if let Some((profile, seen)) = profile.as_ref().zip(observation.as_ref()) {
+            self.weigh(&mut evidence, profile, seen)?;
         }
         if at_first_sight(&evidence).is_none() || self.proves {
             match &observation {
-                Some(seen) => self.try_seats(&mut evidence, seen, stop, tell)?,
+                Some(seen) => {
+                    self.try_seats(&mut evidence, profile.as_ref(), seen, stop, tell)?;
+                }
                 None => evidence.no_trial = Some(NoTrial::Ended),
             }
         }
         Ok(AdviceRun { advice: Advice::of(&self.machine, &self.begun, evidence), child })
     }
 
+    /// The distances, where the look alone does not decide.
+    fn profile_for(&self, evidence: &Evidence) -> Option<Profile> {
+        match &self.distances {
+            Distances::Elsewhere(profile) => Some(Profile::clone(profile)),
+            Distances::Here(known) => {
+                let conclusion = at_first_sight(evidence).map(|conclusion| conclusion.reason);
+                let is_open = matches!(conclusion, None | Some(Reason::NotMeasured));
+                (is_open || self.proves).then(|| known(&self.topology)).flatten()
+            }
+        }
+    }
+
     /// Computes how much seats could matter.
-    fn weigh(&self, evidence: &mut Evidence, seen: &Observation) -> Result<(), AdviseError> {
-        let Some(profile) = &self.profile else { return Ok(()) };
+    fn weigh(
+        &self,
+        evidence: &mut Evidence,
+        profile: &Profile,
+        seen: &Observation,
+    ) -> Result<(), AdviseError> {
         let pattern = seen.pattern(&evidence.name);
-        let cpus = CpuSet::of_list(&evidence.cpus).filter(|_| !self.is_elsewhere);
+        let cpus = CpuSet::of_list(&evidence.cpus).filter(|_| !evidence.is_elsewhere);
         let cpus = cpus.map(|cpus| cpus.iter().collect());
         evidence.most_gain = MostGain::of(profile, &pattern, cpus)?;
         Ok(())
@@ -123,22 +151,18 @@ impl AdviceRequest {
     fn try_seats(
         &mut self,
         evidence: &mut Evidence,
+        profile: Option<&Profile>,
         seen: &Observation,
         stop: &dyn Fn() -> bool,
         tell: &dyn Fn(Step),
     ) -> Result<(), AdviseError> {
-        if self.is_elsewhere || evidence.has_ended || evidence.pids.is_empty() {
-            let why = if self.is_elsewhere { NoTrial::Elsewhere } else { NoTrial::Ended };
-            evidence.no_trial = Some(why);
-            return Ok(());
-        }
-        if evidence.has_goroutines {
-            evidence.no_trial = Some(NoTrial::Goroutines);
+        evidence.no_trial = no_trial(evidence);
+        if evidence.no_trial.is_some() {
             return Ok(());
         }
         let pattern = seen.pattern(&evidence.name);
         let cpus = CpuSet::of_list(&evidence.cpus).unwrap_or_default();
-        let candidates = self.candidates(&pattern, &cpus)?;
+        let candidates = self.candidates(profile, &pattern, &cpus)?;
         if candidates.is_empty() {
             evidence.no_trial = Some(NoTrial::NoSeats);
             return Ok(());
@@ -168,24 +192,34 @@ impl AdviceRequest {
         // The guard stands by before the first mask is changed.
         let guard = Guard::begin(&mut self.guard)?;
         match trial.run(work, guard)? {
-            Some(result) => evidence.trial = Some(result),
-            None => evidence.no_trial = Some(NoTrial::NoWork),
+            TrialEnd::Judged(result) => evidence.trial = Some(result),
+            TrialEnd::NoWork(None) => evidence.no_trial = Some(NoTrial::NoWork),
+            TrialEnd::NoWork(Some(why)) => {
+                evidence.no_trial = Some(NoTrial::MetricFailed { why });
+            }
         }
         Ok(())
     }
 
     fn candidates(
         &self,
+        profile: Option<&Profile>,
         pattern: &Pattern,
         allowed: &CpuSet,
     ) -> Result<Vec<Candidate>, AdviseError> {
-        let ground = Ground {
-            topology: &self.topology,
-            profile: self.profile.as_ref(),
-            allowed,
-            soft: None,
-        };
+        let ground = Ground { topology: &self.topology, profile, allowed, soft: None };
         Ok(ground.candidates(pattern)?)
+    }
+}
+
+/// Why seats of this program cannot be tried; `None` where they can.
+fn no_trial(evidence: &Evidence) -> Option<NoTrial> {
+    match () {
+        () if evidence.is_elsewhere => Some(NoTrial::Elsewhere),
+        () if evidence.has_ended || evidence.pids.is_empty() => Some(NoTrial::Ended),
+        () if evidence.has_goroutines => Some(NoTrial::Goroutines),
+        () if !evidence.bound_threads().is_empty() => Some(NoTrial::Bound),
+        () => None,
     }
 }
 

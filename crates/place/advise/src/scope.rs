@@ -14,6 +14,17 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// The program in words, where its name is not known.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match self {
+            Scope::Running(Choice::Processes { pids, .. }) if !pids.is_empty() => {
+                format!("process {}", pids[0])
+            }
+            _ => "the program".to_owned(),
+        }
+    }
+
     /// The program as an observation takes it; `pids` are the processes of the choice.
     #[must_use]
     pub fn subject(&self, pids: &[Tid]) -> Subject {

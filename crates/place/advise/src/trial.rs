@@ -115,6 +115,16 @@ pub struct Difference {
     pub high_percent: f64,
 }
 
+/// The end of a trial that was not broken off.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TrialEnd {
+    /// The seats were compared.
+    Judged(TrialResult),
+    /// The program's work could not be read from the first rounds on; the reason, where a metric
+    /// told one.
+    NoWork(Option<String>),
+}
+
 impl TrialResult {
     /// Whether too much differed in the rounds for any claim.
     #[must_use]
@@ -184,15 +194,10 @@ struct Period {
 
 impl Trial<'_> {
     /// Tries the seats. All threads have their own masks when it returns, whatever it returns.
-    /// `None`: the program's work could not be read from the first rounds on.
     ///
     /// # Errors
     /// [`AdviseError`]: the program could not be followed, the guard is gone, or the user ended it.
-    pub fn run(
-        &self,
-        mut work: Work,
-        mut guard: Guard,
-    ) -> Result<Option<TrialResult>, AdviseError> {
+    pub fn run(&self, mut work: Work, mut guard: Guard) -> Result<TrialEnd, AdviseError> {
         let mut masks = Masks::default();
         let played = self.play(&mut work, &mut guard, &mut masks);
         masks.free();
@@ -205,7 +210,7 @@ impl Trial<'_> {
         work: &mut Work,
         guard: &mut Guard,
         masks: &mut Masks,
-    ) -> Result<Option<TrialResult>, AdviseError> {
+    ) -> Result<TrialEnd, AdviseError> {
         let arms = DEFAULTS + self.candidates.len();
         let rounds = (self.time.as_secs_f64() / (PERIOD.as_secs_f64() * arms as f64)) as usize;
         let mut random = Xoshiro::new(self.seed);
@@ -230,14 +235,17 @@ impl Trial<'_> {
                 }
             }
             complete.push(periods);
-            let has_work = complete.iter().flatten().any(Option::is_some);
-            if complete.len() == ROUNDS_WITHOUT_WORK && !has_work {
-                return Ok(None);
+            if complete.len() == ROUNDS_WITHOUT_WORK && !has_work(&complete) {
+                return Ok(TrialEnd::NoWork(work.problem()));
             }
         }
         result.seconds = work.session().elapsed().as_secs_f64();
         self.judge(&complete, &mut result);
-        Ok(Some(result))
+        // A trial that ended early has told no work either.
+        if result.counted == 0 && !result.has_ended && !has_work(&complete) {
+            return Ok(TrialEnd::NoWork(work.problem()));
+        }
+        Ok(TrialEnd::Judged(result))
     }
 
     /// Gives the program the masks of an arm, and returns the threads that were refused.
@@ -356,6 +364,11 @@ impl Trial<'_> {
             });
         }
     }
+}
+
+/// Whether any period's work could be read.
+fn has_work(rounds: &[Vec<Option<Period>>]) -> bool {
+    rounds.iter().flatten().any(Option::is_some)
 }
 
 /// The logarithm of the work a second in an arm's period.

@@ -72,6 +72,14 @@ impl Work {
         metric.unwrap_or_else(|| "bytes".to_owned())
     }
 
+    /// Why the user's metric gave no number; `None` where there is none, or it gave one.
+    #[must_use]
+    pub fn problem(&self) -> Option<String> {
+        let meter = self.meter.as_ref()?;
+        let problem = meter.problem().map(str::to_owned);
+        Some(problem.unwrap_or_else(|| format!("'{}' did not grow", meter.metric())))
+    }
+
     /// Begins a period. A metric's own command is ended where `stop` says so.
     pub fn begin_period(&mut self, stop: &mut dyn FnMut() -> bool) {
         let threads = self.session.threads();

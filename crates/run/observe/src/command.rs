@@ -35,6 +35,14 @@ impl SubjectCommand {
         command
     }
 
+    /// Starts the command without observing it.
+    ///
+    /// # Errors
+    /// The system cannot start it.
+    pub fn start(&self) -> io::Result<Child> {
+        self.prepared().spawn()
+    }
+
     /// The command behind another one, such as a recorder, which ends with these words.
     pub(crate) fn prepared_behind(&self, mut recorder: Command) -> Command {
         recorder.arg("--").args(&self.words);

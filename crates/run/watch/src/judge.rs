@@ -36,7 +36,7 @@ pub(crate) use facts::Facts;
 pub(crate) use real_time::is_real_time;
 use seatmap_machine::Topology;
 use seatmap_os::root::FileError;
-use seatmap_os::{Root, Tid};
+use seatmap_os::{CpuSet, Root, Tid};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -111,6 +111,13 @@ pub fn seats(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec
 
 /// A rule as a function.
 type Judge = fn(&Facts) -> Vec<Finding>;
+
+/// The CPUs that a process of a seating could use if nobody had bound it: those of its cell, or
+/// the usual ones that its control group allows.
+#[must_use]
+pub fn unbound_cpus(seating: &Seating, topology: &Topology, pid: Tid) -> CpuSet {
+    Facts::new(seating, topology, None).seats_of(pid)
+}
 
 /// The rules that hold where none is named, in the order of their findings.
 const DEFAULT: [(&str, Judge); 17] = [

@@ -8,6 +8,10 @@ use seatmap_document::shell_escaped;
 use seatmap_os::{CpuSet, Tid, brake, quota};
 use serde::{Deserialize, Serialize};
 
+mod undo;
+
+pub use undo::undo_of;
+
 /// A kind of remedy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

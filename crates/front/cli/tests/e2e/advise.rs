@@ -39,9 +39,15 @@ fn a_quota_that_is_used_up_is_raised() {
     assert_eq!(advice["conclusion"]["verdict"], "do-this", "{advice:#}");
     assert_eq!(advice["conclusion"]["reason"]["finding"]["rule"], "quota", "{advice:#}");
     let command = advice["paste"]["command"].as_str().unwrap();
+    let file = command.rsplit(' ').next().unwrap();
+    let quota = std::fs::read_to_string(file).unwrap();
     assert!(Command::new("sh").args(["-c", command]).status().unwrap().success(), "{command}");
+    assert_ne!(std::fs::read_to_string(file).unwrap(), quota);
     let after = place.json(&["advise", "--pid", &pid, "--json"]);
     assert_ne!(after["conclusion"]["reason"]["finding"]["rule"], "quota", "{after:#}");
+    let undo = advice["paste"]["undo"].as_str().unwrap();
+    assert!(Command::new("sh").args(["-c", undo]).status().unwrap().success(), "{undo}");
+    assert_eq!(std::fs::read_to_string(file).unwrap(), quota, "{undo}");
 }
 
 /// A total that always grows.
@@ -111,7 +117,9 @@ fn a_command_runs_to_its_end() {
     let printed = String::from_utf8_lossy(&output.stdout);
     // The advice is given whatever becomes of the command.
     assert_eq!(output.status.code(), Some(0), "{printed}");
-    assert!(printed.starts_with("begun\nsh: "), "{printed}");
+    assert!(printed.starts_with("begun\nsh: CANNOT TELL HERE\n"), "{printed}");
+    assert!(printed.contains("it ended with exit code 3"), "{printed}");
+    assert!(!printed.contains("seatmap tune"), "a command that fails is not raced: {printed}");
     assert_eq!(place.read("end"), "done\n");
 }
 
@@ -147,4 +155,60 @@ fn programs_that_are_not_there_are_named() {
         assert!(said.contains(expected), "{words:?}: {said}");
     }
     assert!(place.refusal(&["advise"]).contains("--pid"));
+}
+
+/// Two threads that never sleep.
+const TWO_SPIN: &str = "while :; do :; done & while :; do :; done";
+
+#[test]
+fn a_mask_that_holds_a_program_back_is_named() {
+    let Some(cpus) = two_cpus().filter(|_| can_observe()) else { return };
+    let place = Place::new();
+    let one = cpus.split(',').next().unwrap();
+    let mut spin = Command::new("taskset");
+    spin.args(["-c", one, "sh", "-c", TWO_SPIN]).stdout(Stdio::null());
+    let spin =
+        Guarded(std::os::unix::process::CommandExt::process_group(&mut spin, 0).spawn().unwrap());
+    let group = spin.0.id();
+    let advice = place.json(&["advise", "--pid", &group.to_string(), "--json"]);
+    let killed = kill().args(["-KILL", &format!("-{group}")]).status().unwrap();
+    assert!(killed.success());
+    // Idle CPUs beside it make the mask wrong; busy ones leave the question open.
+    let reason = &advice["conclusion"]["reason"];
+    let is_named = reason["kind"] == "own-mask" || reason["finding"]["rule"] == "shared-cpu";
+    assert!(is_named, "{advice:#}");
+    assert_ne!(advice["conclusion"]["verdict"], "leave-it", "{advice:#}");
+}
+
+#[test]
+fn threads_that_are_bound_one_by_one_are_not_tried() {
+    let Some(cpus) = two_cpus().filter(|_| can_observe()) else { return };
+    let place = Place::new();
+    let Some(relay) = Relay::start(&place) else { return };
+    let pid = relay.pid();
+    let both: Vec<&str> = cpus.split(',').collect();
+    let tids = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    for (at, tid) in tids.map(|one| one.unwrap().file_name()).enumerate() {
+        let bound = Command::new("taskset")
+            .args(["-cp", both[at % 2]])
+            .arg(tid)
+            .stdout(Stdio::null())
+            .status();
+        assert!(bound.unwrap().success());
+    }
+    let before = relay.masks();
+    let advice = place.json(&trial(&pid, CLOCK, "2"));
+    assert_eq!(advice["evidence"]["trial"], Value::Null, "{advice:#}");
+    assert_eq!(advice["evidence"]["no_trial"]["kind"], "bound", "{advice:#}");
+    assert_eq!(relay.masks(), before);
+}
+
+#[test]
+fn a_metric_that_tells_nothing_is_named() {
+    let place = Place::new();
+    let Some(relay) = Relay::start(&place) else { return };
+    let pid = relay.pid();
+    let words = ["advise", "--prove", "--seconds", "3", "--metric", "command:false", "--pid", &pid];
+    let said = place.stdout(&words);
+    assert!(said.contains("the metric told no work: "), "{said}");
 }

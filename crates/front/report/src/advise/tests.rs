@@ -20,10 +20,16 @@ fn server() -> Evidence {
         pids: vec![21_407],
         looked_s: 6.0,
         threads: 5,
-        busy: vec![BusyThread { tid: 21_407, name: "redis-server".to_owned(), percent: 64.0 }],
+        busy: vec![BusyThread {
+            tid: 21_407,
+            name: "redis-server".to_owned(),
+            percent: 64.0,
+            ..BusyThread::default()
+        }],
         used_percent: 64.3,
         cpus: "0-1".to_owned(),
         cpu_count: 2,
+        unbound_cpus: "0-1".to_owned(),
         talk: Some(ProgramTalk {
             outside_per_s: 64_000.0,
             clients: vec![Client {
@@ -63,7 +69,15 @@ fn pipeline() -> Evidence {
     Evidence {
         name: "pipeline".to_owned(),
         pids: vec![7, 8],
-        busy: vec![BusyThread { tid: 8, name: "stage".to_owned(), percent: 55.0 }; 2],
+        busy: vec![
+            BusyThread {
+                tid: 8,
+                name: "stage".to_owned(),
+                percent: 55.0,
+                cpus: "0-1".to_owned()
+            };
+            2
+        ],
         used_percent: 110.0,
         quotas: vec!["1.5 CPUs (/sys/fs/cgroup/a/cpu.max)".to_owned()],
         talk: Some(ProgramTalk { inside_per_s: 10_000.0, pairs: 2, ..ProgramTalk::default() }),
@@ -85,7 +99,15 @@ fn pipeline() -> Evidence {
 fn crowded() -> Evidence {
     Evidence {
         name: "stencil".to_owned(),
-        busy: vec![BusyThread { tid: 8, name: "w".to_owned(), percent: 54.0 }; 2],
+        busy: vec![
+            BusyThread {
+                tid: 8,
+                name: "w".to_owned(),
+                percent: 54.0,
+                ..BusyThread::default()
+            };
+            2
+        ],
         has_openmp: true,
         waits_percent: 41.0,
         neighbours: Neighbours {
@@ -125,6 +147,8 @@ fn advice_fits_a_screen() {
 fn every_reason_has_its_words() {
     for why in [
         NoTrial::NoWork,
+        NoTrial::MetricFailed { why: "the line printed no number".to_owned() },
+        NoTrial::Bound,
         NoTrial::Goroutines,
         NoTrial::NoSeats,
         NoTrial::Ended,
@@ -137,6 +161,8 @@ fn every_reason_has_its_words() {
     }
     for reason in [
         Reason::HardlyRuns,
+        Reason::OwnMask,
+        Reason::Failed,
         Reason::Neighbours,
         Reason::Steal,
         Reason::Device,

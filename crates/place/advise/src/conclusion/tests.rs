@@ -80,13 +80,16 @@ fn neighbours_decide_only_where_the_program_waits_for_them() {
     };
     assert_eq!(verdict(&crowd(30.0)), (Verdict::CannotTell, Reason::Neighbours));
     assert_eq!(verdict(&crowd(2.0)), (Verdict::LeaveIt, Reason::NoneBetter));
-    // Its own client does not count.
-    let mut driven = crowd(30.0);
-    let client = Client { pid: 3, name: "client".to_owned(), per_s: 1e4, percent: 150.0 };
-    driven.talk.as_mut().unwrap().clients = vec![client];
-    driven.used_percent = 190.0;
-    driven.busy.iter_mut().for_each(|thread| thread.percent = 95.0);
-    assert_eq!(verdict(&driven).1, Reason::NoneBetter);
+    // Two threads on one CPU wait for each other in half of the time.
+    let own = Evidence { cpu_count: 1, ..crowd(55.0) };
+    assert_eq!(verdict(&own).1, Reason::OneCpu);
+    let both = Evidence { cpu_count: 1, ..crowd(75.0) };
+    assert_eq!(verdict(&both).1, Reason::Neighbours);
+    // A program that gets next to nothing of its CPUs does not sleep.
+    let starved = Evidence { used_percent: 3.0, wanted_percent: 100.0, ..crowd(97.0) };
+    assert_eq!(verdict(&starved), (Verdict::CannotTell, Reason::Neighbours));
+    let elsewhere = Evidence { is_elsewhere: true, ..crowd(30.0) };
+    assert_eq!(verdict(&elsewhere).1, Reason::NoneBetter, "neighbours here, and not there");
     let stolen = with(|all| all.neighbours.steal_percent = 20.0);
     assert_eq!(verdict(&stolen), (Verdict::CannotTell, Reason::Steal));
 }
@@ -129,6 +132,34 @@ fn programs_without_two_threads_to_seat_are_left() {
 }
 
 #[test]
+fn a_mask_is_told_from_a_computer_with_one_cpu() {
+    let bound = with(|all| {
+        (all.cpus, all.cpu_count) = ("1".to_owned(), 1);
+        all.unbound_cpus = "0-3".to_owned();
+        all.wanted_percent = 200.0;
+    });
+    assert_eq!(verdict(&bound), (Verdict::CannotTell, Reason::OwnMask));
+    let content = Evidence { wanted_percent: 61.0, ..bound.clone() };
+    assert_eq!(verdict(&content).1, Reason::OneCpu, "it wants no more than it has");
+    let alone = Evidence { unbound_cpus: "1".to_owned(), ..bound };
+    assert_eq!(verdict(&alone).1, Reason::OneCpu);
+    let split = with(|all| all.busy[0].cpus = "1".to_owned());
+    assert_eq!(split.bound_threads().len(), 1);
+    let why = NoTrial::Bound;
+    let untried = Evidence { no_trial: Some(why.clone()), ..split };
+    assert_eq!(verdict(&untried), (Verdict::CannotTell, Reason::NotTried { why }));
+}
+
+#[test]
+fn a_command_that_failed_is_no_program_to_seat() {
+    let failed = with(|all| {
+        all.failure = Some("with exit code 3".to_owned());
+        all.has_ended = true;
+    });
+    assert_eq!(verdict(&failed), (Verdict::CannotTell, Reason::Failed));
+}
+
+#[test]
 fn a_setting_that_is_wrong_comes_first() {
     let finding = Finding {
         rule: "quota".to_owned(),
@@ -147,10 +178,13 @@ fn a_setting_that_is_wrong_comes_first() {
     let capped = with(|all| {
         all.findings = vec![Finding { remedy: None, ..finding.clone() }, finding.clone()];
         all.neighbours.steal_percent = 50.0;
+        all.undo = Some("echo 50000 100000 > cpu.max".to_owned());
     });
     let advice = Advice::of("made", "2026-01-31T12:00:00Z", capped);
     assert_eq!(advice.conclusion.verdict, Verdict::DoThis);
-    assert_eq!(advice.paste.unwrap().command, "echo 200000 100000 > cpu.max");
+    let paste = advice.paste.unwrap();
+    assert_eq!(paste.command, "echo 200000 100000 > cpu.max");
+    assert_eq!(paste.undo.unwrap(), "echo 50000 100000 > cpu.max");
     let without = with(|all| all.findings = vec![Finding { remedy: None, ..finding }]);
     assert_eq!(verdict(&without).0, Verdict::CannotTell);
 }

@@ -2,7 +2,7 @@
 
 use crate::args::Advise;
 use crate::myself;
-use seatmap_advise::request::{LOOK, PROOF, TRIAL};
+use seatmap_advise::request::{Distances, LOOK, PROOF, TRIAL};
 use seatmap_advise::{AdviceRequest, Scope};
 use seatmap_cluster::node_profile::measured_by;
 use seatmap_console::error::CliError;
@@ -25,9 +25,12 @@ const MEASURING: Duration = Duration::from_secs(20);
 pub fn request(typed: &Advise) -> Result<AdviceRequest, CliError> {
     let scope = scope(typed)?;
     let topology = topology::of_group().map_err(CliError::work)?;
-    let profile = match &typed.on {
-        Some(machine) => Some(input::profile_of(&input::machine(machine)?)?),
-        None => measured_here(&topology),
+    let distances = match &typed.on {
+        Some(machine) => {
+            let profile = input::profile_of(&input::machine(machine)?)?;
+            Distances::Elsewhere(Box::new(profile))
+        }
+        None => Distances::Here(measured_here),
     };
     Ok(AdviceRequest {
         scope,
@@ -36,8 +39,7 @@ pub fn request(typed: &Advise) -> Result<AdviceRequest, CliError> {
         proves: typed.prove,
         metric: typed.metric.clone(),
         topology,
-        profile,
-        is_elsewhere: typed.on.is_some(),
+        distances,
         guard: myself::mask_guard(),
         machine: here::host_name(),
         begun: here::now(),

@@ -1,0 +1,76 @@
+//! Settings that are wrong, and what may be done about them for this program alone.
+
+use crate::evidence::Evidence;
+use seatmap_machine::Topology;
+use seatmap_os::{Root, Tid, task};
+use seatmap_watch::judge::unbound_cpus;
+use seatmap_watch::remedy::{RemedyKind, undo_of};
+use seatmap_watch::{Criteria, Finding, Gravity, Seating, judge};
+
+/// Fills in what `seatmap check` finds wrong, the command that undoes its remedy, and the CPUs that
+/// the program could use if nobody had bound it.
+pub fn fill(evidence: &mut Evidence, seating: &Seating, topology: &Topology) {
+    let findings = judge(seating, topology, &Criteria::default());
+    let pids = &evidence.pids;
+    let wrong = findings.into_iter().filter(|one| one.gravity == Gravity::Wrong);
+    evidence.findings = wrong.map(|one| for_one_program(one, pids)).collect();
+    let first = evidence.findings.iter().find_map(|one| one.remedy.as_ref());
+    evidence.undo = first.and_then(|remedy| undo_of(&Root::new("/"), remedy));
+    if let Some(pid) = evidence.pids.first() {
+        evidence.unbound_cpus = unbound_cpus(seating, topology, *pid).to_string();
+    }
+}
+
+/// The same finding, with a sentence in place of a command that changes more than this program.
+/// That is for the owner of the other one, or of the computer, to decide.
+fn for_one_program(finding: Finding, pids: &[Tid]) -> Finding {
+    let Some(command) = &finding.remedy else { return finding };
+    let advice = match finding.remedy_kind {
+        Some(RemedyKind::LiftThrottling) => format!(
+            "'{command}' lifts that for all real-time threads there, and one that never waits can \
+             then stop everything else: its owner decides"
+        ),
+        _ if changes_others(command, pids) => format!(
+            "another program decides here: '{command}' changes that one, which is for its owner to \
+             say"
+        ),
+        _ => return finding,
+    };
+    Finding { remedy: None, remedy_kind: None, advice: Some(advice), ..finding }
+}
+
+/// Whether a command names a process or thread that is not the program's.
+fn changes_others(command: &str, pids: &[Tid]) -> bool {
+    command.split("; ").any(|part| {
+        let words: Vec<&str> = part.split(' ').collect();
+        let target = match words[..] {
+            ["taskset", _, _, target] | ["kill", _, target] | ["migratepages", target, ..] => {
+                target
+            }
+            ["chrt", _, _, _, target] => target,
+            _ => return false,
+        };
+        target.parse().is_ok_and(|tid: Tid| {
+            !pids.iter().any(|pid| *pid == tid || task::is_thread_of(tid, *pid))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_that_change_others_are_told_from_its_own() {
+        let own = Tid::try_from(std::process::id()).unwrap();
+        for other in ["taskset -acp 1 1", "chrt --other -p 0 1", "kill -CONT 1"] {
+            assert!(changes_others(other, &[own]), "{other}");
+            assert!(changes_others(&format!("taskset -cp 0 {own}; {other}"), &[own]), "{other}");
+        }
+        for fine in [format!("taskset -acp 0,1 {own}"), "echo 1 > /x".to_owned()] {
+            assert!(!changes_others(&fine, &[own]), "{fine}");
+        }
+        let tid = task::own_tid();
+        assert!(!changes_others(&format!("taskset -cp 0 {tid}"), &[own]), "a thread of it");
+    }
+}

@@ -1,0 +1,85 @@
+//! The time that threads ran, and waited for a CPU, also of those that end meanwhile.
+//!
+//! A watcher's account ends with a thread. A command that ends within the look would have waited
+//! for nothing then, however crowded its CPUs were.
+
+use crate::evidence::BUSY_PERCENT;
+use seatmap_os::Tid;
+use seatmap_os::sched::Times;
+use std::collections::BTreeMap;
+
+/// The most threads that are followed: each costs a file at every reading.
+const MOST_THREADS: usize = 64;
+
+/// Threads at their first and latest readings.
+#[derive(Debug, Default)]
+pub struct Waits {
+    threads: BTreeMap<Tid, (Times, Times)>,
+}
+
+/// The time of busy threads, in percent of one CPU's time.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Demand {
+    /// The time on a CPU.
+    pub run_percent: f64,
+    /// The time in which they were ready, and others had the CPU.
+    pub wait_percent: f64,
+}
+
+impl Waits {
+    /// Reads the times of these threads.
+    pub fn read(&mut self, tids: impl Iterator<Item = Tid>) {
+        for tid in tids.take(MOST_THREADS) {
+            let counts = std::fs::read(format!("/proc/{tid}/schedstat")).unwrap_or_default();
+            if let Some(now) = Times::parse(&counts) {
+                self.threads.entry(tid).or_insert((now, now)).1 = now;
+            }
+        }
+    }
+
+    /// The CPU time of those threads that needed 5 % of these seconds or more; `None` where the
+    /// kernel does not count it. Threads that wake for a moment wait for a moment, which limits
+    /// nothing.
+    pub fn demand(&self, seconds: f64) -> Option<Demand> {
+        let percent = |ns: u64| ns as f64 / 1e7 / seconds.max(1e-3);
+        let mut sum = Demand::default();
+        let mut is_counted = false;
+        for (first, last) in self.threads.values() {
+            let Some((before, after)) = first.wait_ns.zip(last.wait_ns) else { continue };
+            is_counted = true;
+            let run = percent(last.run_ns.saturating_sub(first.run_ns));
+            let wait = percent(after.saturating_sub(before));
+            if run + wait >= BUSY_PERCENT {
+                sum.run_percent += run;
+                sum.wait_percent += wait;
+            }
+        }
+        is_counted.then_some(sum)
+    }
+}
+
+impl Demand {
+    /// The share of the time in which threads could run that they waited for a CPU, in percent of
+    /// that time.
+    pub fn waits_percent(&self) -> f64 {
+        let all = self.run_percent + self.wait_percent;
+        if all > 0.0 { 100.0 * self.wait_percent / all } else { 0.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn threads_that_have_ended_are_counted_up_to_their_last_reading() {
+        let times = |run_ns, wait_ns| Times { run_ns, wait_ns: Some(wait_ns) };
+        let mut waits = Waits::default();
+        waits.threads.insert(7, (times(0, 0), times(500_000_000, 1_500_000_000)));
+        waits.threads.insert(8, (times(10, 10), times(1_000_010, 10)));
+        let demand = waits.demand(2.0).unwrap();
+        assert_eq!(demand, Demand { run_percent: 25.0, wait_percent: 75.0 });
+        assert!((demand.waits_percent() - 75.0).abs() < 1e-9);
+        assert_eq!(Waits::default().demand(2.0), None);
+    }
+}

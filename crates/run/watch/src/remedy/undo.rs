@@ -1,0 +1,108 @@
+//! The command that undoes a remedy, from the state before it is run.
+
+use seatmap_os::sched::Status;
+use seatmap_os::{CpuSet, Root, Tid, task};
+
+/// The most threads whose masks are given back one by one; a longer line is not pasted.
+const MOST_THREADS: usize = 8;
+
+/// The command that gives back what this remedy changes, as it stands now; `None` where that is
+/// not known, or where the command gives it back by itself at its end.
+#[must_use]
+pub fn undo_of(root: &Root, command: &str) -> Option<String> {
+    let mut undone: Vec<String> =
+        command.split("; ").map(|part| of_one(root, part)).collect::<Option<_>>()?;
+    // The last change is given back first: a group takes no larger quota than the one around it.
+    undone.reverse();
+    Some(undone.join("; "))
+}
+
+fn of_one(root: &Root, command: &str) -> Option<String> {
+    if let Some((_, file)) = command.split_once(" > ") {
+        return of_file(root, file);
+    }
+    let words: Vec<&str> = command.split(' ').collect();
+    match words[..] {
+        ["taskset", "-cp", _, tid] => rebind(root, tid.parse().ok()?),
+        ["taskset", "-acp", _, pid] => rebind_all(root, pid.parse().ok()?),
+        ["kill", "-CONT", pid] => Some(format!("kill -STOP {pid}")),
+        ["migratepages", pid, from, to] => Some(format!("migratepages {pid} {to} {from}")),
+        ["chrt", "--other", "-p", "0", tid] => policy(tid.parse().ok()?),
+        _ => None,
+    }
+}
+
+/// A file whose path needs no quotes gets its line back.
+fn of_file(root: &Root, file: &str) -> Option<String> {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-@:".contains(&byte);
+    if !file.bytes().all(is_plain) {
+        return None;
+    }
+    let text = root.read(file).ok()?;
+    let line = text.trim();
+    // A cpuset or a quota of several words is one line, and the shell must not part it.
+    let line = if line.contains(' ') { format!("'{line}'") } else { line.to_owned() };
+    (!line.is_empty() && !line.contains('\n')).then(|| format!("echo {line} > {file}"))
+}
+
+fn mask(root: &Root, tid: Tid) -> Option<CpuSet> {
+    let text = root.read(&format!("/proc/{tid}/status")).ok()?;
+    Status::parse(text.as_bytes()).mask()
+}
+
+fn rebind(root: &Root, tid: Tid) -> Option<String> {
+    Some(format!("taskset -cp {} {tid}", mask(root, tid)?))
+}
+
+/// One command where all threads have one mask, else one for each thread.
+fn rebind_all(root: &Root, pid: Tid) -> Option<String> {
+    let tids: Vec<Tid> =
+        task::of_process(root, pid).ok()?.into_iter().map(|task| task.tid).collect();
+    let masks: Vec<CpuSet> = tids.iter().map(|tid| mask(root, *tid)).collect::<Option<_>>()?;
+    let first = masks.first()?;
+    if masks.iter().all(|mask| mask == first) {
+        return Some(format!("taskset -acp {first} {pid}"));
+    }
+    let each = tids.iter().zip(&masks).map(|(tid, mask)| format!("taskset -cp {mask} {tid}"));
+    (tids.len() <= MOST_THREADS).then(|| each.collect::<Vec<String>>().join("; "))
+}
+
+fn policy(tid: Tid) -> Option<String> {
+    let (name, priority) = task::real_time_policy(tid)?;
+    Some(format!("chrt --{name} -p {priority} {tid}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_get_their_lines_back_the_innermost_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        for (file, line) in [("outer", "50000 100000\n"), ("inner", "20000\n"), ("no", "")] {
+            std::fs::write(folder.path().join(file), line).unwrap();
+        }
+        let undo = undo_of(&root, "echo max > /outer; echo 90000 > /inner");
+        assert_eq!(undo.as_deref(), Some("echo 20000 > /inner; echo '50000 100000' > /outer"));
+        for unknown in ["echo 1 > /no", "echo 1 > /absent", "echo 1 > '/a b'", "reboot"] {
+            assert_eq!(undo_of(&root, unknown), None, "{unknown}");
+        }
+        assert_eq!(undo_of(&root, "echo 1 > /inner; reboot"), None, "all of it or nothing");
+    }
+
+    #[test]
+    fn masks_and_stops_are_given_back() {
+        let root = Root::new("/");
+        let own = std::process::id();
+        let mask = CpuSet::of_thread(0).unwrap();
+        let tid = task::own_tid();
+        let undo = undo_of(&root, &format!("taskset -cp 0 {tid}")).unwrap();
+        assert_eq!(undo, format!("taskset -cp {mask} {tid}"));
+        let all = undo_of(&root, &format!("taskset -acp 0 {own}")).unwrap();
+        assert!(all.starts_with("taskset -") && all.contains(&own.to_string()), "{all}");
+        assert_eq!(undo_of(&root, "kill -CONT 7").as_deref(), Some("kill -STOP 7"));
+        assert_eq!(undo_of(&root, "migratepages 7 1 0").as_deref(), Some("migratepages 7 0 1"));
+        assert_eq!(undo_of(&root, &format!("chrt --other -p 0 {tid}")), None, "it is ordinary");
+    }
+}
