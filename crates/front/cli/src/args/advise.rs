@@ -33,7 +33,7 @@ pub struct Advise {
     /// The work by which seats are judged: command:LINE, which prints a total that grows with the
     /// work done. By default the bytes that pass between the program's threads, and between it and
     /// its clients on this computer.
-    #[arg(long, value_name = "METRIC", value_parser = Metric::parse)]
+    #[arg(long, value_name = "METRIC", value_parser = total)]
     pub metric: Option<Metric>,
     /// How long seats are tried at most: 10s, 2m; a number alone is seconds. By default 18 s, and
     /// with --prove a minute.
@@ -51,6 +51,15 @@ pub struct Advise {
     /// The command to run and to advise on. It runs on after the advice.
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
+}
+
+/// A total that grows with the work done. Waits and switches say nothing here: threads that share a
+/// CPU switch more often, or less often, for the same work.
+fn total(text: &str) -> Result<Metric, String> {
+    match Metric::parse(text) {
+        Ok(metric @ Metric::Command(_)) => Ok(metric),
+        _ => Err("give 'command:LINE', a line for the shell that prints a total".to_owned()),
+    }
 }
 
 /// From a round of a few periods to a day.

@@ -150,6 +150,7 @@ fn programs_that_are_not_there_are_named() {
         (&["advise", "--", "no-such-command"][..], "no-such-command"),
         (&["advise", "--pid", "1", "--on", "no-such-machine"][..], "no-such-machine"),
         (&["advise", "--pid", "1", "--json", "--html", "-"][..], "--html"),
+        (&["advise", "--pid", "1", "--metric", "switches"][..], "command:LINE"),
     ] {
         let said = place.one_line_refusal(words);
         assert!(said.contains(expected), "{words:?}: {said}");
