@@ -4,6 +4,7 @@ use super::programs::{are_two, installed, list, two_cpus};
 use crate::common::Place;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 /// Prints the CPUs that a process may use.
 const ALLOWED: [&str; 3] = ["sed", "-n", "s/^Cpus_allowed_list:.//p"];
@@ -184,6 +185,9 @@ const SAYS_ITS_SEAT: &str = "while read -r key value; do
      case $key in Cpus_allowed_list:) echo \"$value\";; esac
  done < /proc/$$/status; read -r word";
 
+/// The leases of seats are those of the computer: tests that count on them take turns.
+static LEASES: Mutex<()> = Mutex::new(());
+
 /// Of many that start at once, each takes a free seat of its list, and then the one of the
 /// fewest.
 #[test]
@@ -192,6 +196,7 @@ fn starts_at_once_share_no_seat_while_another_is_free() {
     if !are_two(cpus) {
         return;
     }
+    let _turn = LEASES.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Place::new();
     let [first, second] = [cpus[0].min(cpus[1]), cpus[0].max(cpus[1])];
     let range = format!("{first}-{second}:{}", second - first);
@@ -226,6 +231,7 @@ fn seats_that_are_named_stay_in_order_beside_another_run() {
     if !are_two(cpus) {
         return;
     }
+    let _turn = LEASES.lock().unwrap_or_else(PoisonError::into_inner);
     let place = Place::new();
     let [first, second] = [cpus[0].min(cpus[1]), cpus[0].max(cpus[1])];
     let range = format!("{first}-{second}:{}", second - first);
