@@ -95,6 +95,14 @@ impl CpuLeases {
         freest.map(|(freest, _)| freest)
     }
 
+    /// Those of these CPUs on which other runs sit now.
+    #[must_use]
+    pub fn of_others(&self, cpus: &CpuSet) -> CpuSet {
+        let Some(folder) = &self.folder else { return CpuSet::default() };
+        // A lock that comes or goes meanwhile is that of a run that starts or ends.
+        cpus.iter().filter(|cpu| lock_within(folder, &bytes(*cpu)).is_some()).collect()
+    }
+
     /// Gives back what one thread had.
     pub fn give_back(&mut self, cpus: &CpuSet) {
         for cpu in cpus {
@@ -266,7 +274,10 @@ mod tests {
         assert_eq!(take(&mut second, &sets(&["2-5", "3", "4-7"])), 2);
         take(&mut first, &sets(&["3"]));
         first.give_back(&CpuSet::of_list("0-3").unwrap());
+        let all = CpuSet::of_list("0-9").unwrap();
+        assert_eq!(second.of_others(&all).to_string(), "3");
         let mut third = CpuLeases::new(&root);
+        assert_eq!(third.of_others(&all).to_string(), "3-7");
         let places = ["3", "5", "2-3", "2"];
         assert_eq!(take(&mut third, &sets(&places)), 3, "one thread still has CPU 3");
     }

@@ -67,6 +67,13 @@ impl Leases {
         }
     }
 
+    /// The CPUs of threads that have no other one, on which other runs sit as well now.
+    pub(crate) fn shared(&self) -> CpuSet {
+        let single = self.of_thread.values().filter(|seat| seat.only().is_some());
+        let single = single.fold(CpuSet::default(), |all, seat| all.with(seat));
+        self.cpus.as_ref().map(|cpus| cpus.of_others(&single)).unwrap_or_default()
+    }
+
     /// Lines about other runs, where the choice among seats was not what it should be.
     pub(crate) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
