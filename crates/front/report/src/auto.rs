@@ -3,6 +3,7 @@
 use crate::about::counted;
 use crate::traffic::three_digits;
 use seatmap_document::visible;
+use seatmap_launch::halted::HaltedProcess;
 use seatmap_live::conductor::Attempt;
 use seatmap_live::event::{Gain, Verdict};
 use seatmap_live::masks::{Held, Sweep};
@@ -160,6 +161,10 @@ fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
         }
         None => "No seats are shown to be better; the kernel goes on to choose.".to_owned(),
     }];
+    let halted = outcome.halted.iter();
+    sentences.extend(halted.map(|HaltedProcess { pid, name, reason }| {
+        format!("{name} ({pid}) does not run: {reason}.")
+    }));
     // A caution about the metric means something only beside a figure of it.
     if outcome.attempts.iter().any(|attempt| attempt.gain.is_some()) {
         sentences.push(format!("Judged by {}: {}.", metric_word(metric), metric.caution()));
@@ -330,6 +335,7 @@ mod tests {
             messages_per_s: Some(1e5),
             no_seats: None,
             seconds: 20.0,
+            halted: Vec::new(),
             disturbed: 0,
             torn: 0,
             repeated: 0,

@@ -9,12 +9,14 @@ use crate::log::{Line, Said};
 use crate::masks::{Held, Masks, Sweep};
 use crate::meter::Meter;
 use seatmap_invariant::invariant;
+use seatmap_launch::halted::{self, HaltedProcess};
 use seatmap_machine::{Profile, Topology};
 use seatmap_observe::{End, Observation, ObserveError, Session};
 use seatmap_os::cpus::Cpus;
-use seatmap_os::{CpuSet, Tid};
+use seatmap_os::{CpuSet, Root, Tid};
 use seatmap_pattern::Pattern;
 use seatmap_place::PlaceError;
+use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
@@ -101,6 +103,8 @@ pub struct Outcome {
     pub messages_per_s: Option<f64>,
     /// Why the last observation gave no seats to try, where it gave none.
     pub no_seats: Option<NoSeats>,
+    /// Processes of the program that did not run when the last observation gave no seats to try.
+    pub halted: Vec<HaltedProcess>,
     /// Periods that were void, since others took more of the CPUs than in the other ones.
     pub disturbed: usize,
     /// Periods that were void, since CPUs were taken away or given back meanwhile.
@@ -275,11 +279,20 @@ impl<'a> Conductor<'a> {
         self.foreign = ForeignTime::default();
         self.repeats_left = AGAIN_IN_ALL;
         self.outcome.no_seats = self.candidates.is_empty().then(|| ground.reason_against(&pattern));
+        // The silence of a program that does not run says nothing of it.
+        self.outcome.halted = match self.outcome.no_seats {
+            Some(_) => halted::among(&Root::new("/"), self.processes()),
+            None => Vec::new(),
+        };
         self.tids = tids(&seen);
         self.pattern = Some(pattern);
         let messages_per_s = on_file(seen.messages() / seen.seconds().max(1e-9));
         self.outcome.messages_per_s = Some(messages_per_s);
         Ok(Ok(Event::Observed { messages_per_s, candidates: self.candidates.clone() }))
+    }
+
+    fn processes(&self) -> BTreeSet<Tid> {
+        self.session.threads().into_iter().map(|(pid, _)| pid).collect()
     }
 
     /// A period with these seats; one that is void is made again at once, beside the same

@@ -152,6 +152,25 @@ fn seats_are_tried_and_the_log_says_what_is_in_force() {
     assert_eq!(place.run(&["run", "--replay", "log"]).status.code(), Some(1));
 }
 
+/// The silence of a stopped program is not that of its threads.
+#[test]
+fn a_program_that_does_not_run_is_told_with_the_remedy() {
+    let place = Place::new();
+    if !can_play(&place) {
+        return;
+    }
+    let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+    let pid = child.id().to_string();
+    crate::common::kill().args(["-STOP", &pid]).status().unwrap();
+    let words = ["run", "--auto", "--observe-for", "300ms", "--seconds", "1", "--pid", &pid];
+    let output = place.run(&words);
+    child.kill().and_then(|()| child.wait()).unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let halted =
+        format!("\nsleep ({pid}) does not run: it is stopped; 'kill -CONT {pid}' lets it go on.\n");
+    assert!(said.contains(&halted), "{said}");
+}
+
 /// A period in which CPUs come or go says nothing of the seats. It is made again, and told.
 #[test]
 fn void_periods_are_made_again() {
