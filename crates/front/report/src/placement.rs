@@ -290,6 +290,10 @@ fn rows(plan: &Plan) -> Vec<CostRow> {
 
 fn verdict(plan: &Plan) -> String {
     match (plan.cost, plan.lower_bound) {
+        // True of any placement, and so no praise of this one.
+        _ if costs_nothing(plan) => {
+            "Every placement costs nothing: the pattern has no messages between tasks.\n".to_owned()
+        }
         _ if plan.optimal => format!("No placement is cheaper{}: proven.\n", condition(plan)),
         (Some(cost), Some(bound)) if bound > 0.0 => {
             format!(
@@ -299,6 +303,11 @@ fn verdict(plan: &Plan) -> String {
         }
         _ => "How much cheaper a placement could be is not known.\n".to_owned(),
     }
+}
+
+/// Whether nothing that was drawn at random costs anything, as where no task sends to another.
+fn costs_nothing(plan: &Plan) -> bool {
+    plan.cost == Some(0.0) && plan.baselines.is_some_and(|usual| usual.random.mean == 0.0)
 }
 
 /// The condition of a proof by distances: threads that sleep are often faster on one CPU than on

@@ -295,6 +295,21 @@ fn a_core_takes_one_task_where_there_are_cores_enough() {
     );
 }
 
+/// Where nothing was seen, no placement is praised.
+#[test]
+fn a_pattern_without_messages_proves_nothing() {
+    let place = Place::new();
+    let pattern = r#"{"format": "seatmap-pattern/1", "name": "x", "tasks": 3, "edges": []}"#;
+    place.file("silent.json", pattern);
+    let table = place.stdout(&["place", "--on", "xeon-e5-2680-2s", "--pattern", "silent.json"]);
+    let verdict = "\nEvery placement costs nothing: the pattern has no messages between tasks.\n";
+    assert!(table.contains(verdict) && !table.contains("proven"), "{table}");
+    // A document that another verb shows is not refused as a damaged machine.
+    let refused = place.one_line_refusal(&["show", "silent.json"]);
+    assert!(refused.ends_with("which 'seatmap pattern show silent.json' draws"), "{refused}");
+    assert!(place.stdout(&["pattern", "show", "silent.json"]).starts_with("x: 3 tasks"));
+}
+
 /// Seats are shown as they are written, and tasks may be fixed together where some must share.
 #[test]
 fn wide_seats_and_shared_cpus_are_as_asked() {
