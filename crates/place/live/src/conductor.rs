@@ -29,8 +29,8 @@ const WATCHED: f64 = 0.1;
 /// Messages that say whether the pattern is still the same: a hundred for each of some ten pairs.
 const ENOUGH_MESSAGES: f64 = 1000.0;
 
-/// How often a void period is made again, and how often in all of an attempt: a neighbour that stays
-/// must not keep an attempt from its end.
+/// How often a void period is made again, and how often in all of an attempt: a neighbour that
+/// stays must not keep an attempt from its end.
 const AGAIN: usize = 2;
 const AGAIN_IN_ALL: usize = 20;
 

@@ -10,8 +10,8 @@ const MOST_SLOTS: usize = 20_000;
 /// The problem of a request, on these PUs: slots, zones, and tasks in their places.
 ///
 /// More tasks than PUs share them evenly: no PU has two tasks more than another, but for those on
-/// which more are fixed. Two tasks of one PU are as far apart as the nearest PUs are, or as far as a
-/// wakeup on one PU is long.
+/// which more are fixed. Two tasks of one PU are as far apart as the nearest PUs are, or as far as
+/// a wakeup on one PU is long.
 pub(crate) fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, PlaceError> {
     let tasks = request.pattern.tasks;
     let n = pus.os.len();

@@ -22,8 +22,8 @@ const ANY: i32 = 0;
 /// Where the value of a key lies on the stack: its count, the mode of the file, the waker's name.
 const VALUE: i16 = -48;
 
-/// Where a process's number, or an address, lies on the stack for a moment: in the place of the mode,
-/// which comes last.
+/// Where a process's number, or an address, lies on the stack for a moment: in the place of the
+/// mode, which comes last.
 const SCRATCH: i16 = VALUE + 8;
 
 /// Entries of the tables. A full table is told of; a large one takes long to read, however empty it
@@ -90,9 +90,9 @@ impl Tables {
 }
 
 /// `sched_waking(wakee)`: 6 whether in an interrupt, 7 the wakee, 8 the waker, 9 the wakee's
-/// process, later the descriptor. On the stack the key lies at -16, its value at [`VALUE`]. A program
-/// that needs more than 48 bytes may get a stack of its own (the kernel rounds 49 up to 64), which
-/// would look like an interrupt's.
+/// process, later the descriptor. On the stack the key lies at -16, its value at [`VALUE`]. A
+/// program that needs more than 48 bytes may get a stack of its own (the kernel rounds 49 up to
+/// 64), which would look like an interrupt's.
 pub(super) fn waking(layout: &Layout, tables: &Tables) -> Assembler {
     let mut code = Assembler::new();
     tables.end_if_paused(&mut code).load(Width::Double, R7, R1, 0).load(
