@@ -177,7 +177,8 @@ fn void_periods_are_made_again() {
     let place = Place::new();
     let Some(relay) = Relay::start(&place) else { return };
     let cpus = CpuSet::of_thread(0).unwrap();
-    let first = CpuSet::single(cpus.first().unwrap());
+    let ends = [cpus.first(), cpus.last()].map(|cpu| CpuSet::single(cpu.unwrap()));
+    let masks = [&ends[..], &[cpus]].concat();
     let words = ["run", "--auto", "--period", "40ms", "--observe-for", "300ms", "--seconds", "6"];
     let more = ["--log", "log", "--pid", &relay.pid()];
     let mut command = place.command(&[&words[..], &more].concat());
@@ -186,14 +187,15 @@ fn void_periods_are_made_again() {
     until("a period", || {
         std::fs::read_to_string(place.path("log")).is_ok_and(|log| log.contains("\"measure\""))
     });
-    // As a cpuset that narrows and widens. A pause of one look in eight lets periods pass.
-    let mut turn = 0_u32;
-    while run.try_wait().unwrap().is_none() {
-        let mask = if turn.is_multiple_of(8) { &first } else { &cpus };
+    // As a cpuset that narrows and widens. Four fifths of a period see one or two of three changes,
+    // after which the CPUs are others in any case.
+    for mask in masks.iter().cycle() {
+        if run.try_wait().unwrap().is_some() {
+            break;
+        }
         // It may have ended meanwhile.
         let _ = mask.give(tid);
-        turn += 1;
-        std::thread::sleep(Duration::from_millis(25));
+        std::thread::sleep(Duration::from_millis(20));
     }
     let output = run.wait_with_output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
