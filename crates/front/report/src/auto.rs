@@ -3,6 +3,7 @@
 use crate::about::counted;
 use crate::traffic::three_digits;
 use seatmap_document::visible;
+use seatmap_launch::halted::HaltedProcess;
 use seatmap_live::conductor::Attempt;
 use seatmap_live::event::{Gain, Verdict};
 use seatmap_live::masks::{Held, Sweep};
@@ -160,6 +161,10 @@ fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
         }
         None => "No seats are shown to be better; the kernel goes on to choose.".to_owned(),
     }];
+    let halted = outcome.halted.iter();
+    sentences.extend(halted.map(|HaltedProcess { pid, name, reason }| {
+        format!("{name} ({pid}) does not run: {reason}.")
+    }));
     // A caution about the metric means something only beside a figure of it.
     if outcome.attempts.iter().any(|attempt| attempt.gain.is_some()) {
         sentences.push(format!("Judged by {}: {}.", metric_word(metric), metric.caution()));
@@ -168,6 +173,8 @@ fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
         outcome.metric_problem.as_ref().map(|problem| format!("The metric {}.", visible(problem))),
     );
     sentences.extend(disturbed(outcome.disturbed));
+    sentences.extend(torn(outcome.torn));
+    sentences.extend(repeated(outcome));
     sentences.extend(swept(&outcome.sweeps));
     sentences.extend(refused(&outcome.sweeps));
     sentences.extend(left_alone(outcome.own));
@@ -186,6 +193,34 @@ fn disturbed(periods: usize) -> Option<String> {
             counted(periods, "period")
         )
     })
+}
+
+/// The periods of which a part had other CPUs.
+fn torn(periods: usize) -> Option<String> {
+    (periods > 0).then(|| {
+        let were = if periods == 1 { "was" } else { "were" };
+        format!(
+            "{} {were} void: CPUs were taken away or given back meanwhile.",
+            counted(periods, "period")
+        )
+    })
+}
+
+fn repeated(outcome: &Outcome) -> Option<String> {
+    let void = outcome.disturbed + outcome.torn;
+    let left_out = void.saturating_sub(outcome.repeated);
+    match (void, outcome.repeated, left_out) {
+        (0, ..) => None,
+        (_, 0, _) => Some("No void period was made again.".to_owned()),
+        (1, ..) => Some("It was made again.".to_owned()),
+        (_, _, 0) => Some("Each was made again.".to_owned()),
+        (_, repeated, left_out) => Some(format!(
+            "{} {} made again; {left_out} {} left out.",
+            counted(repeated, "void period"),
+            if repeated == 1 { "was" } else { "were" },
+            if left_out == 1 { "was" } else { "were" },
+        )),
+    }
 }
 
 /// Why no seats were judged.
@@ -300,7 +335,10 @@ mod tests {
             messages_per_s: Some(1e5),
             no_seats: None,
             seconds: 20.0,
+            halted: Vec::new(),
             disturbed: 0,
+            torn: 0,
+            repeated: 0,
             own: 1,
             metric_problem: None,
             end: None,
@@ -363,6 +401,16 @@ mod tests {
         );
         let void = text(&Outcome { disturbed: 2, ..Outcome::default() }, &Metric::Switches);
         assert!(void.contains("2 periods were void: others took more of the CPUs"), "{void}");
+        let again = |disturbed, torn, repeated| {
+            let outcome = Outcome { disturbed, torn, repeated, ..Outcome::default() };
+            text(&outcome, &Metric::Switches)
+        };
+        let one = again(0, 1, 1);
+        let words = "1 period was void: CPUs were taken away or given back meanwhile.\nIt was made";
+        assert!(one.contains(words), "{one}");
+        assert!(again(2, 1, 3).contains("\nEach was made again.\n"));
+        assert!(again(4, 1, 3).contains("\n3 void periods were made again; 2 were left out.\n"));
+        assert!(!again(0, 0, 0).contains("again"));
         assert!(late.starts_with("It failed after 0 s, before the program was observed"), "{late}");
         let outcome = |end, messages_per_s, no_seats| Outcome {
             end,

@@ -12,6 +12,7 @@ use crate::{Grid, Order, sentence, svg};
 use maud::{Markup, html};
 use seatmap_document::visible;
 use seatmap_machine::Profile;
+use seatmap_os::CpuList;
 use seatmap_pattern::{Edge, Pattern};
 use seatmap_plan::{Objective, Plan};
 use std::collections::BTreeMap;
@@ -289,6 +290,10 @@ fn rows(plan: &Plan) -> Vec<CostRow> {
 
 fn verdict(plan: &Plan) -> String {
     match (plan.cost, plan.lower_bound) {
+        // True of any placement, and so no praise of this one.
+        _ if costs_nothing(plan) => {
+            "Every placement costs nothing: the pattern has no messages between tasks.\n".to_owned()
+        }
         _ if plan.optimal => format!("No placement is cheaper{}: proven.\n", condition(plan)),
         (Some(cost), Some(bound)) if bound > 0.0 => {
             format!(
@@ -298,6 +303,11 @@ fn verdict(plan: &Plan) -> String {
         }
         _ => "How much cheaper a placement could be is not known.\n".to_owned(),
     }
+}
+
+/// Whether nothing that was drawn at random costs anything, as where no task sends to another.
+fn costs_nothing(plan: &Plan) -> bool {
+    plan.cost == Some(0.0) && plan.baselines.is_some_and(|usual| usual.random.mean == 0.0)
 }
 
 /// The condition of a proof by distances: threads that sleep are often faster on one CPU than on
@@ -315,15 +325,21 @@ pub(crate) fn condition(plan: &Plan) -> &'static str {
 }
 
 fn seats(plan: &Plan) -> String {
-    let seat = |(task, os): (usize, &u32)| match plan.names.get(task) {
-        Some(name) => format!("{}:{os}", visible(name)),
-        None => format!("{task}:{os}"),
-    };
-    let listed: Vec<String> =
-        plan.placement.iter().enumerate().take(MOST_SEATS).map(seat).collect();
+    let tasks = 0..plan.placement.len().min(MOST_SEATS);
+    let listed: Vec<String> = tasks.map(|task| seat_of_task(plan, task)).collect();
     let rest = plan.placement.len().saturating_sub(MOST_SEATS);
     let more = if rest > 0 { format!(" and {rest} more") } else { String::new() };
-    format!("Seats (task:CPU): {}{more}\n", listed.join(" "))
+    let title = if plan.seats.is_empty() { "task:CPU" } else { "task:CPUs" };
+    format!("Seats ({title}): {}{more}\n", listed.join(" "))
+}
+
+/// A task with its CPU, or with all CPUs of its seat.
+fn seat_of_task(plan: &Plan, task: usize) -> String {
+    let cpus = CpuList(plan.seat(task).to_vec());
+    match plan.names.get(task) {
+        Some(name) => format!("{}:{cpus}", visible(name)),
+        None => format!("{task}:{cpus}"),
+    }
 }
 
 /// A percentage with its sign; a zero that only rounding gives has none.

@@ -45,6 +45,7 @@
 //! | [`published`] | text that a living process shows to others |
 //! | [`state`] | the folder where Seatmap remembers things between runs |
 //! | [`boot`], [`steal`], [`claim`] | this boot; stolen CPU time; one measurement of this computer at a time |
+//! | [`lease`] | CPUs on which runs have seated threads, known to all runs |
 //!
 //! It is small and pure Rust, so that libraries which only pin a thread can afford it, and stands
 //! on `seatmap-document` alone, which quotes the words of commands.
@@ -75,6 +76,7 @@ pub mod interrupts;
 pub mod irq;
 pub mod kernel;
 pub mod layout;
+pub mod lease;
 pub mod limited;
 pub mod memory;
 pub mod mempolicy;

@@ -9,12 +9,14 @@ use crate::log::{Line, Said};
 use crate::masks::{Held, Masks, Sweep};
 use crate::meter::Meter;
 use seatmap_invariant::invariant;
+use seatmap_launch::halted::{self, HaltedProcess};
 use seatmap_machine::{Profile, Topology};
 use seatmap_observe::{End, Observation, ObserveError, Session};
 use seatmap_os::cpus::Cpus;
-use seatmap_os::{CpuSet, Tid};
+use seatmap_os::{CpuSet, Root, Tid};
 use seatmap_pattern::Pattern;
 use seatmap_place::PlaceError;
+use std::collections::BTreeSet;
 use std::io;
 use std::time::Duration;
 
@@ -26,6 +28,11 @@ const WATCHED: f64 = 0.1;
 
 /// Messages that say whether the pattern is still the same: a hundred for each of some ten pairs.
 const ENOUGH_MESSAGES: f64 = 1000.0;
+
+/// How often a void period is made again, and how often in all of an attempt: a neighbour that
+/// stays must not keep an attempt from its end.
+const AGAIN: usize = 2;
+const AGAIN_IN_ALL: usize = 20;
 
 /// New threads are looked for at least so often.
 const SLICE: Duration = Duration::from_millis(100);
@@ -96,8 +103,14 @@ pub struct Outcome {
     pub messages_per_s: Option<f64>,
     /// Why the last observation gave no seats to try, where it gave none.
     pub no_seats: Option<NoSeats>,
+    /// Processes of the program that did not run when the last observation gave no seats to try.
+    pub halted: Vec<HaltedProcess>,
     /// Periods that were void, since others took more of the CPUs than in the other ones.
     pub disturbed: usize,
+    /// Periods that were void, since CPUs were taken away or given back meanwhile.
+    pub torn: usize,
+    /// Void periods that were made again.
+    pub repeated: usize,
     /// How long it lasted, in seconds.
     pub seconds: f64,
     /// Threads that chose masks of their own.
@@ -124,7 +137,17 @@ pub struct Conductor<'a> {
     candidates: Vec<Candidate>,
     /// The time of others in the periods since the last observation.
     foreign: ForeignTime,
+    /// Periods that may still be made again in this attempt.
+    repeats_left: usize,
     outcome: Outcome,
+}
+
+/// A period that has passed.
+enum Period {
+    /// The metric's count, where it gave one.
+    Counted(Option<f64>),
+    /// It says nothing about the seats.
+    Void,
 }
 
 impl<'a> Conductor<'a> {
@@ -148,6 +171,7 @@ impl<'a> Conductor<'a> {
             tids: Vec::new(),
             candidates: Vec::new(),
             foreign: ForeignTime::default(),
+            repeats_left: 0,
             outcome: Outcome::default(),
         }
     }
@@ -253,7 +277,13 @@ impl<'a> Conductor<'a> {
         };
         self.candidates = ground.candidates(&pattern)?;
         self.foreign = ForeignTime::default();
+        self.repeats_left = AGAIN_IN_ALL;
         self.outcome.no_seats = self.candidates.is_empty().then(|| ground.reason_against(&pattern));
+        // The silence of a program that does not run says nothing of it.
+        self.outcome.halted = match self.outcome.no_seats {
+            Some(_) => halted::among(&Root::new("/"), self.processes()),
+            None => Vec::new(),
+        };
         self.tids = tids(&seen);
         self.pattern = Some(pattern);
         let messages_per_s = on_file(seen.messages() / seen.seconds().max(1e-9));
@@ -261,9 +291,34 @@ impl<'a> Conductor<'a> {
         Ok(Ok(Event::Observed { messages_per_s, candidates: self.candidates.clone() }))
     }
 
+    fn processes(&self) -> BTreeSet<Tid> {
+        self.session.threads().into_iter().map(|(pid, _)| pid).collect()
+    }
+
+    /// A period with these seats; one that is void is made again at once, beside the same
+    /// neighbours in time.
     fn measure(&mut self, candidate: Option<usize>) -> Result<Result<Event, End>, LiveError> {
         self.give(candidate);
         self.session.pause(!self.meter.counts_wakeups())?;
+        let mut again = self.repeats_left.min(AGAIN);
+        loop {
+            let count = match self.period(candidate)? {
+                Ok(Period::Void) if again > 0 => {
+                    again -= 1;
+                    self.repeats_left -= 1;
+                    self.outcome.repeated += 1;
+                    continue;
+                }
+                Ok(Period::Counted(count)) => count,
+                Ok(Period::Void) => None,
+                Err(end) => return Ok(Err(end)),
+            };
+            let rate = count.map(|count| on_file(count / self.meter.seconds()));
+            return Ok(Ok(Event::Read { rate }));
+        }
+    }
+
+    fn period(&mut self, candidate: Option<usize>) -> Result<Result<Period, End>, LiveError> {
         let period = self.setting.period;
         if let Some(end) = self.pass(period.mul_f64(SETTLING))? {
             return Ok(Err(end));
@@ -288,8 +343,9 @@ impl<'a> Conductor<'a> {
         let foreign = watch.end(&self.session.threads(), self.setting.allowed);
         let has_moved = self.foreign.has_moved(candidate, foreign);
         self.outcome.disturbed += usize::from(has_moved);
-        let count = count.filter(|_| is_same && !has_moved);
-        Ok(Ok(Event::Read { rate: count.map(|count| on_file(count / self.meter.seconds())) }))
+        self.outcome.torn += usize::from(!is_same && !has_moved);
+        let is_void = has_moved || !is_same;
+        Ok(Ok(if is_void { Period::Void } else { Period::Counted(count) }))
     }
 
     /// Lets the meter read at one end of a period. The metric's own command, which may take some

@@ -2,20 +2,23 @@
 
 use crate::{Level, PlaceError, PlaceRequest, Problem, Pus, Traffic, Zones};
 use seatmap_machine::{Profile, Square};
+use seatmap_plan::Objective;
 
 /// Places beyond which the machine's tables, which grow with their square, fill a usual memory.
 const MOST_SLOTS: usize = 20_000;
 
 /// The problem of a request, on these PUs: slots, zones, and tasks in their places.
 ///
-/// More tasks than PUs share them evenly: no PU has two tasks more than another, and two tasks of
-/// one PU are as far apart as the nearest PUs are, or as far as a wakeup on one PU is long.
+/// More tasks than PUs share them evenly: no PU has two tasks more than another, but for those on
+/// which more are fixed. Two tasks of one PU are as far apart as the nearest PUs are, or as far as
+/// a wakeup on one PU is long.
 pub(crate) fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, PlaceError> {
     let tasks = request.pattern.tasks;
     let n = pus.os.len();
+    let shares = PuShares::of(request, pus);
     // Every PU has as many slots as the fullest one needs; zones see to it that none is two tasks
     // ahead.
-    let copies = tasks.div_ceil(n);
+    let copies = shares.most.iter().max().map_or(1, |most| *most as usize);
     if n * copies > MOST_SLOTS {
         return Err(PlaceError::TooMany { tasks, pus: n, most: MOST_SLOTS });
     }
@@ -30,7 +33,7 @@ pub(crate) fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, Plac
             Some(ns) => ns[(i, i)] as f32,
             None => same,
         }),
-        zones: zones(request, pus, &pu_of_slot)?,
+        zones: zones(request, pus, &shares, &pu_of_slot)?,
         fixed: vec![None; tasks],
         pu_of_slot,
     };
@@ -38,17 +41,68 @@ pub(crate) fn problem(request: &PlaceRequest, pus: &Pus) -> Result<Problem, Plac
     Ok(problem)
 }
 
-fn zones(request: &PlaceRequest, pus: &Pus, pu_of_slot: &[u32]) -> Result<Zones, PlaceError> {
+/// The tasks that each PU takes.
+struct PuShares {
+    least: Vec<u32>,
+    most: Vec<u32>,
+}
+
+impl PuShares {
+    /// Even shares, but for PUs on which more tasks are fixed, where tasks may share a PU at all:
+    /// the others divide the rest.
+    fn of(request: &PlaceRequest, pus: &Pus) -> Self {
+        let n = pus.os.len();
+        let mut rest = request.pattern.tasks;
+        let is_short = rest > n;
+        let knows_turns = request.objective == Objective::Time && pus.wakeup_ns.is_some();
+        let may_share = is_short || knows_turns && request.one_per.is_none();
+        let mut fixed = vec![0_usize; n];
+        for row in request.fixed.iter().filter_map(|(_, os)| pus.index_of(*os)) {
+            fixed[row] += usize::from(may_share);
+        }
+        let mut open: Vec<usize> = (0..n).collect();
+        let mut shares = PuShares { least: vec![0; n], most: vec![0; n] };
+        // A PU that takes more than its share makes that of the others smaller.
+        loop {
+            let even = rest.div_ceil(open.len().max(1)).max(1);
+            let Some(at) = open.iter().position(|row| fixed[*row] > even && fixed[*row] <= rest)
+            else {
+                break;
+            };
+            let row = open.swap_remove(at);
+            shares.least[row] = fixed[row] as u32;
+            shares.most[row] = fixed[row] as u32;
+            rest -= fixed[row];
+        }
+        for row in &open {
+            shares.least[*row] = if is_short { (rest / open.len()) as u32 } else { 0 };
+            shares.most[*row] = rest.div_ceil(open.len()).max(1) as u32;
+        }
+        shares
+    }
+
+    fn is_single(&self) -> bool {
+        self.most.iter().all(|most| *most <= 1)
+    }
+}
+
+fn zones(
+    request: &PlaceRequest,
+    pus: &Pus,
+    shares: &PuShares,
+    pu_of_slot: &[u32],
+) -> Result<Zones, PlaceError> {
     let tasks = request.pattern.tasks;
-    let n = pus.os.len();
     let Some(level) =
         request.one_per.filter(|level| *level != Level::Core && !request.has_sections())
     else {
-        if tasks <= n {
+        if shares.is_single() {
             return Ok(Zones::free(pu_of_slot.len()));
         }
         // A zone is a PU here: floor to ceiling of the mean.
-        return Ok(Zones::alike(pu_of_slot.to_vec(), (tasks / n) as u32, tasks.div_ceil(n) as u32));
+        let PuShares { least, most } = shares;
+        let zone_of_slot = pu_of_slot.to_vec();
+        return Ok(Zones { zone_of_slot, least: least.clone(), most: most.clone() });
     };
     let groups = groups(level, request.profile, pus)?;
     let count = groups.iter().max().map_or(0, |last| *last as usize + 1);

@@ -65,7 +65,8 @@ pub enum PlaceError {
     /// More tasks fixed on a PU than it can take.
     #[error(
         "more tasks are fixed on PU {os} than may sit there: the {} have {}, so that each PU takes \
-         at most {}; fix them on different PUs, or name fewer CPUs for tasks to share (--cpus)",
+         at most {}; fix them on different PUs, or name fewer CPUs than tasks (--cpus), which then \
+         share them; tasks that sleep may share a CPU by --objective time --waiting",
         counted(*.tasks, "task"), counted(*.pus, "PU"), counted(*.most, "task")
     )]
     Crowded {

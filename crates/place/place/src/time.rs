@@ -122,8 +122,8 @@ impl<'a> TimeModel<'a> {
         let speed = request.profile.speed.as_ref();
         let (core, cores) = cores(request, pus);
         // With more tasks than PUs zones spread them evenly. A time does not need that, as fast PUs
-        // may carry more.
-        let is_grouped = tasks <= n && !problem.zones.are_free();
+        // may carry more. Nor does it where a PU has several slots for tasks that are fixed there.
+        let is_grouped = problem.slots() <= n && !problem.zones.are_free();
         Ok(TimeModel {
             traffic: &problem.traffic,
             distance_ns: distances(pus),

@@ -1,4 +1,5 @@
-//! Decides which thread sits where, from the events of threads, without a system call.
+//! Decides which thread sits where, from the events of threads. Only the seats of other runs are
+//! asked from the kernel ([`Leases`]).
 //!
 //! | event | decision |
 //! |---|---|
@@ -15,12 +16,16 @@
 //!
 //! Tasks that stand in a rule are kept for rules. A thread that leaves a seat taken in order for a
 //! rule's leaves it to the next thread created, unless the list cycles.
+//!
+//! Where the list leaves a choice ([`SeatList::choices`]), the next seat in order is the next free
+//! one: seats of other runs come last, in each round of a list that cycles.
 
+use crate::leases::Leases;
 use crate::lineage::Lineage;
 use crate::rule::SeatRule;
 use crate::seats::{Beyond, Seat, SeatList};
 use seatmap_invariant::invariant;
-use seatmap_os::{CpuSet, Tid, affinity};
+use seatmap_os::{CpuSet, Root, Tid, affinity};
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A thread that sits down, or that gets no seat.
@@ -58,7 +63,7 @@ struct Guest {
 }
 
 /// The state of the room.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct SeatAllocator {
     seats: SeatList,
     whole: CpuSet,
@@ -70,6 +75,8 @@ pub struct SeatAllocator {
     order: Vec<usize>,
     /// Positions in `order` that are free.
     free: BTreeSet<usize>,
+    /// Positions in `order` that a cycling list with choices has not given since it began again.
+    round: BTreeSet<usize>,
     /// The number of seats that a cycling list has given.
     given: usize,
     /// Tasks that a rule has given out, each with the rule: two rules may share a task.
@@ -82,6 +89,7 @@ pub struct SeatAllocator {
     lineage: Lineage<Tid>,
     /// Threads that took the next seat in order, as the plan has no task of their path.
     strangers: usize,
+    leases: Leases,
 }
 
 /// The name of this part in a report of a mistake.
@@ -106,6 +114,8 @@ impl SeatAllocator {
         let lineage = Lineage::default();
         let strangers = 0;
         let given = 0;
+        let round = BTreeSet::new();
+        let leases = Leases::none();
         SeatAllocator {
             seats,
             whole,
@@ -114,6 +124,7 @@ impl SeatAllocator {
             skip,
             order,
             free,
+            round,
             given,
             taken,
             first,
@@ -121,7 +132,20 @@ impl SeatAllocator {
             task_of_path,
             lineage,
             strangers,
+            leases,
         }
+    }
+
+    /// Looks at the seats of other runs, and lets them see those of this one.
+    #[must_use]
+    pub fn beside_others(self) -> Self {
+        SeatAllocator { leases: Leases::on(&Root::new("/")), ..self }
+    }
+
+    /// The seats of other runs, as far as they were asked for.
+    #[must_use]
+    pub(crate) fn leases(&self) -> &Leases {
+        &self.leases
     }
 
     /// Seats each thread and process when it is created, and lets none wait.
@@ -257,7 +281,7 @@ impl SeatAllocator {
         self.guests.insert(tid, Guest::default());
         match self.named(tid, pid, name) {
             Move::Sit(seat) => Step { tid, seat: Some(seat), skipped: false, shares: false },
-            Move::Stay | Move::Leave => match self.seat_called(name) {
+            Move::Stay | Move::Leave => match self.seat_called(tid, name) {
                 Some(seat) => self.seated(tid, seat),
                 None => self.in_order(tid),
             },
@@ -275,6 +299,7 @@ impl SeatAllocator {
         match found {
             Some((rule, seat)) => self.moved(tid, &guest, rule, seat),
             None if guest.rule.is_some() => {
+                self.leases.end(tid);
                 self.give_up(&guest);
                 self.guests.insert(tid, Guest::default());
                 Move::Leave
@@ -292,6 +317,7 @@ impl SeatAllocator {
             let was_first = self.is_first(tid);
             self.exited(tid);
             if let Some(guest) = self.guests.remove(&former) {
+                self.leases.renumber(former, tid);
                 self.guests.insert(tid, guest);
                 // A process stays the first one, whichever of its threads executes: programs in Go
                 // execute from any of them.
@@ -309,6 +335,7 @@ impl SeatAllocator {
     /// A thread is gone.
     pub fn exited(&mut self, tid: Tid) {
         self.first = self.first.filter(|first| *first != tid);
+        self.leases.end(tid);
         if let Some(Guest { seat: Some(Seat { task: Some(task), .. }), rule: Some(rule), .. }) =
             self.guests.remove(&tid)
         {
@@ -340,7 +367,7 @@ impl SeatAllocator {
         let seat = if skipped {
             None
         } else {
-            self.seat_of_path(tid).or_else(|| self.next_for_stranger())
+            self.seat_of_path(tid).or_else(|| self.next_for_stranger(tid))
         };
         self.skip = self.skip.saturating_sub(1);
         self.guests.insert(tid, Guest { seat: seat.clone(), rule: None, waits: false });
@@ -350,27 +377,29 @@ impl SeatAllocator {
     /// The seat of the task that came to be as this thread did, if nobody has it.
     fn seat_of_path(&mut self, tid: Tid) -> Option<Seat> {
         let task = *self.task_of_path.get(&self.lineage.path(tid)?.to_string())?;
-        self.take(task)
+        self.take(task, tid)
     }
 
     /// The first free seat of the tasks that were seen with this name, in a plan of an observed
     /// program: a program that runs already does not say how its threads came to be.
-    fn seat_called(&mut self, name: &str) -> Option<Seat> {
+    fn seat_called(&mut self, tid: Tid, name: &str) -> Option<Seat> {
         if !self.has_paths() || self.skip > 0 {
             return None;
         }
         let called: Vec<usize> = self.seats.called(name).collect();
-        called.into_iter().find_map(|task| self.take(task))
+        called.into_iter().find_map(|task| self.take(task, tid))
     }
 
     /// The seat of a task that is given in order and free.
-    fn take(&mut self, task: usize) -> Option<Seat> {
+    fn take(&mut self, task: usize, tid: Tid) -> Option<Seat> {
         let at = self.order.iter().position(|other| *other == task)?;
         if !self.free.remove(&at) {
             return None;
         }
         self.given += 1;
-        self.seats.of(task)
+        let seat = self.seats.of(task)?;
+        self.leases.choose(tid, [&seat.cpus].into_iter());
+        Some(seat)
     }
 
     fn seated(&mut self, tid: Tid, seat: Seat) -> Step {
@@ -380,19 +409,43 @@ impl SeatAllocator {
     }
 
     /// The next seat in order for a thread that the plan does not know.
-    fn next_for_stranger(&mut self) -> Option<Seat> {
-        let seat = self.next_in_order();
+    fn next_for_stranger(&mut self, tid: Tid) -> Option<Seat> {
+        let seat = self.next_in_order(tid);
         self.strangers += usize::from(self.has_paths() && seat.is_some());
         seat
     }
 
-    fn next_in_order(&mut self) -> Option<Seat> {
-        let at = match self.seats.beyond {
-            Beyond::Leave => self.free.pop_first()?,
-            Beyond::Cycle => self.given.checked_rem(self.order.len())?,
+    fn next_in_order(&mut self, tid: Tid) -> Option<Seat> {
+        if self.round.is_empty() {
+            self.round = (0..self.order.len()).collect();
+        }
+        let next = match self.seats.beyond {
+            Beyond::Leave => *self.free.first()?,
+            Beyond::Cycle if self.seats.choices.is_empty() => {
+                self.given.checked_rem(self.order.len())?
+            }
+            Beyond::Cycle => *self.round.first()?,
         };
+        let at = self.chosen(next, tid);
+        if self.seats.beyond == Beyond::Leave {
+            self.free.remove(&at);
+        }
+        self.round.remove(&at);
         self.given += 1;
         self.seats.of(self.order[at])
+    }
+
+    /// This position, or a free one among those that are as good and not yet given.
+    fn chosen(&mut self, next: usize, tid: Tid) -> usize {
+        let choice = self.seats.choice(self.order[next]);
+        let left = match self.seats.beyond {
+            Beyond::Leave => &self.free,
+            Beyond::Cycle => &self.round,
+        };
+        let alike = left.range(next + 1..).filter(|at| choice.contains(&self.order[**at]));
+        let positions: Vec<usize> = std::iter::once(next).chain(alike.copied()).collect();
+        let seats = positions.iter().filter_map(|at| self.seats.cpus.get(self.order[*at]));
+        positions[self.leases.choose(tid, seats)]
     }
 
     /// The first seat of a rule that has room.
@@ -413,6 +466,7 @@ impl SeatAllocator {
                 "thread {tid} gets task {task} of rule {rule}, which is taken"
             );
         }
+        self.leases.choose(tid, [&seat.cpus].into_iter());
         self.guests.insert(tid, Guest { seat: Some(seat.clone()), rule: Some(rule), waits: false });
         Move::Sit(seat)
     }

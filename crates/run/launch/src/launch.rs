@@ -216,6 +216,12 @@ impl<'a> Launch<'a> {
         self.pinner.give_masks_back(|| self.watch.processes().collect())
     }
 
+    /// The CPUs of threads that have no other one, on which other runs have seated threads as well.
+    #[must_use]
+    pub fn shared_cpus(&self) -> CpuSet {
+        self.pinner.seating.leases().shared()
+    }
+
     /// The report on the threads known by now.
     pub fn report(&mut self) -> Report {
         self.watch.last_look(&mut self.pinner);

@@ -49,6 +49,7 @@ pub mod halted;
 pub mod hampered;
 pub mod in_cell;
 pub mod launch;
+mod leases;
 pub mod lineage;
 pub mod memory;
 pub mod neighbours;

@@ -8,10 +8,12 @@
 use crate::report::{FORMAT, Report};
 use seatmap_document::visible;
 use seatmap_os::published::{self, SEATING, Shown};
-use seatmap_os::{CpuSet, Root, Tid, task};
+use seatmap_os::root::FileError;
+use seatmap_os::{CpuSet, Root, Tid, task, visibility};
 use seatmap_statistics::words::agreeing;
 use serde::Deserialize;
 use std::collections::HashSet;
+use std::io::ErrorKind;
 
 /// CPUs on which another run has seats as well.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,6 +101,32 @@ pub fn of(report: &Report) -> Vec<SharedSeats> {
         .collect()
 }
 
+/// Whether there are processes of this program's name that this user may not look into, or whether
+/// some processes are not listed at all.
+pub(crate) fn are_some_hidden() -> bool {
+    let root = Root::new("/");
+    let name = task::name(&root, std::process::id() as Tid);
+    let pids = root.names("/proc").unwrap_or_default();
+    let mut pids = pids.iter().filter_map(|pid| pid.parse::<Tid>().ok());
+    visibility::hidden(&root).is_some()
+        || pids.any(|pid| {
+            let is_refused = |error: FileError| error.source.kind() == ErrorKind::PermissionDenied;
+            task::name(&root, pid) == name
+                && root.names(&format!("/proc/{pid}/fd")).is_err_and(is_refused)
+        })
+}
+
+/// The sentence about CPUs on which a run sits that this user may not look into.
+#[must_use]
+pub fn hidden_sentence(cpus: &CpuSet) -> String {
+    let threads = if cpus.len() == 1 { "a thread" } else { "threads" };
+    format!(
+        "another user's 'seatmap run' has {threads} on {} as well: the programs take turns there; \
+         take other CPUs, or ask root whose it is",
+        cpus.named()
+    )
+}
+
 fn shared(root: &Root, supervisor: Tid, own: &HashSet<Tid>, seats: &Seats) -> Option<SharedSeats> {
     let text = published::read(root, supervisor, SEATING).ok()??;
     let shown = Shown { pid: supervisor, text };
@@ -132,6 +160,15 @@ mod tests {
         assert_eq!(shared(&seats("0-3", ""), &seats("2-5", "")), "");
         assert_eq!(shared(&seats("0-3", ""), &seats("2-5", "3,5")), "3");
         assert_eq!(shared(&seats("0,1", "0,1"), &seats("1,2", "1,2")), "1");
+    }
+
+    #[test]
+    fn a_run_of_another_user_is_told_without_its_name() {
+        let cpus = |list: &str| hidden_sentence(&CpuSet::of_list(list).unwrap());
+        let sentence = "another user's 'seatmap run' has a thread on CPU 0 as well: the programs \
+                        take turns there; take other CPUs, or ask root whose it is";
+        assert_eq!(cpus("0"), sentence);
+        assert!(cpus("0,2").contains("has threads on CPUs 0,2 as well"));
     }
 
     #[test]

@@ -43,6 +43,9 @@ pub struct Report {
     /// The quotas of CPU time that were used up while the program ran, a sentence each.
     #[serde(skip)]
     pub throttled: Vec<String>,
+    /// Lines about the seats of other runs, where they were not passed over.
+    #[serde(skip)]
+    pub crowding: Vec<String>,
     /// The number of threads that were skipped on demand.
     pub skipped: usize,
     /// The number of threads that had no seat, the skipped left out.
@@ -194,6 +197,7 @@ impl Report {
             narrowed_lines: later.map(|narrowed| narrowed.sentence(cpus)).collect(),
             narrowed: narrowed.map(|narrowed| narrowed.file.display().to_string()).collect(),
             throttled: Vec::new(),
+            crowding: pinner.seating.leases().notes(),
             skipped: pinner.threads.skipped(),
             unseated: pinner.threads.unseated(),
             tasks: seats.own().len(),

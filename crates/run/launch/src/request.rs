@@ -191,7 +191,9 @@ impl SeatingRequest {
             let cpus: Vec<u32> = of_seats.chain(of_rules).collect();
             Cpus::read().map_err(SeatingError::Affinity)?.check(&cpus)?;
         }
-        Ok(SeatAllocator::new(seats, rules, self.skip).strict(self.strict))
+        let allocator = SeatAllocator::new(seats, rules, self.skip).strict(self.strict);
+        // A running program stays seated after this process has ended, and its leases with it.
+        Ok(if self.is_running { allocator } else { allocator.beside_others() })
     }
 
     /// The plan that says where the threads sit, if there is one.
@@ -208,7 +210,7 @@ impl SeatingRequest {
             SeatSource::Plan(plan) => SeatList::of_plan(plan),
             SeatSource::Rank(cpus) => SeatList::of_sets(vec![cpus.clone()], Beyond::Cycle),
             SeatSource::List(list) => {
-                SeatList::of_sets(sets::parse(list, &Computer::read)?, beyond)
+                SeatList::of_members(sets::members(list, &Computer::read)?, beyond)
             }
             SeatSource::Rules => SeatList::of_sets(Vec::new(), beyond),
             SeatSource::Cell(cell, plan) => in_cell(cell, plan.as_deref())?,
@@ -241,7 +243,10 @@ impl SeatingRequest {
 fn in_cell(cell: &Record, plan: Option<&Plan>) -> Result<SeatList, SeatingError> {
     let cpus = cell.set();
     let beyond = Beyond::Cycle;
-    let seats = plan.map_or_else(|| SeatList::of_cpus(&cpus.list(), beyond), SeatList::of_plan);
+    let seats = match plan {
+        Some(plan) => SeatList::of_plan(plan),
+        None => SeatList::of_members(vec![cpus.iter().map(CpuSet::single).collect()], beyond),
+    };
     match seats.cpus.iter().flat_map(CpuSet::iter).find(|cpu| !cpus.contains(*cpu)) {
         None => Ok(SeatList { beyond, ..seats }),
         Some(cpu) => Err(SeatingError::OutsideCell { cpu, cell: cell.name.clone(), cpus }),

@@ -42,6 +42,9 @@ pub struct SeatList {
     /// How each task came to be: `0.2` is the third thread or process that the first one created.
     /// Empty where that is unknown.
     pub paths: Vec<String>,
+    /// Tasks among which nobody prefers one: the members of `0-7` or `l3:*`. Free seats are given
+    /// before those of other runs there; all other tasks are given in order.
+    pub choices: Vec<Range<usize>>,
     /// The tasks that belong to this start of the program, where the others belong to other ranks.
     pub own: Range<usize>,
     /// The treatment of threads beyond the last seat.
@@ -56,7 +59,8 @@ impl SeatList {
         let cpus = tasks.clone().map(|task| plan.seat(task).iter().copied().collect()).collect();
         let names = plan.names.clone();
         let paths = plan.paths.clone();
-        SeatList { cpus, names, paths, own: tasks, beyond: Beyond::Leave }
+        let choices = Vec::new();
+        SeatList { cpus, names, paths, choices, own: tasks, beyond: Beyond::Leave }
     }
 
     /// A list of single CPUs in the order of seating; entry k is task k.
@@ -69,7 +73,29 @@ impl SeatList {
     #[must_use]
     pub fn of_sets(cpus: Vec<CpuSet>, beyond: Beyond) -> Self {
         let own = 0..cpus.len();
-        SeatList { cpus, names: Vec::new(), paths: Vec::new(), own, beyond }
+        let names = Vec::new();
+        let paths = Vec::new();
+        SeatList { cpus, names, paths, choices: Vec::new(), own, beyond }
+    }
+
+    /// A list of members in the order of seating. Where a member names several sets of CPUs, it
+    /// leaves the choice among them.
+    #[must_use]
+    pub fn of_members(members: Vec<Vec<CpuSet>>, beyond: Beyond) -> Self {
+        let mut choices = Vec::new();
+        let mut end = 0;
+        for member in &members {
+            choices.push(end..end + member.len());
+            end += member.len();
+        }
+        choices.retain(|choice| choice.len() > 1);
+        SeatList { choices, ..SeatList::of_sets(members.concat(), beyond) }
+    }
+
+    /// The tasks among which one may be chosen in place of this one.
+    pub(crate) fn choice(&self, task: usize) -> Range<usize> {
+        let choice = self.choices.iter().find(|choice| choice.contains(&task));
+        choice.cloned().unwrap_or(task..task + 1)
     }
 
     /// The seat of a task, if there is such a task.

@@ -150,6 +150,17 @@ pub fn parse(
     text: &str,
     computer: &dyn Fn() -> Result<Computer, String>,
 ) -> Result<Vec<CpuSet>, SetError> {
+    members(text, computer).map(|members| members.concat())
+}
+
+/// Reads a list of seats as [`parse`] does; those of each member by themselves.
+///
+/// # Errors
+/// [`SetError`] for the first member that is wrong.
+pub fn members(
+    text: &str,
+    computer: &dyn Fn() -> Result<Computer, String>,
+) -> Result<Vec<Vec<CpuSet>>, SetError> {
     let mut all = Vec::new();
     let mut count = 0;
     for member in text.split(',').map(str::trim) {
@@ -159,7 +170,7 @@ pub fn parse(
         if count > MOST_CPUS {
             return Err(SetError::TooMany { text: member.to_owned() });
         }
-        all.extend(seats);
+        all.push(seats);
     }
     Ok(all)
 }

@@ -8,7 +8,7 @@ use crate::front::{self, Link, Side};
 use crate::launch::{Launch, LaunchOptions};
 use crate::neighbours::{self, SharedSeats};
 use crate::report::{Behind, Report};
-use seatmap_os::Tid;
+use seatmap_os::{CpuSet, Tid};
 use std::time::Duration;
 
 /// The time after which a program has its first threads, and another one that was started at the
@@ -50,6 +50,9 @@ pub trait RunListener {
 
     /// Another run has seats on the same CPUs.
     fn shares(&mut self, seats: &SharedSeats);
+
+    /// A run that this user may not look into has seats on these CPUs as well.
+    fn shares_with_hidden(&mut self, cpus: &CpuSet);
 
     /// The program's first process has ended, or all that outlived it. Returns how the process that
     /// the caller waits for is to end, which is as the program's first process, if all went well.
@@ -129,7 +132,14 @@ fn attend(mut launch: Launch<'_>, returns_at: ReturnsAt, listener: &mut dyn RunL
 
 /// Tells of other runs with seats on the CPUs of this one.
 fn tell_of_others(launch: &mut Launch<'_>, listener: &mut dyn RunListener) {
-    neighbours::of(&launch.report()).iter().for_each(|shared| listener.shares(shared));
+    let others = neighbours::of(&launch.report());
+    let named = others.iter().fold(CpuSet::default(), |all, shared| all.with(&shared.cpus));
+    others.iter().for_each(|shared| listener.shares(shared));
+    // Leases are seen of every user, and the programs behind them are not.
+    let unnamed = launch.shared_cpus().without(&named);
+    if !unnamed.is_empty() && neighbours::are_some_hidden() {
+        listener.shares_with_hidden(&unnamed);
+    }
 }
 
 /// The caller waits no longer.

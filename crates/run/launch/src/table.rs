@@ -76,6 +76,7 @@ impl Report {
             .flatten()
             .chain(roaming)
             .chain(self.throttled.iter().cloned())
+            .chain(self.crowding.iter().cloned())
             .chain(self.pages(|process| !process.is_elsewhere()))
             .collect()
     }
@@ -352,6 +353,7 @@ mod tests {
             narrowed: Vec::new(),
             narrowed_lines: Vec::new(),
             throttled: Vec::new(),
+            crowding: Vec::new(),
             skipped: 0,
             unseated: threads.iter().filter(|thread| !thread.has_seat()).count(),
             tasks: 4,

@@ -69,6 +69,7 @@ fn full() -> Report {
         narrowed: vec!["/usr/bin/java".into()],
         narrowed_lines: Vec::new(),
         throttled: Vec::new(),
+        crowding: Vec::new(),
         skipped: 0,
         unseated: 1,
         tasks: 3,

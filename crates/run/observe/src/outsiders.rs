@@ -12,11 +12,12 @@ pub(crate) struct Outsiders {
 }
 
 impl Outsiders {
-    /// Counts wakeups by a process. Its name is read at the first of them, while it lives.
-    pub(crate) fn count(&mut self, pid: Tid, wakeups: f64) {
+    /// Counts wakeups by a process. Its name is read at the first of them, while it lives; of one
+    /// that has ended since, it is that of the thread that woke the program, where that is known.
+    pub(crate) fn count(&mut self, pid: Tid, wakeups: f64, waker: impl FnOnce() -> String) {
         let outsider = self.by_pid.entry(pid).or_insert_with(|| Outsider {
             pid,
-            name: task::name(&Root::new("/"), pid).unwrap_or_default(),
+            name: task::name(&Root::new("/"), pid).unwrap_or_else(waker),
             wakeups: 0.0,
             is_kernel: task::is_of_kernel(pid),
         });

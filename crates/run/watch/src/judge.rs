@@ -31,7 +31,7 @@ mod variables;
 use crate::expected::Expected;
 use crate::finding::{Finding, Gravity};
 use crate::rule::Rule;
-use crate::seating::{Process, Seating, Unseen};
+use crate::seating::{Process, Seating, Thread, Unseen};
 pub(crate) use facts::Facts;
 pub(crate) use real_time::is_real_time;
 use seatmap_machine::Topology;
@@ -52,8 +52,8 @@ pub struct Criteria {
 }
 
 impl Criteria {
-    /// Completes the check for a seating: where neither rules nor seats were named, the seats that
-    /// the launchers of its programs show (`seatmap run`, while it runs).
+    /// Completes the check for a seating: where neither rules nor seats were named, the seats
+    /// that the launchers of its programs show (`seatmap run`, while it runs).
     ///
     /// # Errors
     /// As [`Expected::shown`].
@@ -107,6 +107,13 @@ pub fn seats(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec
         .collect();
     seats.sort_by_key(|seat| (seat.pid, seat.tid));
     seats
+}
+
+/// Whether a thread of another program may keep this one waiting: it has a single CPU, and waits
+/// for it, as far as the kernel says.
+pub(crate) fn may_be_kept_waiting(thread: &Thread) -> bool {
+    let is_confined = CpuSet::of_list(&thread.mask).is_some_and(|mask| mask.only().is_some());
+    is_confined && thread.wait_percent.is_none_or(|percent| percent >= strangers::WAITS_PERCENT)
 }
 
 /// A rule as a function.

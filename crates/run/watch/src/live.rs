@@ -3,14 +3,20 @@
 //! A look reads one small file of each thread, which stays open. The other files of a thread are
 //! read only if the thread has run since the look before, or waits for a CPU: any other thread has
 //! changed nothing in them. For a thread that has hardly run, every sixth look reads them. Its mask
-//! is the exception, as others may change that: one system call asks for it.
+//! is the exception, as others may change that: one system call asks for it. Threads of other
+//! programs are read while a chosen one waits for the only CPU that it has.
 
 use crate::choice::{Choice, ChoiceError};
 use crate::files::Files;
+use crate::judge::may_be_kept_waiting;
 use crate::limiting::Limiting;
 use crate::looks::{Leader, percent, seconds};
+use crate::options::STRANGER_THREADS;
+use crate::others::Others;
 use crate::process;
-use crate::seating::{CellCpus, Cpu, FORMAT, GroupBrake, Kernel, Process, Quota, Seating, Thread};
+use crate::seating::{
+    CellCpus, Cpu, FORMAT, GroupBrake, Kernel, Process, Quota, Seating, Stranger, Thread,
+};
 use crate::snapshot::ALONE;
 use seatmap_invariant::invariant;
 use seatmap_os::cpu_time::CpuTimes;
@@ -34,11 +40,16 @@ const REST_EVERY: u64 = 6;
 /// so many looks.
 const FACTS_EVERY: u64 = 8;
 
+/// For how many looks after a chosen thread waited the threads of other programs are read: their
+/// shares are of the time between two readings, and waits come and go.
+const STRANGERS_FOR: u64 = 4;
+
 /// The threads, processes and CPUs that one look found.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Frame {
-    /// The threads and processes, with shares of the time since the look before. Memory, devices,
-    /// interrupts and other programs are left out, as reading them costs more than all else.
+    /// The threads and processes, with shares of the time since the look before. Memory, devices
+    /// and interrupts are left out, as reading them costs more than all else, and so are other
+    /// programs while no thread waits for them.
     pub seating: Seating,
     /// The events of each thread in a second, in the order of the seating's threads.
     pub rates: Vec<Rates>,
@@ -105,6 +116,10 @@ pub struct Live {
     brakes: Vec<GroupBrake>,
     has_devices: bool,
     cpu_times: CpuTimes,
+    others: Others,
+    /// The look at which the other programs were read, and the last at which they are read again.
+    others_at: u64,
+    others_until: u64,
     kernel: Kernel,
     /// CPUs on which the tick stops while one thread runs alone.
     without_tick: CpuSet,
@@ -151,6 +166,10 @@ impl Live {
             kernel: Kernel::of(Scheduler::read(root), root),
             without_tick: starved::without_tick(root),
             cpu_times: cpu_times(&mut files),
+            others: Others::default(),
+            others_at: 0,
+            // The first seating may be the only one.
+            others_until: 1,
             files,
             choice: choice.clone(),
             seen: BTreeMap::new(),
@@ -166,6 +185,7 @@ impl Live {
             looks: 0,
             clock,
         };
+        live.read_others(&pids);
         live.read_threads(&pids);
         live.read_moves();
         Ok(live)
@@ -188,6 +208,7 @@ impl Live {
         self.read_moves();
         self.read_processes();
         self.check();
+        let cpus = self.cpus(&pids);
         self.files.note_the_hidden();
         if is_alone {
             self.files.note("threads", None, ALONE);
@@ -203,7 +224,7 @@ impl Live {
             looks: 2,
             processes: self.processes.values().cloned().collect(),
             threads: self.seen.values().map(|seen| seen.thread.clone()).collect(),
-            cpus: self.cpus(),
+            cpus,
             quotas: self.quotas.clone(),
             brakes: self.brakes.clone(),
             kernel: self.kernel.clone(),
@@ -396,7 +417,34 @@ impl Live {
         }
     }
 
-    fn cpus(&mut self) -> Vec<Cpu> {
+    /// The threads of other programs by the CPU that they last ran on, while a chosen thread may
+    /// have to wait for one.
+    fn strangers(&mut self, pids: &BTreeSet<Tid>) -> BTreeMap<u32, Vec<Stranger>> {
+        if self.seen.values().any(|seen| may_be_kept_waiting(&seen.thread)) {
+            self.others_until = self.looks + STRANGERS_FOR;
+        }
+        if self.looks > self.others_until {
+            return BTreeMap::new();
+        }
+        // Shares of a longer time would be taken for those of this look.
+        let is_before = self.others_at + 1 == self.looks;
+        let before = self.read_others(pids);
+        if is_before { self.others.since(&before, &mut self.files) } else { BTreeMap::new() }
+    }
+
+    /// Reads the threads of other programs. Returns the reading before.
+    fn read_others(&mut self, pids: &BTreeSet<Tid>) -> Others {
+        if self.choice == Choice::All {
+            return Others::default();
+        }
+        let others = Others::read(&mut self.files, pids, STRANGER_THREADS, &*self.clock);
+        others.note_left_out(&mut self.files, STRANGER_THREADS);
+        self.others_at = self.looks;
+        std::mem::replace(&mut self.others, others)
+    }
+
+    fn cpus(&mut self, pids: &BTreeSet<Tid>) -> Vec<Cpu> {
+        let mut strangers = self.strangers(pids);
         let now = cpu_times(&mut self.files);
         let cpus = now
             .cpus()
@@ -404,7 +452,8 @@ impl Live {
                 let shares = now.since(&self.cpu_times, cpu);
                 let busy_percent = shares.map(|shares| shares.busy_percent);
                 let steal_percent = shares.map(|shares| shares.steal_percent);
-                Cpu { cpu, busy_percent, steal_percent, ..Cpu::default() }
+                let strangers = strangers.remove(&cpu).unwrap_or_default();
+                Cpu { cpu, busy_percent, steal_percent, strangers, ..Cpu::default() }
             })
             .collect();
         self.cpu_times = now;

@@ -28,6 +28,10 @@ pub struct WatchOptions {
     pub migration_threads: usize,
 }
 
+/// The most threads on the computer with which other programs are looked for where nothing else is
+/// said.
+pub(crate) const STRANGER_THREADS: u64 = 20_000;
+
 impl Default for WatchOptions {
     fn default() -> Self {
         WatchOptions {
@@ -37,7 +41,7 @@ impl Default for WatchOptions {
             trace: false,
             every_cpu: false,
             memory_processes: 256,
-            stranger_threads: 20_000,
+            stranger_threads: STRANGER_THREADS,
             migration_threads: 256,
         }
     }

@@ -6,6 +6,7 @@ use crate::looks::percent;
 use crate::seating::Stranger;
 use seatmap_os::Tid;
 use seatmap_os::sched::{Status, policy_name, threads_of_all};
+use seatmap_statistics::words::counted;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The least share of the time, in percent, with which a thread counts as one that ran: 50 us of
@@ -58,9 +59,13 @@ impl Others {
         others
     }
 
-    /// Whether no other programs were looked for.
-    pub fn is_left_out(&self) -> bool {
-        self.is_left_out
+    /// Notes that no other programs were looked for, as the computer has more threads than `most`;
+    /// 0 leaves them out on purpose.
+    pub fn note_left_out(&self, files: &mut Files, most: u64) {
+        if self.is_left_out && most > 0 {
+            let why = format!("the computer has more than {}", counted(most, "thread"));
+            files.note("strangers", None, why);
+        }
     }
 
     /// The threads that ran since an earlier look, by the CPU that they last ran on, busiest first.

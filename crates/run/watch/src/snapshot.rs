@@ -239,14 +239,7 @@ impl Watcher {
         let (cpu_times, interrupts) = counts(&mut self.files);
         let others =
             Others::read(&mut self.files, &self.pids, self.options.stranger_threads, &*self.clock);
-        if others.is_left_out() && self.options.stranger_threads > 0 {
-            let most = self.options.stranger_threads;
-            self.files.note(
-                "strangers",
-                None,
-                format!("the computer has more than {most}", most = counted(most, "thread")),
-            );
-        }
+        others.note_left_out(&mut self.files, self.options.stranger_threads);
         let mut strangers = others.since(&self.others, &mut self.files);
         let masks: BTreeSet<&str> = threads.iter().map(|thread| thread.mask.as_str()).collect();
         let masks = masks.into_iter().filter_map(CpuSet::of_list);

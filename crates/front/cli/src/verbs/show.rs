@@ -6,6 +6,7 @@ use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::view::ColourChoice;
 use seatmap_console::{input, view};
+use seatmap_document::shell_escaped;
 use seatmap_launch::report;
 use seatmap_os::Root;
 use seatmap_os::kernel::Scheduler;
@@ -34,6 +35,13 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
     })? {
         return Err(CliError::at(Path::new(name), elsewhere));
     }
+    if input::if_in_file(name, is_pattern, |_| Ok::<_, Infallible>(()))?.is_some() {
+        let elsewhere = format!(
+            "holds a communication pattern, which 'seatmap pattern show {}' draws",
+            shell_escaped(name)
+        );
+        return Err(CliError::at(Path::new(name), elsewhere));
+    }
     if let Some(cluster) = cluster::of_file(name)? {
         return deliver(typed, page, &|| html::cluster(&cluster), &|| {
             cluster::show(&cluster, typed.json)
@@ -49,6 +57,10 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
             "the ranks of a job are shown in the terminal or with --json, not as a page",
         )),
     }
+}
+
+fn is_pattern(bytes: &[u8]) -> bool {
+    seatmap_document::is_kind(bytes, "seatmap-pattern/")
 }
 
 /// The table that 'seatmap place' printed. A page of it has the pattern, which the plan lacks.

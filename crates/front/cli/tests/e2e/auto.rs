@@ -3,6 +3,7 @@
 
 use crate::common::{Guarded, Place, two_cpus};
 use crate::run::programs::installed;
+use seatmap_os::CpuSet;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::process::{Child, Command, Stdio};
@@ -149,6 +150,58 @@ fn seats_are_tried_and_the_log_says_what_is_in_force() {
     assert!(place.stdout(&["run", "--replay", "log"]).contains("the same decisions again"));
     place.file("log", place.read("log").replace("\"rest\"", "\"observe\""));
     assert_eq!(place.run(&["run", "--replay", "log"]).status.code(), Some(1));
+}
+
+/// The silence of a stopped program is not that of its threads.
+#[test]
+fn a_program_that_does_not_run_is_told_with_the_remedy() {
+    let place = Place::new();
+    if !can_play(&place) {
+        return;
+    }
+    let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+    let pid = child.id().to_string();
+    crate::common::kill().args(["-STOP", &pid]).status().unwrap();
+    let words = ["run", "--auto", "--observe-for", "300ms", "--seconds", "1", "--pid", &pid];
+    let output = place.run(&words);
+    child.kill().and_then(|()| child.wait()).unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let halted =
+        format!("\nsleep ({pid}) does not run: it is stopped; 'kill -CONT {pid}' lets it go on.\n");
+    assert!(said.contains(&halted), "{said}");
+}
+
+/// A period in which CPUs come or go says nothing of the seats. It is made again, and told.
+#[test]
+fn void_periods_are_made_again() {
+    let place = Place::new();
+    let Some(relay) = Relay::start(&place) else { return };
+    let cpus = CpuSet::of_thread(0).unwrap();
+    let ends = [cpus.first(), cpus.last()].map(|cpu| CpuSet::single(cpu.unwrap()));
+    let masks = [&ends[..], &[cpus]].concat();
+    let words = ["run", "--auto", "--period", "40ms", "--observe-for", "300ms", "--seconds", "6"];
+    let more = ["--log", "log", "--pid", &relay.pid()];
+    let mut command = place.command(&[&words[..], &more].concat());
+    let mut run = command.stderr(Stdio::piped()).spawn().unwrap();
+    let tid = run.id() as seatmap_os::Tid;
+    until("a period", || {
+        std::fs::read_to_string(place.path("log")).is_ok_and(|log| log.contains("\"measure\""))
+    });
+    // As a cpuset that narrows and widens. Four fifths of a period see one or two of three changes,
+    // after which the CPUs are others in any case.
+    for mask in masks.iter().cycle() {
+        if run.try_wait().unwrap().is_some() {
+            break;
+        }
+        // It may have ended meanwhile.
+        let _ = mask.give(tid);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let output = run.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("void: CPUs were taken away or given back meanwhile."), "{said}");
+    assert!(said.contains("made again") && !said.contains("No void period"), "{said}");
 }
 
 #[test]

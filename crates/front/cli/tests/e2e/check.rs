@@ -137,7 +137,7 @@ fn until(check: impl Fn() -> Checked, is_so: impl Fn(&Checked) -> bool) -> Check
     }
 }
 
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     // SAFETY: geteuid cannot fail and touches nothing.
     let root = unsafe { libc::geteuid() } == 0;
     if !root {

@@ -280,6 +280,36 @@ impl Drop for Pipeline {
     }
 }
 
+/// Short-lived clients have ended before the kernel's counts of them are read.
+#[test]
+fn clients_that_have_ended_keep_their_names() {
+    let place = Place::new();
+    if !can_observe() {
+        return;
+    }
+    let pipe = place.path("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let ends = std::fs::File::options().read(true).write(true).open(&pipe).unwrap();
+    let mut server = Command::new("sh");
+    server.args(["-c", "while read -r line; do :; done"]).stdin(ends.try_clone().unwrap());
+    let mut server = server.spawn().unwrap();
+    let pid = server.id().to_string();
+    let mut observer = place.command(&["observe", "-p", &pid, "--seconds", "1.5", "--json"]);
+    let mut observer = observer.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    while observer.try_wait().unwrap().is_none() {
+        let client = Command::new("/bin/echo").arg("x").stdout(ends.try_clone().unwrap()).status();
+        assert!(client.unwrap().success());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    server.kill().and_then(|()| server.wait()).unwrap();
+    let output = observer.wait_with_output().unwrap();
+    let pattern: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let outsiders = pattern["observation"]["outsiders"].as_array().unwrap();
+    let named = outsiders.iter().filter(|one| one["name"] == "echo").count();
+    assert!(named > 5, "{outsiders:?}");
+    assert!(outsiders.iter().all(|one| one["name"] != ""), "{outsiders:?}");
+}
+
 #[test]
 fn children_that_were_there_belong_to_the_program_and_outsiders_are_named() {
     let place = Place::new();

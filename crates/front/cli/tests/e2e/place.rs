@@ -295,6 +295,52 @@ fn a_core_takes_one_task_where_there_are_cores_enough() {
     );
 }
 
+/// Where nothing was seen, no placement is praised.
+#[test]
+fn a_pattern_without_messages_proves_nothing() {
+    let place = Place::new();
+    let pattern = r#"{"format": "seatmap-pattern/1", "name": "x", "tasks": 3, "edges": []}"#;
+    place.file("silent.json", pattern);
+    let table = place.stdout(&["place", "--on", "xeon-e5-2680-2s", "--pattern", "silent.json"]);
+    let verdict = "\nEvery placement costs nothing: the pattern has no messages between tasks.\n";
+    assert!(table.contains(verdict) && !table.contains("proven"), "{table}");
+    // A document that another verb shows is not refused as a damaged machine.
+    let refused = place.one_line_refusal(&["show", "silent.json"]);
+    assert!(refused.ends_with("which 'seatmap pattern show silent.json' draws"), "{refused}");
+    assert!(place.stdout(&["pattern", "show", "silent.json"]).starts_with("x: 3 tasks"));
+}
+
+/// Seats are shown as they are written, and tasks may be fixed together where some must share.
+#[test]
+fn wide_seats_and_shared_cpus_are_as_asked() {
+    let place = Place::new();
+    let ring = |more: &str| {
+        let words = ["place", "--on", "xeon-e5-2680-2s", "--pattern"].into_iter();
+        place.stdout(&words.chain(more.split(' ')).collect::<Vec<_>>())
+    };
+    let wide = ring("ring:2 --widen core");
+    assert!(wide.contains("\nSeats (task:CPUs): 0:0,16 1:1,17\n"), "{wide}");
+    let narrow = ring("ring:2");
+    assert!(narrow.contains("\nSeats (task:CPU): 0:0 1:1\n"), "{narrow}");
+    let four = "--fix 0=0 --fix 1=0 --fix 2=0 --fix 3=0";
+    let shared = ring(&format!("ring:5 --cpus 0,1 {four}"));
+    assert!(shared.contains("\nSeats (task:CPU): 0:0 1:0 2:0 3:0 4:1\n"), "{shared}");
+    let refused = place.one_line_refusal(&[
+        "place",
+        "--on",
+        "xeon-e5-2680-2s",
+        "--pattern",
+        "ring:2",
+        "--fix",
+        "0=0",
+        "--fix",
+        "1=0",
+    ]);
+    assert!(refused.contains("so that each PU takes at most 1 task; fix them"), "{refused}");
+    // The way out that the refusal names.
+    assert!(ring("ring:2 --cpus 0 --fix 0=0 --fix 1=0").contains(" 0:0 1:0\n"));
+}
+
 #[test]
 fn a_busier_link_is_told() {
     let place = Place::new();

@@ -1,5 +1,6 @@
 //! Sentences that were untrue, each in the case that showed it.
 
+use crate::check::is_root;
 use crate::common::Place;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Output, Stdio};
@@ -169,6 +170,29 @@ fn runs_that_share_a_cpu_say_so() {
         "{said}"
     );
     assert!(said.contains(" ('sleep'), which another 'seatmap run' (process "), "{said}");
+}
+
+/// A user who may not look into another one's run is told of it all the same.
+#[test]
+fn a_run_of_another_user_on_the_same_cpu_is_told() {
+    if !is_root() || !crate::run::programs::installed("setpriv") {
+        return seatmap_needs::skipped!("this needs root and setpriv");
+    }
+    let place = Place::new();
+    let run = ["run", "-q", "--strict", "--cpus", &cpu(), "--", "sleep"];
+    let mut first = place.command(&[&run[..], &["60"]].concat()).spawn().unwrap();
+    let mut second = Command::new("setpriv");
+    second.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
+    second.arg(env!("CARGO_BIN_EXE_seatmap")).args(run).arg("2").current_dir("/");
+    let second = second.output().unwrap();
+    crate::common::kill().args(["-TERM", &first.id().to_string()]).status().unwrap();
+    first.wait().unwrap();
+    let said = stderr(&second);
+    if said.contains("ermission denied") {
+        return seatmap_needs::skipped!("another user may not start the program here");
+    }
+    let words = format!("another user's 'seatmap run' has a thread on CPU {} as well", cpu());
+    assert!(said.contains(&words), "{said}");
 }
 
 /// The kernel's words for it name neither the variable nor a way out.

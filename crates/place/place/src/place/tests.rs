@@ -62,6 +62,26 @@ fn fixed_tasks_stay_and_other_pus_are_not_used() {
     assert!(matches!(crowded, Err(PlaceError::Crowded { os: 1, tasks: 5, most: 1, .. })));
 }
 
+/// Where tasks share PUs anyway, a person may say which.
+#[test]
+fn more_tasks_may_be_fixed_on_a_pu_than_its_even_share() {
+    let machine = machine("graviton3");
+    let fixed_on_first = |tasks: usize, cpus: Vec<u32>, count: usize| {
+        let pattern = generate(&format!("ring:{tasks}")).unwrap();
+        let answer = placed(&machine, &pattern, |request: &mut PlaceRequest| {
+            request.fixed = (0..count).map(|task| (task, cpus[0])).collect();
+            request.cpus = Some(cpus.clone());
+        });
+        let placement = answer.unwrap().placement;
+        assert!(placement[..count].iter().all(|os| *os == cpus[0]), "{placement:?}");
+        cpus.iter().map(|cpu| placement.iter().filter(|os| *os == cpu).count()).collect::<Vec<_>>()
+    };
+    assert_eq!(fixed_on_first(5, vec![0, 1], 4), [4, 1]);
+    assert_eq!(fixed_on_first(5, vec![0, 1], 5), [5, 0]);
+    assert_eq!(fixed_on_first(9, vec![3, 4, 5, 6], 6), [6, 1, 1, 1]);
+    assert_eq!(fixed_on_first(8, vec![3, 4, 5], 2), [2, 3, 3]);
+}
+
 #[test]
 fn more_tasks_than_pus_share_them_evenly() {
     let machine = machine("graviton3");
@@ -391,6 +411,19 @@ fn a_time_weighs_wakeups_against_work() {
     // 1000 messages are 500 round trips: 2.5 ms on one CPU, and 19.5 ms across.
     let idle = two(0.0);
     assert_eq!((idle.cost, idle.placement[0] == idle.placement[1]), (2.5e6, true));
+    let fixed = |objective| {
+        let mut pattern = sleeping_pairs();
+        pattern.edges.truncate(1);
+        pattern.edges[0].to = 1;
+        (pattern.tasks, pattern.load_ns) = (2, Some(20e6));
+        placed(&machine, &pattern, |request| {
+            request.objective = objective;
+            request.fixed = vec![(0, 1), (1, 1)];
+        })
+    };
+    let on_one = fixed(Objective::Time).unwrap();
+    assert_eq!((on_one.placement, on_one.cost), (vec![1, 1], 42.5e6), "as the user wants it");
+    assert!(matches!(fixed(Objective::Distance), Err(PlaceError::Crowded { most: 1, .. })));
     let busy = two(20e6);
     assert_eq!(
         (busy.cost, busy.placement[0] == busy.placement[1], busy.optimal),

@@ -100,4 +100,17 @@ mod tests {
         let error = needed.error(&contestant).to_string();
         assert!(error.contains("it cannot be seen whether its CPU 0 stayed there"), "{error}");
     }
+
+    #[test]
+    fn cpus_that_are_back_were_missing_all_the_same() {
+        let contestant = Contestant { cpus: Some(CpuSet::single(0)), ..Contestant::default() };
+        let gone = || Ok(Cpus { allowed: vec![1], ..Cpus::default() });
+        let back = || Ok(Cpus { allowed: vec![0, 1], ..Cpus::default() });
+        let mut needed = Needed { read: gone, ..Needed::by(&contestant).unwrap() };
+        assert!(needed.are_short());
+        needed.read = back;
+        assert!(needed.are_short());
+        let error = needed.error(&contestant);
+        assert!(matches!(error, TrialError::CpusTaken { is_back: true, .. }), "{error}");
+    }
 }

@@ -328,3 +328,35 @@ fn a_seat_that_is_given_up_twice_stops_the_launch() {
     seating.give_up(&guest);
     seating.give_up(&guest);
 }
+
+/// A seating whose seats are on lease on a computer of its own.
+fn beside(root: &Root, members: &[&[u32]], beyond: Beyond) -> SeatAllocator {
+    let single = |cpus: &&[u32]| cpus.iter().copied().map(CpuSet::single).collect();
+    let seats = SeatList::of_members(members.iter().map(single).collect(), beyond);
+    SeatAllocator { leases: Leases::on(root), ..SeatAllocator::new(seats, Vec::new(), 0) }
+}
+
+#[test]
+fn seats_of_other_runs_come_last_where_there_is_a_choice() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("sys/devices/system")).unwrap();
+    let root = Root::new(folder.path());
+    let mut first = beside(&root, &[&[0, 1, 2, 3]], Beyond::Cycle);
+    let mut second = beside(&root, &[&[0, 1, 2, 3]], Beyond::Cycle);
+    assert_eq!(cpus(&mut first, 0..2), [0, 1].map(Some));
+    assert_eq!(cpus(&mut second, 10..14), [2, 3, 0, 1].map(Some), "all are given before any twice");
+    assert_eq!(second.leases.notes().len(), 1, "the third had a choice, and none was free");
+    first.exited(0);
+    assert_eq!(cpus(&mut second, 14..18), [0, 2, 3, 1].map(Some), "and so in the next round");
+    // An order that a person gave is kept.
+    let mut ordered = beside(&root, &[&[1], &[3, 4, 5], &[0]], Beyond::Cycle);
+    assert_eq!(cpus(&mut ordered, 20..25), [1, 4, 5, 3, 0].map(Some));
+    let mut once = beside(&root, &[&[4, 6]], Beyond::Leave);
+    assert_eq!(cpus(&mut once, 30..33), [Some(6), Some(4), None]);
+    // Threads keep their leases under other numbers, and lose them with their seats.
+    once.executed(30, 31);
+    drop((first, second, ordered));
+    let mut last = beside(&root, &[&[6, 4]], Beyond::Cycle);
+    assert_eq!(cpus(&mut last, 40..41), [Some(4)]);
+    assert!(last.leases.notes().is_empty());
+}

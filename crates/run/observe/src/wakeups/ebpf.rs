@@ -148,7 +148,7 @@ impl Ebpf {
             // An interrupt that wakes somebody is not the doing of the thread that it interrupts.
             let Some(talk) = (new > 0).then(|| parsed.talk(new)).flatten() else { return };
             if parsed.waker < 0 {
-                outsiders.count(-parsed.waker, talk.messages);
+                outsiders.count(-parsed.waker, talk.messages, || Key::waker_name(value));
             } else {
                 look.talk.push(talk);
             }

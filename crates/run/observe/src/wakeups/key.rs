@@ -6,7 +6,7 @@ use crate::talk::Talk;
 
 /// The length of a key, and of what is counted for it.
 pub(super) const KEY_BYTES: usize = 16;
-pub(super) const VALUE_BYTES: usize = 16;
+pub(super) const VALUE_BYTES: usize = 32;
 
 /// The bit of a call that was interrupted. The kernel also delivers packets in an interrupt of its
 /// own, on behalf of the thread that sends them.
@@ -76,6 +76,13 @@ impl Key {
             has_descriptor: small(key, 12)? != -1,
         };
         Some((parsed, count))
+    }
+
+    /// The name that the waker had at its first wakeup of this kind, from the value of the key.
+    pub(super) fn waker_name(value: &[u8]) -> String {
+        // It ends with a zero byte (TASK_COMM_LEN).
+        let name = value.get(16..32).unwrap_or_default().split(|byte| *byte == 0).next();
+        String::from_utf8_lossy(name.unwrap_or_default()).into_owned()
     }
 
     /// The talk behind this many wakeups; `None` where they cannot be the waker's own doing.
@@ -174,5 +181,8 @@ mod tests {
         assert_eq!((key.waker, key.wakee, key.call, key.is_interrupted, count), (7, 9, 1, true, 5));
         assert_eq!((key.mode, key.has_descriptor), (libc::S_IFIFO, true));
         assert_eq!(Key::parse(&bytes[..15], &value), None);
+        assert_eq!(Key::waker_name(&value), "");
+        let named = [&value[..], b"redis-cli\0\0\0\0\0\0\0"].concat();
+        assert_eq!(Key::waker_name(&named), "redis-cli");
     }
 }

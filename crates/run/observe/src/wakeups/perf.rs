@@ -48,6 +48,8 @@ pub(crate) struct Perf {
     records: u64,
     interrupts: u64,
     strangers: Outsiders,
+    /// The last names of living threads of other programs that got one since the beginning.
+    stranger_names: HashMap<Tid, String>,
     lost: u64,
 }
 
@@ -93,7 +95,7 @@ impl Perf {
             Record::Named { tid, name, .. } if self.threads.contains_key(&tid) => {
                 drop(self.names.insert(tid, name))
             }
-            Record::Named { .. } => {}
+            Record::Named { tid, name, .. } => drop(self.stranger_names.insert(tid, name)),
             Record::Lost(count) => self.lost += count,
         }
     }
@@ -113,7 +115,8 @@ impl Perf {
             () if !self.threads.contains_key(&waker) => {
                 // One that has ended since is told by its own number.
                 let pid = Task::of(waker).map_or(waker, |task| task.pid);
-                self.strangers.count(pid, 1.0);
+                let names = &self.stranger_names;
+                self.strangers.count(pid, 1.0, || names.get(&pid).cloned().unwrap_or_default());
             }
             () if waker != wakee => *counts.entry((waker, wakee)).or_default() += 1,
             () => {}
@@ -121,6 +124,7 @@ impl Perf {
     }
 
     fn ended(&mut self, tid: Tid, look: &mut Look) {
+        self.stranger_names.remove(&tid);
         let Some(pid) = self.leave(tid) else { return };
         let (born_ns, creator) = self.born_ns.remove(&tid).unwrap_or_default();
         look.threads.push(Born {

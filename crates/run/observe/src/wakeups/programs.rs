@@ -19,6 +19,13 @@ const DESCRIPTORS: i32 = 65_535;
 const NEW: i32 = 1;
 const ANY: i32 = 0;
 
+/// Where the value of a key lies on the stack: its count, the mode of the file, the waker's name.
+const VALUE: i16 = -48;
+
+/// Where a process's number, or an address, lies on the stack for a moment: in the place of the
+/// mode, which comes last.
+const SCRATCH: i16 = VALUE + 8;
+
 /// Entries of the tables. A full table is told of; a large one takes long to read, however empty it
 /// is.
 const PROCESSES: u32 = 8_192;
@@ -83,9 +90,9 @@ impl Tables {
 }
 
 /// `sched_waking(wakee)`: 6 whether in an interrupt, 7 the wakee, 8 the waker, 9 the wakee's
-/// process, later the descriptor. On the stack the key lies at -16, its value at -32, and a scratch
-/// word at -40. A program that needs more than 63 bytes may get a stack of its own, which would
-/// look like an interrupt's.
+/// process, later the descriptor. On the stack the key lies at -16, its value at [`VALUE`]. A
+/// program that needs more than 48 bytes may get a stack of its own (the kernel rounds 49 up to
+/// 64), which would look like an interrupt's.
 pub(super) fn waking(layout: &Layout, tables: &Tables) -> Assembler {
     let mut code = Assembler::new();
     tables.end_if_paused(&mut code).load(Width::Double, R7, R1, 0).load(
@@ -131,9 +138,9 @@ fn look_up_process<'a>(
     tables: &Tables,
     process: Register,
 ) -> &'a mut Assembler {
-    code.store(Width::Word, STACK, -40, process)
+    code.store(Width::Word, STACK, SCRATCH, process)
         .map(R1, &tables.processes)
-        .stack(R2, -40)
+        .stack(R2, SCRATCH.into())
         .call(Helper::Lookup)
 }
 
@@ -141,7 +148,7 @@ fn look_up_process<'a>(
 /// that clients of a server with many threads leave room for the program's own pairs.
 fn outside(code: &mut Assembler) {
     // `look_up_process` has left the process there.
-    code.stack(R1, -40)
+    code.stack(R1, SCRATCH.into())
         .load(Width::Word, R1, R1, 0)
         .calculate_number(Operation::Move, R2, 0)
         .calculate(Operation::Subtract, R2, R1)
@@ -170,9 +177,14 @@ fn load_call(code: &mut Assembler, layout: &Layout) {
     code.store(Width::Word, STACK, -8, R6).store(Width::Word, STACK, -4, R9);
 }
 
-/// The first count of a new key, and the mode of the file behind the waker's descriptor.
+/// The first count of a new key, the waker's name, and the mode of the file behind its descriptor.
+/// The name is taken here, as a process outside the program may have ended at the next look.
 fn look_up_file(code: &mut Assembler, layout: &Layout) {
-    code.store_number(Width::Double, STACK, -32, 1).store_number(Width::Double, STACK, -24, 0);
+    code.store_number(Width::Double, STACK, VALUE, 1);
+    code.store_number(Width::Double, STACK, VALUE + 8, 0);
+    code.calculate(Operation::Move, R3, R8);
+    code.calculate_number(Operation::Add, R3, layout.name as i32);
+    read_kernel(code, i32::from(VALUE) + 16, 16);
     code.jump_if(Compare::Equal, R9, -1, "insert");
     code.load(Width::Double, R1, R8, layout.files).jump_if(Compare::Equal, R1, 0, "insert");
     code.load(Width::Double, R1, R1, layout.table).jump_if(Compare::Equal, R1, 0, "insert");
@@ -180,16 +192,17 @@ fn look_up_file(code: &mut Assembler, layout: &Layout) {
     code.calculate_number(Operation::ShiftLeft, R9, 3).calculate(Operation::Add, R3, R9);
     follow_pointer(code, layout.inode);
     follow_pointer(code, layout.mode);
-    read_kernel(code, -24, 2).label("insert");
+    code.store_number(Width::Double, STACK, VALUE + 8, 0);
+    read_kernel(code, i32::from(VALUE) + 8, 2).label("insert");
 }
 
 /// Register 3 = the address of a field of the structure to which the pointer at the address in
 /// register 3 points.
 fn follow_pointer(code: &mut Assembler, field: usize) {
-    read_kernel(code, -40, 8).calculate(Operation::Move, R1, STACK).calculate_number(
+    read_kernel(code, SCRATCH.into(), 8).calculate(Operation::Move, R1, STACK).calculate_number(
         Operation::Add,
         R1,
-        -40,
+        SCRATCH.into(),
     );
     code.load(Width::Double, R3, R1, 0).calculate_number(Operation::Add, R3, field as i32);
 }
@@ -201,7 +214,7 @@ fn read_kernel(code: &mut Assembler, to: i32, bytes: i32) -> &mut Assembler {
 
 /// Adds the key. Another CPU may have been quicker: then register 0 is its value.
 fn insert(code: &mut Assembler, tables: &Tables) {
-    code.map(R1, &tables.pairs).stack(R2, -16).stack(R3, -32).calculate_number(
+    code.map(R1, &tables.pairs).stack(R2, -16).stack(R3, VALUE.into()).calculate_number(
         Operation::Move,
         R4,
         NEW,
@@ -255,8 +268,8 @@ pub(super) fn fork(layout: &Layout, tables: &Tables) -> Assembler {
     code
 }
 
-/// `sched_process_exit(thread)`: 6 the thread, 8 its record. On the stack its process lies at -40,
-/// its number at -4.
+/// `sched_process_exit(thread)`: 6 the thread, 8 its record. On the stack its process lies at
+/// [`SCRATCH`], its number at -4.
 pub(super) fn exit(layout: &Layout, tables: &Tables) -> Assembler {
     let mut code = Assembler::new();
     code.load(Width::Double, R6, R1, 0).load(Width::Word, R7, R6, layout.tgid);
@@ -279,6 +292,10 @@ pub(super) fn exit(layout: &Layout, tables: &Tables) -> Assembler {
     // tracepoint.
     code.load(Width::Double, R1, R6, layout.signal).load(Width::Word, R1, R1, layout.living);
     code.jump_if(Compare::Different, R1, 0, "end");
-    code.map(R1, &tables.processes).stack(R2, -40).call(Helper::Delete).label("end").end();
+    code.map(R1, &tables.processes)
+        .stack(R2, SCRATCH.into())
+        .call(Helper::Delete)
+        .label("end")
+        .end();
     code
 }

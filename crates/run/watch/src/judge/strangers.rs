@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 /// The share of a CPU from which a stranger is one of the busy.
 const BUSY_PERCENT: f64 = 20.0;
 /// The share of its time from which the owner of a seat has to wait.
-const WAITS_PERCENT: f64 = 5.0;
+pub(super) const WAITS_PERCENT: f64 = 5.0;
 /// The share of a CPU that passes unseen where no strangers are wanted: the kernel's own threads
 /// have some work anywhere.
 const SOME_PERCENT: f64 = 1.0;

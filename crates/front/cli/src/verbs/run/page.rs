@@ -4,13 +4,13 @@ use crate::args::Run;
 use seatmap_console::error::CliError;
 use seatmap_console::here::{self, host_name};
 use seatmap_console::output::{self, Destination};
-use seatmap_launch::neighbours::SharedSeats;
+use seatmap_launch::neighbours::{self, SharedSeats};
 use seatmap_launch::{
     Attached, Ending, Executable, LaunchError, Report, RunListener, SeatAllocator, SeatingRemark,
     asks,
 };
-use seatmap_os::Tid;
 use seatmap_os::mempolicy::PolicyError;
+use seatmap_os::{CpuSet, Tid};
 use seatmap_report::counted;
 use seatmap_report::html::seating_page;
 use serde::Serialize;
@@ -113,6 +113,10 @@ impl RunListener for Voice {
     fn shares(&mut self, seats: &SharedSeats) {
         // In any case: such a seat makes both programs slower.
         output::tell(&seats.sentence());
+    }
+
+    fn shares_with_hidden(&mut self, cpus: &CpuSet) {
+        output::tell(&neighbours::hidden_sentence(cpus));
     }
 
     /// A program that did well does not where its report could not be written.

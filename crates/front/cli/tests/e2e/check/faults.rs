@@ -374,6 +374,9 @@ fn a_real_time_stranger_is_told_with_its_policy() {
         return seatmap_needs::skipped!("no real-time policy here");
     }
     let checked = until(|| check_pid(&place, pid, &[]), is_found);
+    let top = ["top", "--pid", &pid.to_string(), "--interval", "0.5"];
+    let shown = until_text(|| place.stdout(&[&top[..], &["--once"]].concat()), "real-time");
+    let document = until_text(|| place.stdout(&[&top[..], &["--json"]].concat()), "\"real-time\"");
     drop(hog);
     let found = checked.wrong("real-time");
     let what = found["what"].as_str().unwrap();
@@ -381,4 +384,19 @@ fn a_real_time_stranger_is_told_with_its_policy() {
     assert!(what.contains(&taken), "{what}");
     assert!(found["remedy"].as_str().unwrap().starts_with("taskset -cp "), "{found}");
     assert!(checked.of_rule("strangers").is_empty());
+    // The live view reads them too, and marks the thread that waits.
+    assert!(shown.contains(&taken) && shown.lines().any(|line| line.contains('!')), "{shown}");
+    assert!(document.contains(&taken), "{document}");
+}
+
+/// The last of some prints, or the first with this text.
+fn until_text(print: impl Fn() -> String, text: &str) -> String {
+    let mut printed = print();
+    for _ in 0..10 {
+        if printed.contains(text) {
+            break;
+        }
+        printed = print();
+    }
+    printed
 }

@@ -2,7 +2,9 @@
 
 use super::programs::{are_two, installed, list, two_cpus};
 use crate::common::Place;
-use std::process::{Command, Output};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 /// Prints the CPUs that a process may use.
 const ALLOWED: [&str; 3] = ["sed", "-n", "s/^Cpus_allowed_list:.//p"];
@@ -175,4 +177,80 @@ fn work_on_all_cpus_is_refused_to_several_ranks() {
     let alone = of(&format!("SEATMAP_TASK=all {}", ranks[0]), SOLE[1]);
     assert!(alone.status.success(), "{}", stderr(&alone));
     assert!(stderr(&of("SEATMAP_TASK=1", SOLE[1])).contains("there is no task 1 here"));
+}
+
+/// A shell that says on which CPUs it may run and waits for a word. Each of its commands is its
+/// own: with `--strict` a program that it started would take a seat too.
+const SAYS_ITS_SEAT: &str = "while read -r key value; do
+     case $key in Cpus_allowed_list:) echo \"$value\";; esac
+ done < /proc/$$/status; read -r word";
+
+/// The leases of seats are those of the computer: tests that count on them take turns.
+static LEASES: Mutex<()> = Mutex::new(());
+
+/// Of many that start at once, each takes a free seat of its list, and then the one of the
+/// fewest.
+#[test]
+fn starts_at_once_share_no_seat_while_another_is_free() {
+    let cpus = two_cpus();
+    if !are_two(cpus) {
+        return;
+    }
+    let _turn = LEASES.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = Place::new();
+    let [first, second] = [cpus[0].min(cpus[1]), cpus[0].max(cpus[1])];
+    let range = format!("{first}-{second}:{}", second - first);
+    let program = ["run", "-q", "--strict", "--cpus", &range, "--", "sh", "-c", SAYS_ITS_SEAT];
+    for round in 0..20 {
+        let mut runs: Vec<Child> = (0..8)
+            .map(|_| {
+                let mut command = place.command(&program);
+                command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+                command.spawn().unwrap()
+            })
+            .collect();
+        let seats: Vec<String> = runs.iter_mut().map(first_line).collect();
+        let outputs = runs.into_iter().map(|run| run.wait_with_output().unwrap());
+        let notes: Vec<String> = outputs.map(|output| stderr(&output)).collect();
+        let on_first = seats.iter().filter(|seat| **seat == first.to_string()).count();
+        // Runs of other tests, which come and go, have a seat of these two as well.
+        assert!((2..=6).contains(&on_first), "round {round}: {seats:?}, {notes:?}");
+    }
+}
+
+fn first_line(run: &mut Child) -> String {
+    let mut line = String::new();
+    BufReader::new(run.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+    line.trim().to_owned()
+}
+
+/// Numbers one by one are an order, which another run does not change.
+#[test]
+fn seats_that_are_named_stay_in_order_beside_another_run() {
+    let cpus = two_cpus();
+    if !are_two(cpus) {
+        return;
+    }
+    let _turn = LEASES.lock().unwrap_or_else(PoisonError::into_inner);
+    let place = Place::new();
+    let [first, second] = [cpus[0].min(cpus[1]), cpus[0].max(cpus[1])];
+    let range = format!("{first}-{second}:{}", second - first);
+    let in_list = list(&[first, second]);
+    let run = |cpus: &str| {
+        let mut command = place.command(&["run", "--strict", "--cpus", cpus]);
+        command.args(["--", "sh", "-c", SAYS_ITS_SEAT]);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().unwrap()
+    };
+    // As many as make CPU `first` the fuller one, whatever other tests have.
+    let mut before: Vec<Child> = (0..8).map(|_| run(&first.to_string())).collect();
+    before.iter_mut().for_each(|run| assert_eq!(first_line(run), first.to_string()));
+    let mut ordered = run(&in_list);
+    assert_eq!(first_line(&mut ordered), first.to_string());
+    let mut chosen = run(&range);
+    assert_eq!(first_line(&mut chosen), second.to_string());
+    for run in before.into_iter().chain([ordered, chosen]) {
+        let output = run.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "`read` found no word: {}", stderr(&output));
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::programs::{self, are_two, installed, list, mask_of, two_cpus};
 use crate::common::Place;
+use crate::control_group::Group;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
@@ -211,6 +212,56 @@ fn a_stopped_process_has_masks_and_no_verified_seats() {
     assert_eq!(output.status.code(), Some(1), "{told}");
     assert!(told.contains(&why) && !told.contains("yes"), "{told}");
     assert!(told.contains("1 of 1 thread could not be seated and verified"), "{told}");
+}
+
+/// The kernel gives masks to frozen threads, and their state letters say nothing.
+#[test]
+fn a_frozen_process_has_masks_and_no_verified_seats() {
+    let freezers = [
+        ("/sys/fs/cgroup/freezer", "freezer.state", ["FROZEN", "THAWED"]),
+        ("/sys/fs/cgroup/unified", "cgroup.freeze", ["1", "0"]),
+        ("/sys/fs/cgroup", "cgroup.freeze", ["1", "0"]),
+    ];
+    let mut count = 0;
+    for (mount, file, [freeze, thaw]) in freezers {
+        let group = std::path::Path::new(mount).join(format!("seatmap-run-{}", std::process::id()));
+        if std::fs::create_dir(&group).is_err() {
+            continue;
+        }
+        let group = Group(group);
+        if !group.0.join(file).exists() {
+            continue;
+        }
+        count += 1;
+        assert_frozen_is_told(&group, file, freeze, thaw);
+    }
+    if count == 0 {
+        seatmap_needs::skipped!("no freezer takes a group here");
+    }
+}
+
+fn assert_frozen_is_told(group: &Group, file: &str, freeze: &str, thaw: &str) {
+    let mut child = Command::new("sleep").arg("600").spawn().unwrap();
+    let pid = child.id().to_string();
+    group.set("cgroup.procs", &pid).unwrap();
+    group.set(file, freeze).unwrap();
+    let cpu = two_cpus()[0].to_string();
+    let run = ["run", "--cpus", &cpu, "--pid", &pid];
+    let place = Place::new();
+    let output = place.command(&run).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    // The remedy that is printed is done, and the seating is verified then.
+    let remedy = told.split('\'').find(|words| words.starts_with("echo ")).unwrap_or("false");
+    let is_mended = Command::new("sh").args(["-c", remedy]).status().unwrap().success();
+    let again = place.command(&run).output().unwrap();
+    // Whatever was found: a frozen program cannot be ended.
+    group.set(file, thaw).unwrap();
+    child.kill().and_then(|()| child.wait()).unwrap();
+    let why = format!("it was given CPU {cpu} and has not run since: its control group ");
+    assert!(told.contains(&why) && told.contains(&format!("({file})")), "{told}");
+    assert!(!told.contains("yes") && output.status.code() == Some(1), "{told}");
+    assert!(told.contains("1 of 1 thread could not be seated and verified"), "{told}");
+    assert!(is_mended && again.status.success(), "{told}, {again:?}");
 }
 
 #[test]

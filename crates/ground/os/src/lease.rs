@@ -1,0 +1,319 @@
+//! CPUs on which runs have seated threads, known to all runs on this computer.
+//!
+//! A lease of a CPU is a lock (fcntl_locking(2), `F_OFD_SETLK`) on bytes of a folder of sysfs,
+//! which every process may open and none can write: there is nothing to create, to own or to
+//! leave behind, runs of all users see each other, and the kernel gives the locks back when a
+//! process ends, however it ends. Containers with a sysfs of their own do not see each other.
+//!
+//! A folder opened for reading takes read locks only, which do not exclude each other. So each
+//! CPU has [`PLACES`] bytes, one for each run that sits there, and a run looks and takes under a
+//! lock on the folder as a whole (flock(2)).
+
+use crate::{CpuSet, Root};
+use std::collections::HashMap;
+use std::fs::{File, TryLockError};
+use std::io;
+use std::ops::Range;
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+
+/// The folder that is locked; not the one of [`crate::claim`], which a measurement holds for
+/// long.
+pub const FOLDER: &str = "/sys/devices/system";
+
+/// The runs that can be told apart on a CPU. Further ones are not counted.
+const PLACES: i64 = 64;
+
+/// For how long a run waits for the others to take theirs, and how often it looks: one holds the
+/// folder for microseconds.
+const PATIENCE: Duration = Duration::from_secs(1);
+const PAUSE: Duration = Duration::from_millis(1);
+
+/// The CPUs that this process has on lease, until it is dropped.
+#[derive(Debug)]
+pub struct CpuLeases {
+    /// `None` where there is no such folder, or the kernel has no such locks: other runs cannot
+    /// be noticed there.
+    folder: Option<File>,
+    /// For each CPU on lease its byte, and the number of threads that have it.
+    held: HashMap<u32, Held>,
+    is_blocked: bool,
+}
+
+/// The place in a list of the set of CPUs that the fewest other runs have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Freest {
+    /// The place.
+    pub at: usize,
+    /// The number of other runs on the CPU that most of them have.
+    pub runs: usize,
+}
+
+#[derive(Debug)]
+struct Held {
+    byte: Option<i64>,
+    threads: usize,
+}
+
+impl CpuLeases {
+    /// No CPU yet.
+    #[must_use]
+    pub fn new(root: &Root) -> Self {
+        let folder = File::open(root.path(FOLDER)).ok();
+        CpuLeases { folder, held: HashMap::new(), is_blocked: false }
+    }
+
+    /// Whether other runs could not be asked, as another process holds the folder.
+    #[must_use]
+    pub fn is_blocked(&self) -> bool {
+        self.is_blocked
+    }
+
+    /// Takes the first of these sets of CPUs that no other run has, or else one that the fewest
+    /// have. The result is `None` where the list is empty.
+    pub fn take_freest<'a>(
+        &mut self,
+        sets: impl IntoIterator<Item = &'a CpuSet>,
+    ) -> Option<Freest> {
+        let folder = self.folder.take();
+        let guard = folder.as_ref().and_then(|folder| self.enter(folder));
+        let mut freest: Option<(Freest, &CpuSet)> = None;
+        for (at, cpus) in sets.into_iter().enumerate() {
+            let runs = guard.as_ref().map_or(0, |guard| guard.runs_on(cpus));
+            if freest.is_none_or(|(fewest, _)| runs < fewest.runs) {
+                freest = Some((Freest { at, runs }, cpus));
+            }
+            if runs == 0 {
+                break;
+            }
+        }
+        if let Some((_, cpus)) = freest {
+            self.note(cpus, guard.as_ref());
+        }
+        drop(guard);
+        self.folder = folder;
+        freest.map(|(freest, _)| freest)
+    }
+
+    /// Those of these CPUs on which other runs sit now.
+    #[must_use]
+    pub fn of_others(&self, cpus: &CpuSet) -> CpuSet {
+        let Some(folder) = &self.folder else { return CpuSet::default() };
+        // A lock that comes or goes meanwhile is that of a run that starts or ends.
+        cpus.iter().filter(|cpu| lock_within(folder, &bytes(*cpu)).is_some()).collect()
+    }
+
+    /// Gives back what one thread had.
+    pub fn give_back(&mut self, cpus: &CpuSet) {
+        for cpu in cpus {
+            let Some(held) = self.held.get_mut(&cpu) else { continue };
+            held.threads -= 1;
+            if held.threads > 0 {
+                continue;
+            }
+            let byte = self.held.remove(&cpu).and_then(|held| held.byte);
+            if let (Some(folder), Some(byte)) = (&self.folder, byte) {
+                // An unlock of a lock that this process has cannot conflict.
+                let _ = set(folder, libc::F_UNLCK, byte);
+            }
+        }
+    }
+
+    fn note(&mut self, cpus: &CpuSet, guard: Option<&Guard<'_>>) {
+        for cpu in cpus {
+            let taken = self.held.entry(cpu).or_insert_with(|| Held {
+                byte: guard.and_then(|guard| guard.take(cpu)),
+                threads: 0,
+            });
+            taken.threads += 1;
+        }
+    }
+
+    /// Waits until no other run looks or takes. After a wait in vain it is not asked again: each
+    /// thread of the program would wait as long.
+    fn enter<'a>(&mut self, folder: &'a File) -> Option<Guard<'a>> {
+        let begun = Instant::now();
+        while !self.is_blocked {
+            match folder.try_lock() {
+                Ok(()) => return Some(Guard(folder)),
+                Err(TryLockError::WouldBlock) if begun.elapsed() < PATIENCE => {
+                    std::thread::sleep(PAUSE);
+                }
+                Err(TryLockError::WouldBlock) => self.is_blocked = true,
+                Err(TryLockError::Error(_)) => return None,
+            }
+        }
+        None
+    }
+}
+
+/// The folder, while no other run looks or takes.
+#[derive(Debug)]
+struct Guard<'a>(&'a File);
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        // Closing the folder gives it back as well, where this fails.
+        let _ = self.0.unlock();
+    }
+}
+
+impl Guard<'_> {
+    /// The most other runs that sit on one of these CPUs.
+    fn runs_on(&self, cpus: &CpuSet) -> usize {
+        cpus.iter().map(|cpu| self.bytes_of_others(cpu).len()).max().unwrap_or(0)
+    }
+
+    /// Takes the first free byte of a CPU; `None` where there is none.
+    fn take(&self, cpu: u32) -> Option<i64> {
+        let taken = self.bytes_of_others(cpu);
+        let byte = bytes(cpu).find(|byte| !taken.contains(byte))?;
+        set(self.0, libc::F_RDLCK, byte).ok().map(|()| byte)
+    }
+
+    fn bytes_of_others(&self, cpu: u32) -> Vec<i64> {
+        let mut found = Vec::new();
+        let mut unseen = vec![bytes(cpu)];
+        // The kernel names one lock of a range, and not always the first.
+        while let Some(range) = unseen.pop() {
+            let Some(lock) = lock_within(self.0, &range) else { continue };
+            let lock = lock.start.max(range.start)..lock.end.min(range.end);
+            unseen.extend([range.start..lock.start, lock.end..range.end]);
+            found.extend(lock);
+        }
+        found
+    }
+}
+
+fn bytes(cpu: u32) -> Range<i64> {
+    let first = i64::from(cpu) * PLACES;
+    first..first + PLACES
+}
+
+fn flock(kind: i32, range: &Range<i64>) -> libc::flock {
+    libc::flock {
+        l_type: kind as libc::c_short,
+        l_whence: libc::SEEK_SET as libc::c_short,
+        l_start: range.start,
+        l_len: range.end - range.start,
+        l_pid: 0,
+    }
+}
+
+/// The bytes of a lock of another process in this range; `None` where there is none, or where the
+/// kernel has no such locks.
+fn lock_within(folder: &File, range: &Range<i64>) -> Option<Range<i64>> {
+    // A length of 0 would mean all bytes to the end.
+    if range.is_empty() {
+        return None;
+    }
+    let mut lock = flock(libc::F_WRLCK, range);
+    // SAFETY: the structure is a whole one, and outlives the call, which writes into it alone.
+    let status = unsafe { libc::fcntl(folder.as_raw_fd(), libc::F_OFD_GETLK, &raw mut lock) };
+    if status != 0 || i32::from(lock.l_type) == libc::F_UNLCK {
+        return None;
+    }
+    let end = if lock.l_len == 0 { i64::MAX } else { lock.l_start + lock.l_len };
+    Some(lock.l_start..end)
+}
+
+fn set(folder: &File, kind: i32, byte: i64) -> io::Result<()> {
+    let lock = flock(kind, &(byte..byte + 1));
+    // SAFETY: the structure is a whole one, and outlives the call, which only reads it.
+    match unsafe { libc::fcntl(folder.as_raw_fd(), libc::F_OFD_SETLK, &raw const lock) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn computer() -> (tempfile::TempDir, Root) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        std::fs::create_dir_all(root.path(FOLDER)).unwrap();
+        (folder, root)
+    }
+
+    fn sets(lists: &[&str]) -> Vec<CpuSet> {
+        lists.iter().map(|list| CpuSet::of_list(list).unwrap()).collect()
+    }
+
+    fn take(run: &mut CpuLeases, sets: &[CpuSet]) -> usize {
+        run.take_freest(sets).unwrap().at
+    }
+
+    #[test]
+    fn the_first_free_one_is_taken_and_then_the_one_that_the_fewest_have() {
+        let (_folder, root) = computer();
+        let seats = sets(&["0", "1", "2"]);
+        let mut runs: Vec<CpuLeases> = (0..7).map(|_| CpuLeases::new(&root)).collect();
+        let mut taken = Vec::new();
+        for run in &mut runs {
+            taken.push(take(run, &seats));
+        }
+        assert_eq!(taken, [0, 1, 2, 0, 1, 2, 0]);
+        // One that has ended leaves no hole in which the next takes those behind it for none.
+        runs.remove(0);
+        assert_eq!(take(&mut runs[0], &sets(&["1", "0", "2"])), 0, "its own is no other's");
+        let mut last = CpuLeases::new(&root);
+        assert_eq!(take(&mut last, &seats), 0, "each has two now");
+        runs.clear();
+        assert_eq!(take(&mut CpuLeases::new(&root), &sets(&["2", "0"])), 0);
+        assert_eq!(last.take_freest([]), None);
+    }
+
+    #[test]
+    fn sets_of_several_cpus_are_free_where_all_are() {
+        let (_folder, root) = computer();
+        let mut first = CpuLeases::new(&root);
+        let mut second = CpuLeases::new(&root);
+        assert_eq!(take(&mut first, &sets(&["0-3"])), 0);
+        assert_eq!(take(&mut second, &sets(&["2-5", "3", "4-7"])), 2);
+        take(&mut first, &sets(&["3"]));
+        first.give_back(&CpuSet::of_list("0-3").unwrap());
+        let all = CpuSet::of_list("0-9").unwrap();
+        assert_eq!(second.of_others(&all).to_string(), "3");
+        let mut third = CpuLeases::new(&root);
+        assert_eq!(third.of_others(&all).to_string(), "3-7");
+        let places = ["3", "5", "2-3", "2"];
+        assert_eq!(take(&mut third, &sets(&places)), 3, "one thread still has CPU 3");
+    }
+
+    #[test]
+    fn a_folder_that_another_process_holds_is_passed_over() {
+        let (_folder, root) = computer();
+        let held = File::open(root.path(FOLDER)).unwrap();
+        held.lock().unwrap();
+        let mut leases = CpuLeases::new(&root);
+        assert_eq!(take(&mut leases, &sets(&["0", "1"])), 0);
+        assert!(leases.is_blocked());
+        leases.give_back(&CpuSet::single(0));
+        let mut nowhere = CpuLeases::new(&Root::new("/nowhere/at/all"));
+        assert_eq!(take(&mut nowhere, &sets(&["0", "1"])), 0);
+        assert!(!nowhere.is_blocked());
+    }
+
+    #[test]
+    fn of_many_that_start_at_once_each_has_its_own() {
+        let (_folder, root) = computer();
+        let seats = sets(&["0", "1", "2", "3", "4", "5", "6", "7"]);
+        for _ in 0..20 {
+            let take = || {
+                let mut leases = CpuLeases::new(&root);
+                let at = take(&mut leases, &seats);
+                (at, leases)
+            };
+            let taken = std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..8).map(|_| scope.spawn(take)).collect();
+                let taken = threads.into_iter().map(|thread| thread.join().unwrap());
+                taken.collect::<Vec<_>>()
+            });
+            let mut places: Vec<_> = taken.iter().map(|(at, _)| *at).collect();
+            places.sort_unstable();
+            assert_eq!(places, [0, 1, 2, 3, 4, 5, 6, 7]);
+        }
+    }
+}
