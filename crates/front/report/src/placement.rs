@@ -297,7 +297,8 @@ fn verdict(plan: &Plan) -> String {
         _ if plan.optimal => format!("No placement is cheaper{}: proven.\n", condition(plan)),
         (Some(cost), Some(bound)) if bound > 0.0 => {
             format!(
-                "No placement can be more than {:.1} % cheaper.\n",
+                "No placement{} can be more than {:.1} % cheaper.\n",
+                condition(plan),
                 100.0 * (1.0 - bound / cost)
             )
         }
@@ -310,17 +311,22 @@ fn costs_nothing(plan: &Plan) -> bool {
     plan.cost == Some(0.0) && plan.baselines.is_some_and(|usual| usual.random.mean == 0.0)
 }
 
-/// The condition of a proof by distances: threads that sleep are often faster on one CPU than on
-/// the nearest two.
+/// The condition of a proof by distances, where tasks share a CPU: threads that sleep are often
+/// faster on one CPU than on the nearest two, and distances alone would put all of them on one.
 pub(crate) fn condition(plan: &Plan) -> &'static str {
-    let is_by_distance =
-        matches!(plan.objective, Some(Objective::Distance | Objective::Time)) && !plan.waits;
     let used: std::collections::HashSet<u32> = plan.placement.iter().copied().collect();
-    // Fewer PUs than tasks: some tasks share one.
-    if is_by_distance && used.len() < plan.placement.len() {
-        " for threads that spin (two on one CPU count like two on the nearest CPUs)"
-    } else {
-        ""
+    if plan.waits || used.len() == plan.placement.len() {
+        return "";
+    }
+    match plan.objective {
+        Some(Objective::Distance) => {
+            " of those that spread the tasks evenly, for threads that spin (two on one CPU count \
+             like two on the nearest CPUs)"
+        }
+        Some(Objective::Time) => {
+            " for threads that spin (two on one CPU count like two on the nearest CPUs)"
+        }
+        _ => "",
     }
 }
 
@@ -421,8 +427,9 @@ mod tests {
         assert!(table(&proven).contains("No placement is cheaper: proven."));
         let shared = Plan { placement: vec![4, 2, 4], ..proven };
         assert!(
-            table(&shared)
-                .contains("No placement is cheaper for threads that spin (two on one CPU count")
+            table(&shared).contains(
+                "cheaper of those that spread the tasks evenly, for threads that spin (two"
+            )
         );
         let sleeping = table(&Plan { waits: true, ..shared });
         assert!(

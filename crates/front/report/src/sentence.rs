@@ -124,7 +124,8 @@ pub(crate) fn of_plan(plan: &Plan) -> String {
         // A bound of 0 would promise 100 % and says nothing, since costs are positive.
         Some(bound) if bound > 0.0 => {
             format!(
-                "{against}, and no placement can be more than {:.1} % cheaper.",
+                "{against}, and no placement{} can be more than {:.1} % cheaper.",
+                crate::placement::condition(plan),
                 100.0 * (1.0 - bound / cost)
             )
         }

@@ -289,8 +289,9 @@ impl Made {
     pub fn stranger(mut self, cpu: u32, name: &str, run_percent: f64, mask: &str) -> Self {
         let name = name.to_owned();
         let mask = mask.to_owned();
-        let stranger =
-            Stranger { pid: 900, tid: 900, name, run_percent, mask, ..Stranger::default() };
+        let others = self.seating.cpus.iter().map(|one| one.strangers.len()).sum::<usize>();
+        let pid = 900 + others as Tid;
+        let stranger = Stranger { pid, tid: pid, name, run_percent, mask, ..Stranger::default() };
         self.seating
             .cpus
             .iter_mut()

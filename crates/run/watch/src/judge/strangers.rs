@@ -10,6 +10,8 @@ use std::collections::BTreeSet;
 
 /// The share of a CPU from which a stranger is one of the busy.
 const BUSY_PERCENT: f64 = 20.0;
+/// The most strangers that are named behind the first.
+const MOST_NAMED: usize = 4;
 /// The share of its time from which the owner of a seat has to wait.
 pub(super) const WAITS_PERCENT: f64 = 5.0;
 /// The share of a CPU that passes unseen where no strangers are wanted: the kernel's own threads
@@ -32,13 +34,14 @@ pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
             })?;
             let stranger = cpu.strangers.iter().find(|one| one.run_percent >= BUSY_PERCENT)?;
             let what = format!(
-                "{} sits on CPU {}, and thread {} '{}' of another program took {:.0} % of it{}",
+                "{} sits on CPU {}, and thread {} '{}' of another program took {:.0} % of it{}{}",
                 owner.named(),
                 cpu.cpu,
                 stranger.tid,
                 stranger.name,
                 stranger.run_percent,
-                by_policy(stranger)
+                by_policy(stranger),
+                others(cpu, BUSY_PERCENT)
             );
             let seat = CpuSet::single(cpu.cpu);
             Some(intrusion(facts, "strangers", what, cpu, BUSY_PERCENT, &seat).of(owner.thread.pid))
@@ -57,6 +60,23 @@ fn by_policy(stranger: &Stranger) -> String {
     })
 }
 
+/// The strangers behind the first one that have this share of the CPU, in words: a remedy moves
+/// nobody who is not named. Of many, the first are.
+fn others(cpu: &Cpu, least_percent: f64) -> String {
+    let those = cpu.strangers.iter().filter(|one| one.run_percent >= least_percent).skip(1);
+    let named: Vec<String> = those
+        .clone()
+        .take(MOST_NAMED)
+        .map(|one| format!("{} '{}' {:.0} %", one.tid, one.name, one.run_percent))
+        .collect();
+    if named.is_empty() {
+        return String::new();
+    }
+    let more = those.count() - named.len();
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    format!(", and {}{more}", named.join(", "))
+}
+
 /// Any strangers on the CPUs of bound threads.
 pub(super) fn none(facts: &Facts) -> Vec<Finding> {
     let seats = seats(facts);
@@ -68,16 +88,13 @@ pub(super) fn none(facts: &Facts) -> Vec<Finding> {
         .filter_map(|cpu| {
             let stranger = cpu.strangers.iter().find(|one| one.run_percent >= SOME_PERCENT)?;
             let number = cpu.cpu;
-            let more =
-                cpu.strangers.iter().filter(|one| one.run_percent >= SOME_PERCENT).count() - 1;
-            let others = if more == 0 { String::new() } else { format!(", and {more} more") };
             let what = format!(
-                "thread {} '{}' of another program ran {:.0} % of the time on CPU \
-                 {number}{}{others}",
+                "thread {} '{}' of another program ran {:.0} % of the time on CPU {number}{}{}",
                 stranger.tid,
                 stranger.name,
                 stranger.run_percent,
-                by_policy(stranger)
+                by_policy(stranger),
+                others(cpu, SOME_PERCENT)
             );
             Some(intrusion(facts, "no-strangers", what, cpu, SOME_PERCENT, &seats))
         })
@@ -144,6 +161,18 @@ mod tests {
         let what = "thread 7 'main' sits on CPU 1, and thread 900 'cc1' of another program took 40 % of it";
         assert_eq!((found.len(), found[0].what.as_str()), (1, what));
         assert_eq!(found[0].remedy.as_deref(), Some("taskset -acp 0,2,3 900"));
+    }
+
+    #[test]
+    fn a_remedy_moves_nobody_who_is_not_named() {
+        let made = Made::new(4)
+            .busy(7, 7, "1", 30.0, 70.0)
+            .stranger(1, "cc1", 40.0, "0-3")
+            .stranger(1, "ld", 25.0, "0-3");
+        let found = usual(&made.facts());
+        let remedy = found[0].remedy.as_deref().unwrap();
+        assert_eq!(remedy.matches("taskset").count(), 2, "{remedy}");
+        assert!(found[0].what.ends_with("took 40 % of it, and 901 'ld' 25 %"), "{found:?}");
     }
 
     #[test]
