@@ -97,6 +97,8 @@ bench studies: export SEATMAP_CELLCC ?= $(CURDIR)/target/cell/bin/seatmap-cellcc
 
 bench: build programs-in-c
 	$(CARGO) run --release --locked --package seatmap-bench -- --keep bench/runs
+	$(CARGO) build --release --locked --package seatmap-place --example groups
+	bench/shared/run --groups $(RELEASE)/examples/groups --sizes 64,256
 
 # libspe2 and its compiler for the programs in C that are measured, below target/.
 programs-in-c:

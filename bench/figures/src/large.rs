@@ -5,9 +5,8 @@ use crate::row::Row;
 use crate::scotch;
 use seatmap_machine::Square;
 use seatmap_pattern::Pattern;
-use seatmap_place::multilevel::multilevel;
-use seatmap_place::portfolio::portfolio;
 use seatmap_place::search::Limit;
+use seatmap_place::solve::cheapest;
 use seatmap_place::{Problem, Traffic};
 use std::error::Error;
 use std::time::Instant;
@@ -33,7 +32,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let problem = relabelled("stencil2d:32x32", Square::from_fn(1024, distance))?;
     let began = Instant::now();
     // The target is 10 s in all, and the last step of a search may end past its limit.
-    let cost = portfolio(&problem, &Limit::seconds(9.0), 1).solution.cost;
+    let cost = cheapest(&problem, 0.0, &Limit::seconds(9.0), 1, 1).solution.cost;
     let seconds = began.elapsed().as_secs_f64();
     let mut rng = seatmap_statistics::Xoshiro::new(1);
     let random = problem.cost(&seatmap_place::seed::random(&problem, &mut rng));
@@ -64,7 +63,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let problem = relabelled("stencil2d:128x128", Square::from_fn(16_384, distance))?;
     let random = problem.cost(&seatmap_place::seed::random(&problem, &mut rng));
     let began = Instant::now();
-    let cost = multilevel(&problem, &Limit::seconds(20.0), 1).solution.cost;
+    let cost = cheapest(&problem, 0.0, &Limit::seconds(20.0), 1, 1).solution.cost;
     let seconds = began.elapsed().as_secs_f64();
     let peak_gib = peak_gib();
     let got = format!("{:.3} of random's, {seconds:.0} s, peak {peak_gib:.1} GiB", cost / random);

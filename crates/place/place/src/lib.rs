@@ -22,7 +22,8 @@
 //! |---|---|
 //! | [`request`], [`place`], [`answer`], [`error`] | the request, how a placement is found, the answer, or why there is none |
 //! | [`problem`], [`traffic`], [`zones`], [`pus`] | the same without names: slots, weights, constraints |
-//! | [`seed`] | starts: recursive bisection, greedy growth, spectral and RCM orders |
+//! | [`seed`] | starts: recursive bisection, greedy growth, spectral and RCM orders; cuts level by level |
+//! | [`slot_groups`], [`anneal`] | groups within groups, without a table of distances; swaps at falling temperatures on them |
 //! | [`search`] | engines with O(1) changes, iterated local search, tabu search |
 //! | [`portfolio`], [`multilevel`], `cycles`, [`exact`], [`congestion`], [`solve`] | methods that use them |
 //! | [`time`] | the time of the slowest seat, where PUs differ in speed and tasks in work |
@@ -36,6 +37,7 @@
 //! | [`orders`], [`links`] | compact and scatter; links that tasks share |
 #![deny(missing_docs)]
 
+pub mod anneal;
 pub mod answer;
 mod as_problem;
 pub mod assignment;
@@ -68,6 +70,7 @@ pub mod search;
 mod sections;
 pub mod seed;
 mod sharing;
+pub mod slot_groups;
 mod smt;
 pub mod solve;
 pub mod time;
@@ -89,6 +92,7 @@ pub use remark::{LinkObjective, PlacementRemark};
 pub use request::{MessageWait, PlaceMethod, PlaceRequest, SmtUse, Weight, knows_wakeups};
 pub use seatmap_machine::Level;
 pub use sharing::Sharing;
+pub use slot_groups::SlotGroups;
 pub use smt::OTHER_WAY_PART;
 pub use time::Slowest;
 pub use traffic::Traffic;

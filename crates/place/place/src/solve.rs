@@ -2,6 +2,7 @@
 //! matrices.
 
 use crate::Problem;
+use crate::anneal;
 use crate::as_problem::AsProblem;
 use crate::beside::beside;
 use crate::bound::{self, BOUND_PART, gilmore_lawler_dense};
@@ -40,8 +41,9 @@ pub struct Solved {
     pub method: String,
 }
 
-/// The cheapest placement by the sum of weight x distance: multilevel for thousands of slots, else
-/// the portfolio, and for few tasks a proof. `threads` searches run side by side.
+/// The cheapest placement by the sum of weight x distance: by annealing where many slots lie in
+/// groups, multilevel for thousands of slots, else the portfolio, and for few tasks a proof.
+/// `threads` searches run side by side.
 #[must_use]
 pub fn cheapest(
     problem: &Problem,
@@ -54,6 +56,15 @@ pub fn cheapest(
     let until = limit.until(lower_bound * ROUNDED);
     if can_join(problem) {
         return joined(problem, lower_bound, &until, threads, seed);
+    }
+    if let Some(way) = anneal::way(problem) {
+        let best = side_by_side(threads, seed, |seed| way.search(problem, &until, seed));
+        let cost = problem.cost(&best.solution.slot_of);
+        return cheapest_by(
+            Solution { cost, ..best.solution },
+            cost <= lower_bound * ROUNDED,
+            &format!("annealing from {}", best.name),
+        );
     }
     if problem.slots() >= SMALLEST {
         let best = side_by_side(threads, seed, |seed| multilevel(problem, &until, seed));

@@ -90,6 +90,14 @@ impl Traffic {
         self.first[task + 1] - self.first[task]
     }
 
+    /// One of a task's partners, each as likely as any other where the draw is a random number of
+    /// 32 bits; `None` where it has none.
+    #[inline]
+    pub(crate) fn partner(&self, task: usize, draw: u32) -> Option<usize> {
+        let row = &self.with[self.first[task]..self.first[task + 1]];
+        row.get(((u64::from(draw) * row.len() as u64) >> 32) as usize).map(|with| *with as usize)
+    }
+
     /// All that a task sends and receives.
     #[must_use]
     pub fn volume(&self, task: usize) -> f64 {

@@ -9,13 +9,7 @@ use crate::{Problem, Zones};
 /// cheapest move.
 #[must_use]
 pub fn lawful(problem: &Problem, mut slot_of: Vec<u32>) -> Vec<u32> {
-    for (task, slot) in problem.fixed.iter().enumerate() {
-        if let Some(slot) = slot
-            && let Some(there) = slot_of.iter().position(|other| other == slot)
-        {
-            slot_of.swap(task, there);
-        }
-    }
+    put_fixed(&problem.fixed, &mut slot_of);
     // Each move mends a zone by one, so that more moves than slots are never needed; bounds that
     // nothing can meet end it by `None`.
     for _ in 0..problem.slots() {
@@ -25,6 +19,17 @@ pub fn lawful(problem: &Problem, mut slot_of: Vec<u32>) -> Vec<u32> {
         }
     }
     slot_of
+}
+
+/// Puts fixed tasks on their slots, in exchange for the items there.
+pub(crate) fn put_fixed(fixed: &[Option<u32>], slot_of: &mut [u32]) {
+    for (task, slot) in fixed.iter().enumerate() {
+        if let Some(slot) = slot
+            && let Some(there) = slot_of.iter().position(|other| other == slot)
+        {
+            slot_of.swap(task, there);
+        }
+    }
 }
 
 /// Partners of tasks looked at to find the cheapest of all moves. Of more, only some of those moves

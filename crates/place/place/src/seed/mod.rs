@@ -6,14 +6,19 @@
 //! limit's deadline.
 
 mod bisect;
+mod cut_graph;
 mod greedy;
 mod halves;
 mod lawful;
+mod multisection;
 mod orders;
 mod recursive;
+mod sides;
 
 pub use greedy::greedy;
 pub use lawful::lawful;
+pub(crate) use lawful::put_fixed;
+pub(crate) use multisection::{CutCare, multisection};
 pub use orders::{rcm, spectral};
 pub use recursive::{nested, recursive};
 

@@ -1,0 +1,43 @@
+//! Places one graph on groups within groups, for `bench/shared/run`.
+//!
+//! Reads `SECONDS SEED` (kicks where the seconds are negative), the sizes of the groups from the
+//! innermost on, their distances, and then an edge `A B WEIGHT` a line. Prints the slot of each
+//! task.
+
+use seatmap_place::anneal::in_groups;
+use seatmap_place::machine::Square;
+use seatmap_place::search::Limit;
+use seatmap_place::solve::cheapest;
+use seatmap_place::{Problem, SlotGroups, Traffic};
+use std::io::Read;
+
+/// Slots up to which the way is that of a request, from a table of all distances.
+const MOST_IN_TABLE: usize = 4096;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text)?;
+    let mut lines = text.lines();
+    let mut numbers = || -> Result<Vec<f64>, std::num::ParseFloatError> {
+        lines.next().unwrap_or_default().split_whitespace().map(str::parse).collect()
+    };
+    let [seconds, seed] = numbers()?[..] else { return Err("SECONDS SEED expected".into()) };
+    let sizes: Vec<usize> = numbers()?.into_iter().map(|size| size as usize).collect();
+    let groups = SlotGroups::uniform(&sizes, &numbers()?).ok_or("these are no groups")?;
+    let mut edges = Vec::new();
+    while let [a, b, weight] = numbers()?[..] {
+        edges.push((a as usize, b as usize, weight));
+    }
+    let traffic = Traffic::new(groups.slots(), edges);
+    let limit = if seconds > 0.0 { Limit::seconds(seconds) } else { Limit::kicks(-seconds as u64) };
+    let solution = if groups.slots() <= MOST_IN_TABLE {
+        let distance = Square::from_fn(groups.slots(), |a, b| groups.between(a, b) as f32);
+        cheapest(&Problem::new(traffic, distance), 0.0, &limit, 1, seed as u64).solution
+    } else {
+        in_groups(&traffic, &[], &groups, &limit, seed as u64).solution
+    };
+    for slot in solution.slot_of {
+        println!("{slot}");
+    }
+    Ok(())
+}

@@ -1,0 +1,356 @@
+//! Many tasks: a start from cuts, and then swaps at falling temperatures.
+//!
+//! Cuts of a graph that was made smaller find the large parts of stencils, meshes and trees, and
+//! swaps at a temperature the rest; on graphs without parts the swaps find most. How hot to begin
+//! depends on the pattern, so that short walks at several temperatures choose the long one's.
+
+mod metric;
+mod swaps;
+
+use crate::multilevel::{SMALLEST, multilevel};
+use crate::portfolio::{Started, portfolio, refine};
+use crate::search::{Limit, Solution};
+use crate::seed::{CutCare, multisection, put_fixed};
+use crate::slot_groups::SlotGroups;
+use crate::{Problem, Traffic};
+use metric::{MeasuredSlots, SlotMetric};
+use seatmap_statistics::Xoshiro;
+use std::time::Instant;
+use swaps::{SwapWalk, Temperatures, Uphill};
+
+/// First temperatures of the short walks, as parts of what a swap costs in the mean that makes a
+/// placement worse.
+const HEATS: [f64; 4] = [0.015, 0.05, 0.12, 0.3];
+
+/// A hotter walk may end this factor above the best of the colder ones, and be better where it is
+/// longer.
+const HOTTER: f64 = 1.003;
+
+/// The last temperature, as a part of what the cheapest tenth of such swaps costs at most.
+const COLD: f64 = 0.05;
+
+/// The part of the time that a start takes.
+const START_PART: u32 = 4;
+
+/// A start that is soon there.
+const QUICK: CutCare = CutCare { tries: 1, cycles: 0 };
+
+/// A start that is worth its time where there is much.
+const CAREFUL: CutCare = CutCare { tries: 3, cycles: 4 };
+
+/// The time of a careful start, in times of a quick one.
+const CAREFUL_TIMES: u32 = 12;
+
+/// The most careful starts, of which the best is kept.
+const MOST_STARTS: u64 = 4;
+
+/// Kicks from which on another careful start is made.
+const KICKS_A_START: u64 = 5000;
+
+/// Kicks of a round, for each slot: a longer walk is hardly better, and another start may be.
+const ROUND_KICKS: u64 = 80;
+
+/// Parts of the time after the start: one for each short walk, the others for the long one.
+const WALKS: u32 = 12;
+
+/// Equal parts of the time for a measured machine in groups: by groups, the portfolio, swaps at
+/// temperatures, and kicks.
+const NEAR_PARTS: u32 = 4;
+
+/// Slots up to which kicks are worth their table of tasks x PUs.
+const MOST_IN_TABLE: usize = 2048;
+
+/// Slots from which on groups within groups are searched by their levels alone.
+const GROUPS_FROM: usize = 64;
+
+/// Slots from which on a measured machine's groups give a start beside the portfolio's.
+const NEAR_FROM: usize = 160;
+
+/// Slots from which on the portfolio adds nothing to groups that come near to a machine.
+const MANY: usize = 400;
+
+/// The way in which a problem of many slots is searched.
+pub(crate) enum AnnealWay {
+    /// On groups within groups.
+    Groups(SlotGroups),
+    /// On groups that come near to the machine, and then by its distances.
+    Near(SlotGroups),
+    /// By distances alone.
+    Distances,
+}
+
+/// The way that suits a problem; `None` where the portfolio suits it best.
+pub(crate) fn way(problem: &Problem) -> Option<AnnealWay> {
+    let slots = problem.slots();
+    // A swap with a hole may leave what a zone must hold.
+    if !problem.zones.are_free() || slots < GROUPS_FROM {
+        return None;
+    }
+    if let Some(groups) = SlotGroups::of(problem) {
+        return Some(AnnealWay::Groups(groups));
+    }
+    if slots >= NEAR_FROM
+        && let Some(groups) = SlotGroups::near(problem)
+    {
+        return Some(AnnealWay::Near(groups));
+    }
+    (slots >= SMALLEST).then_some(AnnealWay::Distances)
+}
+
+impl AnnealWay {
+    /// Searches until the limit.
+    pub(crate) fn search(&self, problem: &Problem, limit: &Limit, seed: u64) -> Started {
+        match self {
+            AnnealWay::Groups(groups) => {
+                in_groups(&problem.traffic, &problem.fixed, groups, limit, seed)
+            }
+            AnnealWay::Near(groups) => near_groups(problem, groups, limit, seed),
+            AnnealWay::Distances => {
+                let start = multilevel(problem, &limit.part(2), seed);
+                by_distance(problem, start, limit, seed)
+            }
+        }
+    }
+}
+
+/// The cheapest placement on groups within groups that is found until the limit. Fixed tasks keep
+/// their slots. There must not be more tasks than slots.
+///
+/// It begins anew as often as the limit allows: few tasks end up in one of many good placements,
+/// and another start finds a better one sooner than a longer walk does.
+#[must_use]
+pub fn in_groups(
+    traffic: &Traffic,
+    fixed: &[Option<u32>],
+    groups: &SlotGroups,
+    limit: &Limit,
+    seed: u64,
+) -> Started {
+    let mut rng = Xoshiro::new(seed);
+    let most = ROUND_KICKS * groups.slots() as u64;
+    let mut left = limit.kicks;
+    let mut best = Solution { cost: f64::INFINITY, slot_of: Vec::new() };
+    loop {
+        let round = Limit { kicks: left.min(most), ..*limit };
+        left -= round.kicks;
+        let slot_of = cut_start(traffic, fixed, groups, &round, &mut rng);
+        let mut walk = SwapWalk::new(traffic, fixed, groups, slot_of);
+        let found = cooled(&mut walk, &round, &mut rng);
+        if found.cost < best.cost {
+            best = found;
+        }
+        if left == 0 || limit.ends_at(best.cost) {
+            return Started { name: "multisection", solution: best };
+        }
+    }
+}
+
+/// The start from cuts: quick ones, and careful ones where a quarter of the time suffices for them.
+fn cut_start(
+    traffic: &Traffic,
+    fixed: &[Option<u32>],
+    groups: &SlotGroups,
+    limit: &Limit,
+    rng: &mut Xoshiro,
+) -> Vec<u32> {
+    let began = Instant::now();
+    let part = limit.part(START_PART);
+    let mut best = cut_placement(traffic, fixed, groups, QUICK, limit, rng);
+    // A careful start takes so many times as long as a quick one.
+    let careful = began.elapsed() * CAREFUL_TIMES;
+    let mut left = MOST_STARTS.min(limit.kicks / KICKS_A_START);
+    while left > 0 && part.deadline.is_none_or(|end| Instant::now() + careful <= end) {
+        left -= 1;
+        let start = cut_placement(traffic, fixed, groups, CAREFUL, limit, rng);
+        if start.cost < best.cost {
+            best = start;
+        }
+    }
+    best.slot_of
+}
+
+fn cut_placement(
+    traffic: &Traffic,
+    fixed: &[Option<u32>],
+    groups: &SlotGroups,
+    care: CutCare,
+    limit: &Limit,
+    rng: &mut Xoshiro,
+) -> Solution {
+    let mut slot_of = multisection(traffic, groups, care, limit, rng);
+    put_fixed(fixed, &mut slot_of);
+    SwapWalk::new(traffic, fixed, groups, slot_of).solution()
+}
+
+/// The cheapest placement on a measured machine whose slots lie in groups: as near as these come to
+/// it, beside the portfolio's where there are not too many, and then by the true distances.
+fn near_groups(problem: &Problem, groups: &SlotGroups, limit: &Limit, seed: u64) -> Started {
+    let mut rng = Xoshiro::new(seed);
+    // A cost by the groups' distances is none to be content with.
+    let by_groups = nth_part(limit, 0, NEAR_PARTS).until(f64::NEG_INFINITY);
+    let mut best = in_groups(&problem.traffic, &problem.fixed, groups, &by_groups, seed);
+    best.solution.cost = problem.cost(&best.solution.slot_of);
+    if problem.slots() < MANY {
+        let other = portfolio(problem, &nth_part(limit, 1, NEAR_PARTS), seed);
+        if other.solution.cost < best.solution.cost {
+            best = other;
+        }
+    }
+    best = by_distance(problem, best, &nth_part(limit, 2, NEAR_PARTS), seed);
+    if problem.slots() <= MOST_IN_TABLE {
+        refine(problem, &mut best, &mut rng, &nth_part(limit, 3, NEAR_PARTS));
+    }
+    best
+}
+
+/// One of several equal parts of a limit, the first being 0. By the clock it takes its part of what
+/// is left, so that time that one part does not use goes to the others.
+fn nth_part(limit: &Limit, nth: u32, parts: u32) -> Limit {
+    Limit { kicks: limit.part(parts).kicks, ..limit.part(parts - nth) }
+}
+
+/// Goes on from a start by the true distances.
+fn by_distance(problem: &Problem, start: Started, limit: &Limit, seed: u64) -> Started {
+    let mut rng = Xoshiro::new(seed);
+    let metric = MeasuredSlots::new(problem, limit);
+    let slot_of = start.solution.slot_of;
+    let mut walk = SwapWalk::new(&problem.traffic, &problem.fixed, &metric, slot_of);
+    let solution = cooled(&mut walk, limit, &mut rng);
+    Started { solution, ..start }
+}
+
+/// Short walks at several temperatures, and then a long one from the best placement at the
+/// temperature that looks best for it.
+fn cooled<M: SlotMetric>(walk: &mut SwapWalk<M>, limit: &Limit, rng: &mut Xoshiro) -> Solution {
+    let start = walk.solution();
+    let Some(uphill) = walk.uphill(rng) else { return start };
+    let mut best = start.clone();
+    let mut least = f64::INFINITY;
+    let mut chosen = HEATS[0];
+    for (at, heat) in (0..).zip(HEATS) {
+        walk.put(&start);
+        let found = walk.walk(uphill.from(heat), &nth_part(limit, at, WALKS), rng);
+        if found.cost < least * HOTTER {
+            (least, chosen) = (found.cost.min(least), heat);
+        }
+        if found.cost < best.cost {
+            best = found;
+        }
+        if limit.ends_at(best.cost) {
+            return best;
+        }
+    }
+    walk.put(&best);
+    let short = limit.part(WALKS).kicks;
+    let long =
+        Limit { kicks: short.saturating_mul(u64::from(WALKS) - HEATS.len() as u64), ..*limit };
+    let found = walk.walk(uphill.from(chosen), &long, rng);
+    if found.cost < best.cost { found } else { best }
+}
+
+impl Uphill {
+    /// The temperatures of a walk that begins this hot.
+    fn from(&self, heat: f64) -> Temperatures {
+        let first = heat * self.mean;
+        Temperatures { first, last: first.min(COLD * self.small) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use seatmap_machine::Square;
+
+    fn groups() -> SlotGroups {
+        SlotGroups::uniform(&[4, 4, 5], &[1.0, 6.0, 30.0]).unwrap()
+    }
+
+    /// The same machine as measured: each distance a little off.
+    fn measured(groups: &SlotGroups, traffic: Traffic, noise: f64) -> Problem {
+        let mut rng = Xoshiro::new(3);
+        let mut distance = Square::filled(groups.slots(), 0.0);
+        for (a, b) in (0..groups.slots()).flat_map(|a| (0..a).map(move |b| (a, b))) {
+            let apart = groups.between(a, b) * (1.0 + noise * (rng.unit() - 0.5));
+            distance.set_both(a, b, apart as f32);
+        }
+        Problem::new(traffic, distance)
+    }
+
+    fn random(tasks: usize, edges: usize, rng: &mut Xoshiro) -> Traffic {
+        let edge = |_| (rng.below(tasks), rng.below(tasks), 1.0 + rng.below(9) as f64);
+        Traffic::new(tasks, (0..edges).map(edge).collect::<Vec<_>>())
+    }
+
+    /// `--kicks` promises this answer everywhere and always: a change breaks that promise and must
+    /// be in the release notes.
+    #[test]
+    fn the_answer_of_a_seed_stays_what_it_is() {
+        let traffic = random(80, 160, &mut Xoshiro::new(7));
+        let answer = |seed| in_groups(&traffic, &[], &groups(), &Limit::kicks(200), seed);
+        let first = answer(1);
+        assert_eq!(answer(1), first);
+        assert_eq!((first.solution.cost, &first.solution.slot_of[..8]), GOLDEN_GROUPS);
+        let problem = measured(&groups(), traffic.clone(), 0.1);
+        let way = AnnealWay::Near(SlotGroups::near(&problem).unwrap());
+        let near = way.search(&problem, &Limit::kicks(60), 1);
+        assert_eq!(way.search(&problem, &Limit::kicks(60), 1), near);
+        assert!((problem.cost(&near.solution.slot_of) - near.solution.cost).abs() < 1e-6);
+    }
+
+    const GOLDEN_GROUPS: (f64, &[u32]) = (8877.0, &[0, 4, 8, 64, 12, 16, 72, 5]);
+
+    #[test]
+    fn each_way_is_taken_where_it_suits() {
+        let traffic = || random(80, 160, &mut Xoshiro::new(7));
+        let exact = measured(&groups(), traffic(), 0.0);
+        assert!(matches!(way(&exact), Some(AnnealWay::Groups(_))));
+        assert!(way(&measured(&groups(), traffic(), 0.1)).is_none(), "the portfolio is better");
+        let many = SlotGroups::uniform(&[4, 8, 6], &[1.0, 6.0, 30.0]).unwrap();
+        assert!(matches!(way(&measured(&many, traffic(), 0.1)), Some(AnnealWay::Near(_))));
+        let mesh =
+            |a: usize, b: usize| ((a / 16).abs_diff(b / 16) + (a % 16).abs_diff(b % 16)) as f32;
+        assert!(way(&Problem::new(traffic(), Square::from_fn(256, mesh))).is_none(), "no groups");
+    }
+
+    #[test]
+    fn without_time_there_is_an_answer_at_once() {
+        let groups = SlotGroups::uniform(&[16, 16, 64], &[1.0, 6.0, 30.0]).unwrap();
+        let traffic = random(16_000, 32_000, &mut Xoshiro::new(1));
+        let found = in_groups(&traffic, &[], &groups, &Limit::seconds(0.0), 1);
+        let mut slots = found.solution.slot_of;
+        slots.sort_unstable();
+        assert_eq!(slots, (0..16_384).collect::<Vec<u32>>());
+    }
+
+    #[test]
+    fn a_random_graph_comes_out_cheaper_than_from_kicks() {
+        let problem = measured(&groups(), random(80, 160, &mut Xoshiro::new(9)), 0.0);
+        let kicked = portfolio(&problem, &Limit::kicks(300), 1).solution.cost;
+        let found = in_groups(&problem.traffic, &[], &groups(), &Limit::kicks(3000), 1);
+        assert!(found.solution.cost <= kicked, "{} {kicked}", found.solution.cost);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn it_is_lawful_and_never_worse_than_its_start(
+            tasks in 1..81_usize, edges in 0..300_usize, at in 0..80_u32, seed: u64
+        ) {
+            let traffic = random(tasks, edges, &mut Xoshiro::new(seed));
+            let groups = groups();
+            let fixed = [Some(at)];
+            let found = in_groups(&traffic, &fixed, &groups, &Limit::kicks(30), seed);
+            let mut slots = found.solution.slot_of.clone();
+            slots.sort_unstable();
+            prop_assert_eq!(slots, (0..80).collect::<Vec<u32>>());
+            prop_assert_eq!(found.solution.slot_of[0], at);
+            let mut rng = Xoshiro::new(seed);
+            let start = cut_start(&traffic, &fixed, &groups, &Limit::kicks(30), &mut rng);
+            let start = SwapWalk::new(&traffic, &fixed, &groups, start).solution().cost;
+            prop_assert!(found.solution.cost <= start);
+            let problem = measured(&groups, traffic, 0.0);
+            prop_assert!((problem.cost(&found.solution.slot_of) - found.solution.cost).abs() < 1e-6);
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Swaps at a temperature.
+
+use super::metric::SlotMetric;
+use crate::Traffic;
+use crate::search::{Limit, Solution};
+use seatmap_statistics::Xoshiro;
+use std::time::Instant;
+
+/// A placement whose swaps are priced from the partners of the two items alone.
+///
+/// There is no table: a swap costs as many looks at distances as the two have partners, however
+/// many slots there are.
+pub(super) struct SwapWalk<'a, M> {
+    traffic: &'a Traffic,
+    fixed: &'a [Option<u32>],
+    metric: &'a M,
+    slot_of: Vec<u32>,
+    item_at: Vec<u32>,
+    /// The code of each task's slot.
+    code_of: Vec<u32>,
+    cost: f64,
+}
+
+/// The temperatures of a walk, in units of cost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Temperatures {
+    pub(super) first: f64,
+    pub(super) last: f64,
+}
+
+/// The costs of swaps that make a placement worse.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Uphill {
+    pub(super) mean: f64,
+    /// A tenth of them cost no more than this.
+    pub(super) small: f64,
+}
+
+/// Looks at distances between two looks at the clock: about a millisecond.
+const LOOKS_BETWEEN: usize = 1 << 17;
+
+/// Numbers of which the logarithm is kept.
+const LOGARITHMS: usize = 1 << 12;
+
+/// Swaps that are drawn to learn what swaps cost.
+const DRAWN: usize = 1 << 12;
+
+impl<'a, M: SlotMetric> SwapWalk<'a, M> {
+    pub(super) fn new(
+        traffic: &'a Traffic,
+        fixed: &'a [Option<u32>],
+        metric: &'a M,
+        slot_of: Vec<u32>,
+    ) -> Self {
+        let mut item_at = vec![0; slot_of.len()];
+        slot_of.iter().enumerate().for_each(|(item, slot)| item_at[*slot as usize] = item as u32);
+        let code_of = slot_of.iter().map(|slot| metric.code(*slot)).collect();
+        let mut walk = SwapWalk { traffic, fixed, metric, slot_of, item_at, code_of, cost: 0.0 };
+        walk.cost = walk.computed_cost();
+        walk
+    }
+
+    /// The cost, from all pairs.
+    fn computed_cost(&self) -> f64 {
+        (0..self.traffic.tasks())
+            .map(|task| {
+                let here = self.code_of[task];
+                let later = self.traffic.of(task).filter(|(with, _)| *with > task);
+                later
+                    .map(|(with, weight)| weight * self.metric.apart(here, self.code_of[with]))
+                    .sum::<f64>()
+            })
+            .sum()
+    }
+
+    /// The state, with its cost computed anew: the sum over swaps has rounding in it.
+    pub(super) fn solution(&self) -> Solution {
+        Solution { cost: self.computed_cost(), slot_of: self.slot_of.clone() }
+    }
+
+    /// Goes on from another placement.
+    pub(super) fn put(&mut self, solution: &Solution) {
+        self.slot_of.copy_from_slice(&solution.slot_of);
+        for (item, slot) in self.slot_of.iter().enumerate() {
+            self.item_at[*slot as usize] = item as u32;
+            self.code_of[item] = self.metric.code(*slot);
+        }
+        self.cost = solution.cost;
+    }
+
+    /// The change of the cost if a task takes another code and all but one item stay.
+    #[inline]
+    fn moved(&self, task: usize, to: u32, but: usize) -> f64 {
+        let from = self.code_of[task];
+        let mut change = 0.0;
+        for (with, weight) in self.traffic.of(task) {
+            // The two that swap are as far apart afterwards as before.
+            if with != but {
+                let there = self.code_of[with];
+                change += weight * (self.metric.apart(to, there) - self.metric.apart(from, there));
+            }
+        }
+        change
+    }
+
+    /// The change of the cost by a swap of a task with an item.
+    #[inline]
+    fn change(&self, task: usize, item: usize) -> f64 {
+        let change = self.moved(task, self.code_of[item], item);
+        if item < self.traffic.tasks() {
+            change + self.moved(item, self.code_of[task], task)
+        } else {
+            change
+        }
+    }
+
+    /// A task and an item that sits near a partner of it. `None` where the draw falls on two that
+    /// may not swap, or whose swap changes nothing.
+    #[inline]
+    fn drawn(&self, rng: &mut Xoshiro) -> Option<(usize, usize)> {
+        let draw = rng.bits();
+        let task = (((draw >> 32) * self.traffic.tasks() as u64) >> 32) as usize;
+        let partner = self.traffic.partner(task, draw as u32)?;
+        let slot = self.metric.near(self.slot_of[partner], rng.bits());
+        let item = self.item_at[slot as usize] as usize;
+        let may_swap = item != task
+            && !self.metric.are_alike(self.slot_of[task], slot)
+            && !self.is_fixed(task)
+            && !self.is_fixed(item);
+        may_swap.then_some((task, item))
+    }
+
+    fn is_fixed(&self, item: usize) -> bool {
+        self.fixed.get(item).is_some_and(Option::is_some)
+    }
+
+    fn swap(&mut self, task: usize, item: usize, change: f64) {
+        self.slot_of.swap(task, item);
+        self.code_of.swap(task, item);
+        self.item_at[self.slot_of[task] as usize] = task as u32;
+        self.item_at[self.slot_of[item] as usize] = item as u32;
+        self.cost += change;
+    }
+
+    /// What swaps from here cost that make it worse; `None` where none of those drawn does.
+    pub(super) fn uphill(&self, rng: &mut Xoshiro) -> Option<Uphill> {
+        let mut worse: Vec<f64> = (0..DRAWN)
+            .filter_map(|_| self.drawn(rng))
+            .map(|(task, item)| self.change(task, item))
+            .filter(|change| *change > 1e-9 * self.cost.abs())
+            .collect();
+        worse.sort_by(f64::total_cmp);
+        let small = *worse.get(worse.len() / 10)?;
+        Some(Uphill { mean: worse.iter().sum::<f64>() / worse.len() as f64, small })
+    }
+
+    /// Draws swaps until the limit and makes those that a temperature allows, which falls
+    /// geometrically (Kirkpatrick, Gelatt & Vecchi 1983, "Optimization by simulated annealing").
+    /// Returns the best state that it looked at. A kick is a draw for each item.
+    pub(super) fn walk(
+        &mut self,
+        temperatures: Temperatures,
+        limit: &Limit,
+        rng: &mut Xoshiro,
+    ) -> Solution {
+        // Of a random number between 0 and 1, of which the temperature's multiple is allowed.
+        let logarithm: Vec<f64> =
+            (0..LOGARITHMS).map(|at| -((at as f64 + 0.5) / LOGARITHMS as f64).ln()).collect();
+        let degree = 2 * self.traffic.pairs() / self.traffic.tasks().max(1);
+        let block = (LOOKS_BETWEEN / (4 * degree + 8)).max(16) as u64;
+        let clock = WalkClock::new(limit, self.slot_of.len());
+        let mut best = Solution { cost: f64::INFINITY, slot_of: self.slot_of.clone() };
+        let mut draws = 0;
+        loop {
+            let done = clock.done(draws);
+            // Copies of a state that will be better in a moment would cost more than the swaps.
+            if done > 0.5 && self.cost < best.cost {
+                best.cost = self.cost;
+                best.slot_of.copy_from_slice(&self.slot_of);
+            }
+            if done >= 1.0 || self.cost <= limit.enough {
+                break;
+            }
+            let temperature =
+                temperatures.first * (temperatures.last / temperatures.first).powf(done);
+            for _ in 0..block.min(clock.draws - draws) {
+                let Some((task, item)) = self.drawn(rng) else { continue };
+                let change = self.change(task, item);
+                let at = (rng.bits() >> (u64::BITS - LOGARITHMS.ilog2())) as usize;
+                if change <= temperature * logarithm[at] {
+                    self.swap(task, item, change);
+                }
+            }
+            draws += block.min(clock.draws - draws);
+        }
+        if self.cost < best.cost {
+            best = self.solution();
+        } else {
+            self.put(&best);
+            best.cost = self.computed_cost();
+        }
+        self.cost = best.cost;
+        best
+    }
+}
+
+/// How far a walk has come, by the clock and by count.
+struct WalkClock {
+    draws: u64,
+    began: Instant,
+    seconds: Option<f64>,
+}
+
+impl WalkClock {
+    fn new(limit: &Limit, items: usize) -> Self {
+        let began = Instant::now();
+        let until = limit.deadline.map(|deadline| deadline.saturating_duration_since(began));
+        WalkClock {
+            draws: limit.kicks.saturating_mul(items as u64),
+            began,
+            seconds: until.map(|until| until.as_secs_f64()),
+        }
+    }
+
+    /// The part that is done, 1 at the end.
+    fn done(&self, draws: u64) -> f64 {
+        let counted = if self.draws == 0 { 1.0 } else { draws as f64 / self.draws as f64 };
+        let timed =
+            self.seconds.map_or(0.0, |seconds| self.began.elapsed().as_secs_f64() / seconds);
+        // No time at all is over at once, and 0 / 0 would not be.
+        if timed.is_nan() { 1.0 } else { counted.max(timed) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::metric::MeasuredSlots;
+    use super::*;
+    use crate::{Problem, SlotGroups};
+    use proptest::prelude::*;
+    use seatmap_machine::Square;
+
+    fn traffic(tasks: usize, edges: usize, rng: &mut Xoshiro) -> Traffic {
+        Traffic::new(
+            tasks,
+            (0..edges).map(|_| (rng.below(tasks), rng.below(tasks), 1.0 + rng.below(9) as f64)),
+        )
+    }
+
+    /// Swaps at a fixed temperature, each held against the cost of the whole placement.
+    fn add_up<M: SlotMetric>(
+        walk: &mut SwapWalk<M>,
+        rng: &mut Xoshiro,
+    ) -> Result<(), TestCaseError> {
+        for _ in 0..100 {
+            let Some((task, item)) = walk.drawn(rng) else { continue };
+            let change = walk.change(task, item);
+            let before = walk.computed_cost();
+            walk.swap(task, item, change);
+            prop_assert!((walk.computed_cost() - before - change).abs() < 1e-6);
+            prop_assert!((walk.computed_cost() - walk.cost).abs() < 1e-6);
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #[test]
+        fn a_swap_changes_the_cost_by_what_was_said(
+            sizes in (1..5_usize, 1..5_usize, 1..4_usize), holes in 0..4_usize, edges in 0..80_usize, seed: u64
+        ) {
+            let mut rng = Xoshiro::new(seed);
+            let groups = SlotGroups::uniform(&[sizes.0, sizes.1, sizes.2], &[1.0, 6.0, 30.0]).unwrap();
+            let slots = groups.slots();
+            let tasks = slots.saturating_sub(holes).max(1);
+            let traffic = traffic(tasks, edges, &mut rng);
+            let mut slot_of: Vec<u32> = (0..slots as u32).collect();
+            rng.shuffle(&mut slot_of);
+            add_up(&mut SwapWalk::new(&traffic, &[], &groups, slot_of.clone()), &mut rng)?;
+            let distance = Square::from_fn(slots, |a, b| (a.abs_diff(b) * 7 % 13) as f32);
+            let problem = Problem::new(traffic, distance);
+            let measured = MeasuredSlots::new(&problem, &Limit::kicks(1));
+            let mut walk = SwapWalk::new(&problem.traffic, &problem.fixed, &measured, slot_of);
+            prop_assert!((walk.cost - problem.cost(&walk.slot_of)).abs() < 1e-6);
+            add_up(&mut walk, &mut rng)?;
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Graphs that become smaller by joining neighbours, and cuts of them.
+
+use crate::Traffic;
+use seatmap_statistics::Xoshiro;
+
+/// A graph whose nodes stand for one or several items.
+pub(super) struct CutGraph {
+    first: Vec<u32>,
+    edges: Vec<(u32, f64)>,
+    /// The items that each node stands for.
+    pub(super) size: Vec<u32>,
+}
+
+/// Nodes of a smaller graph.
+pub(super) struct JoinedNodes {
+    /// The new node of each node.
+    pub(super) new_of: Vec<u32>,
+    pub(super) nodes: u32,
+}
+
+impl JoinedNodes {
+    fn is_free(&self, node: usize) -> bool {
+        self.new_of[node] == u32::MAX
+    }
+
+    fn join<const N: usize>(&mut self, nodes: [usize; N]) {
+        nodes.into_iter().for_each(|node| self.new_of[node] = self.nodes);
+        self.nodes += 1;
+    }
+}
+
+/// A node with more neighbours than this does not bring two of them together: looking at them all
+/// would take too long, and everybody is a neighbour's neighbour there.
+const MOST_NEIGHBOURS: usize = 200;
+
+/// A node with more neighbours than this finds one to be joined with.
+const FEW_NEIGHBOURS: usize = 3;
+
+impl CutGraph {
+    /// The traffic among some items. `place_of` has a cell for each task, all `u32::MAX`, and is
+    /// left so.
+    pub(super) fn among(traffic: &Traffic, items: &[u32], place_of: &mut [u32]) -> Self {
+        for (place, item) in items.iter().enumerate() {
+            // A hole is an item without traffic.
+            if let Some(cell) = place_of.get_mut(*item as usize) {
+                *cell = place as u32;
+            }
+        }
+        let mut graph = CutGraph { first: vec![0], edges: Vec::new(), size: vec![1; items.len()] };
+        for item in items {
+            if (*item as usize) < traffic.tasks() {
+                let inside = traffic
+                    .of(*item as usize)
+                    .map(|(with, weight)| (place_of[with], weight))
+                    .filter(|(with, _)| *with != u32::MAX);
+                graph.edges.extend(inside);
+            }
+            graph.first.push(graph.edges.len() as u32);
+        }
+        for item in items {
+            if let Some(cell) = place_of.get_mut(*item as usize) {
+                *cell = u32::MAX;
+            }
+        }
+        graph
+    }
+
+    pub(super) fn nodes(&self) -> usize {
+        self.size.len()
+    }
+
+    /// The neighbours of a node.
+    #[inline]
+    pub(super) fn of(&self, node: usize) -> &[(u32, f64)] {
+        &self.edges[self.first[node] as usize..self.first[node + 1] as usize]
+    }
+
+    pub(super) fn items(&self) -> i64 {
+        self.size.iter().map(|size| i64::from(*size)).sum()
+    }
+
+    pub(super) fn largest(&self) -> u32 {
+        self.size.iter().copied().max().unwrap_or(1)
+    }
+
+    /// The weight of the edges between two sides.
+    pub(super) fn cut(&self, second: &[bool]) -> f64 {
+        (0..self.nodes())
+            .filter(|node| !second[*node])
+            .flat_map(|node| self.of(node).iter().filter(|(with, _)| second[*with as usize]))
+            .map(|(_, weight)| weight)
+            .sum()
+    }
+
+    /// Nodes joined with a neighbour each where the edge is heavy and both are small (the rating
+    /// of Holtgrewe, Sanders & Schulz 2010, "Engineering a scalable high quality graph
+    /// partitioner"); then those with few neighbours, with another neighbour of one of them: leaves
+    /// of a tree have no other partner. Nodes on different sides stay apart.
+    pub(super) fn joined(
+        &self,
+        largest: u32,
+        sides: Option<&[bool]>,
+        rng: &mut Xoshiro,
+    ) -> JoinedNodes {
+        let mut order: Vec<u32> = (0..self.nodes() as u32).collect();
+        rng.shuffle(&mut order);
+        let mut joined = JoinedNodes { new_of: vec![u32::MAX; self.nodes()], nodes: 0 };
+        for node in &order {
+            let node = *node as usize;
+            if joined.is_free(node)
+                && let Some(with) = self.heaviest(node, largest, sides, &joined, rng)
+            {
+                joined.join([node, with]);
+            }
+        }
+        // Nodes without edges have no neighbour at all, and are joined with each other.
+        let mut alone: [Option<usize>; 2] = [None; 2];
+        for node in order {
+            let node = node as usize;
+            if !joined.is_free(node) {
+                continue;
+            }
+            if !self.of(node).is_empty() {
+                match self.neighbours_neighbour(node, largest, sides, &joined) {
+                    Some(with) => joined.join([node, with]),
+                    None => joined.join([node]),
+                }
+                continue;
+            }
+            let alone = &mut alone[sides.map_or(0, |second| usize::from(second[node]))];
+            match alone.take() {
+                Some(with) if self.size[node] + self.size[with] <= largest => {
+                    joined.join([node, with]);
+                }
+                with => {
+                    with.into_iter().for_each(|with| joined.join([with]));
+                    *alone = Some(node);
+                }
+            }
+        }
+        alone.into_iter().flatten().for_each(|node| joined.join([node]));
+        joined
+    }
+
+    fn may_join(
+        &self,
+        nodes: [usize; 2],
+        largest: u32,
+        sides: Option<&[bool]>,
+        joined: &JoinedNodes,
+    ) -> bool {
+        let [node, with] = nodes;
+        node != with
+            && joined.is_free(with)
+            && self.size[node] + self.size[with] <= largest
+            && sides.is_none_or(|second| second[node] == second[with])
+    }
+
+    /// The neighbour with the heaviest edge for the sizes of the two.
+    fn heaviest(
+        &self,
+        node: usize,
+        largest: u32,
+        sides: Option<&[bool]>,
+        joined: &JoinedNodes,
+        rng: &mut Xoshiro,
+    ) -> Option<usize> {
+        let mut best = 0.0;
+        let mut found = None;
+        for (with, weight) in self.of(node) {
+            let with = *with as usize;
+            if self.may_join([node, with], largest, sides, joined) {
+                let sizes = f64::from(self.size[node]) * f64::from(self.size[with]);
+                // Like edges are told apart by chance, so that each try joins others.
+                let rating = weight * weight / sizes * (0.95 + 0.1 * rng.unit());
+                if rating > best {
+                    (best, found) = (rating, Some(with));
+                }
+            }
+        }
+        found
+    }
+
+    fn neighbours_neighbour(
+        &self,
+        node: usize,
+        largest: u32,
+        sides: Option<&[bool]>,
+        joined: &JoinedNodes,
+    ) -> Option<usize> {
+        if self.of(node).len() > FEW_NEIGHBOURS {
+            return None;
+        }
+        let through = self.of(node).iter().map(|(with, _)| self.of(*with as usize));
+        through
+            .filter(|edges| edges.len() <= MOST_NEIGHBOURS)
+            .flatten()
+            .map(|(with, _)| *with as usize)
+            .filter(|with| self.of(*with).len() <= FEW_NEIGHBOURS)
+            .find(|with| self.may_join([node, *with], largest, sides, joined))
+    }
+
+    /// The graph of the joined nodes.
+    pub(super) fn contracted(&self, JoinedNodes { new_of, nodes }: &JoinedNodes) -> Self {
+        let nodes = *nodes as usize;
+        let mut size = vec![0; nodes];
+        let mut members: Vec<Vec<u32>> = vec![Vec::with_capacity(2); nodes];
+        for (node, new) in new_of.iter().enumerate() {
+            size[*new as usize] += self.size[node];
+            members[*new as usize].push(node as u32);
+        }
+        let mut graph = CutGraph { first: vec![0], edges: Vec::new(), size };
+        // Where the edge to a node stands in the row that is being made.
+        let mut cell_of = vec![usize::MAX; nodes];
+        for (new, members) in members.iter().enumerate() {
+            let row = graph.edges.len();
+            for (with, weight) in members.iter().flat_map(|node| self.of(*node as usize)) {
+                let with = new_of[*with as usize] as usize;
+                if with == new {
+                    continue;
+                }
+                // A cell of an earlier row lies before this one.
+                if cell_of[with] == usize::MAX || cell_of[with] < row {
+                    cell_of[with] = graph.edges.len();
+                    graph.edges.push((with as u32, *weight));
+                } else {
+                    graph.edges[cell_of[with]].1 += weight;
+                }
+            }
+            graph.first.push(graph.edges.len() as u32);
+        }
+        graph
+    }
+}

@@ -1,0 +1,293 @@
+//! Tasks divided over groups within groups, from the outermost level inwards.
+
+use super::cut_graph::CutGraph;
+use super::sides::TwoSides;
+use crate::Traffic;
+use crate::search::Limit;
+use crate::slot_groups::SlotGroups;
+use seatmap_statistics::Xoshiro;
+use std::collections::BinaryHeap;
+
+/// How much care is taken over each cut.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CutCare {
+    /// Cuts from anew, of which the best is kept.
+    pub(crate) tries: usize,
+    /// Cycles that join nodes of one side again and improve the cut on each level.
+    pub(crate) cycles: usize,
+}
+
+/// Nodes at which a graph is small enough to be cut as it is.
+const SMALL: usize = 30;
+
+/// No node may stand for more than this part of all items.
+const LARGEST_PART: i64 = 12;
+
+/// Sides that are grown on the smallest graph.
+const GROWN: usize = 8;
+
+/// Passes on the smallest graph, and on each larger one.
+const PASSES: [usize; 2] = [10, 6];
+
+/// Puts the items (tasks, then holes) on the slots of a hierarchy: over the groups of the outermost
+/// level with little traffic between them, then inside each (global multisection: von Kirchbach,
+/// Schulz & Traeff 2020, "Better process mapping and sparse quadratic assignment").
+///
+/// Where two tasks meet on a level their distance is known, wherever they sit inside its groups, so
+/// that a cut need not know of those outside. From the deadline on, items are divided as they come.
+pub(crate) fn multisection(
+    traffic: &Traffic,
+    groups: &SlotGroups,
+    care: CutCare,
+    limit: &Limit,
+    rng: &mut Xoshiro,
+) -> Vec<u32> {
+    let mut place_of = vec![u32::MAX; traffic.tasks()];
+    let mut parts = vec![(0..groups.slots() as u32).collect::<Vec<_>>()];
+    // Inside the innermost groups all slots are alike.
+    for level in (0..groups.levels().saturating_sub(1)).rev() {
+        let sizes = groups.sizes(level);
+        let mut divided = Vec::with_capacity(sizes.len());
+        for part in parts {
+            let rest = &sizes[divided.len()..];
+            let mut items = 0;
+            // The groups of this part are those that its items fill.
+            let inner = rest.iter().take_while(|size| {
+                items += **size;
+                items <= part.len()
+            });
+            let inner = &rest[..inner.count()];
+            let mut open = vec![(part, inner)];
+            while let Some((items, sizes)) = open.pop() {
+                if sizes.len() <= 1 {
+                    divided.push(items);
+                    continue;
+                }
+                let (left, right) = sizes.split_at(sizes.len() / 2);
+                let first_items = left.iter().sum::<usize>();
+                let second = if limit.is_late() {
+                    (0..items.len()).map(|at| at >= first_items).collect()
+                } else {
+                    let graph = CutGraph::among(traffic, &items, &mut place_of);
+                    best_cut(&graph, first_items as i64, care, limit, rng)
+                };
+                // Last in, first out: the second side's groups come after the first one's.
+                for (is_second, sizes) in [(true, right), (false, left)] {
+                    let both = items.iter().zip(&second);
+                    let here = both.filter(|(_, second)| **second == is_second);
+                    open.push((here.map(|(item, _)| *item).collect(), sizes));
+                }
+            }
+        }
+        parts = divided;
+    }
+    let mut slot_of = vec![0; groups.slots()];
+    let slots = groups.order().iter();
+    parts.iter().flatten().zip(slots).for_each(|(item, slot)| slot_of[*item as usize] = *slot);
+    slot_of
+}
+
+/// The best of several cuts, each improved by cycles.
+fn best_cut(
+    graph: &CutGraph,
+    first_items: i64,
+    care: CutCare,
+    limit: &Limit,
+    rng: &mut Xoshiro,
+) -> Vec<bool> {
+    let mut best = (f64::INFINITY, Vec::new());
+    for _ in 0..care.tries.max(1) {
+        let mut second = cut(graph, first_items, None, 0, rng);
+        let mut weight = graph.cut(&second);
+        for _ in 0..care.cycles {
+            if limit.is_late() {
+                break;
+            }
+            let again = cut(graph, first_items, Some(second.clone()), 0, rng);
+            let weight_again = graph.cut(&again);
+            if weight_again <= weight {
+                (weight, second) = (weight_again, again);
+            }
+        }
+        if weight < best.0 {
+            best = (weight, second);
+        }
+        if limit.is_late() {
+            break;
+        }
+    }
+    evened(best.1, first_items as usize)
+}
+
+/// A cut whose first side has exactly its size: passes come to it unless all nodes are locked.
+fn evened(mut second: Vec<bool>, first_items: usize) -> Vec<bool> {
+    let on_first = second.iter().filter(|second| !**second).count();
+    let has_too_many = on_first > first_items;
+    let moved = second.iter_mut().filter(|second| **second != has_too_many);
+    moved.take(on_first.abs_diff(first_items)).for_each(|second| *second = has_too_many);
+    second
+}
+
+/// A cut on a smaller graph, improved on this one; from the sides of an earlier one, where these
+/// are given. Only on the whole graph, at depth 0, must the sides have exactly their sizes.
+fn cut(
+    graph: &CutGraph,
+    first_items: i64,
+    sides: Option<Vec<bool>>,
+    depth: usize,
+    rng: &mut Xoshiro,
+) -> Vec<bool> {
+    let slack = if depth == 0 { 0 } else { i64::from(graph.largest()) / 2 };
+    if graph.nodes() > SMALL {
+        let largest = (graph.items() / LARGEST_PART).max(2) as u32;
+        let joined = graph.joined(largest, sides.as_deref(), rng);
+        let nodes = joined.nodes as usize;
+        // Where hardly any two can be joined, a smaller graph is not worth its levels.
+        if nodes * 20 < graph.nodes() * 19 {
+            let smaller = graph.contracted(&joined);
+            let new_of = joined.new_of;
+            let sides = sides.map(|second| {
+                let mut new_second = vec![false; nodes];
+                new_of
+                    .iter()
+                    .zip(&second)
+                    .for_each(|(new, side)| new_second[*new as usize] = *side);
+                new_second
+            });
+            let above = cut(&smaller, first_items, sides, depth + 1, rng);
+            let second = new_of.iter().map(|new| above[*new as usize]).collect();
+            let mut cut = TwoSides::new(graph, second, first_items);
+            cut.improve(slack, PASSES[1], rng);
+            return cut.second;
+        }
+    }
+    if let Some(second) = sides {
+        let mut cut = TwoSides::new(graph, second, first_items);
+        cut.improve(slack, PASSES[1], rng);
+        return cut.second;
+    }
+    let grown = (0..GROWN).map(|_| {
+        let mut cut = TwoSides::new(graph, grown(graph, first_items, rng), first_items);
+        cut.improve(slack, PASSES[0], rng);
+        ((cut.over(slack), graph.cut(&cut.second)), cut.second)
+    });
+    grown
+        .min_by(|(a, _), (b, _)| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)))
+        .map_or_else(Vec::new, |(_, second)| second)
+}
+
+/// A first side grown from a random node along the heaviest edges, and from another one where those
+/// end.
+fn grown(graph: &CutGraph, first_items: i64, rng: &mut Xoshiro) -> Vec<bool> {
+    let mut second = vec![true; graph.nodes()];
+    let mut pull = vec![0.0; graph.nodes()];
+    let mut pulled = BinaryHeap::new();
+    let mut items = 0;
+    while items < first_items {
+        let node = match pulled.pop() {
+            Some(Pulled { node, pull: by }) => {
+                // An entry with another pull than the node's is an earlier one.
+                if !second[node as usize] || pull[node as usize] != by {
+                    continue;
+                }
+                node as usize
+            }
+            None => {
+                let any = rng.below(graph.nodes());
+                let from_there = (any..graph.nodes()).chain(0..any);
+                match from_there.into_iter().find(|node| second[*node]) {
+                    Some(node) => node,
+                    None => break,
+                }
+            }
+        };
+        second[node] = false;
+        items += i64::from(graph.size[node]);
+        for (with, weight) in graph.of(node) {
+            pull[*with as usize] += weight;
+            pulled.push(Pulled { pull: pull[*with as usize], node: *with });
+        }
+    }
+    second
+}
+
+/// A node, and the weight of its edges with the side that grows.
+#[derive(PartialEq)]
+struct Pulled {
+    pull: f64,
+    node: u32,
+}
+
+impl Eq for Pulled {}
+
+impl PartialOrd for Pulled {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Pulled {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.pull.total_cmp(&other.pull).then(self.node.cmp(&other.node))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const CARE: CutCare = CutCare { tries: 2, cycles: 1 };
+
+    proptest! {
+        #[test]
+        fn groups_are_filled_exactly_and_the_same_each_time(
+            sizes in (1..5_usize, 1..6_usize, 1..6_usize), holes in 0..9_usize,
+            edges in 0..300_usize, seed: u64, has_time: bool
+        ) {
+            let groups = SlotGroups::uniform(&[sizes.0, sizes.1, sizes.2], &[1.0, 6.0, 30.0]).unwrap();
+            let mut rng = Xoshiro::new(seed);
+            let tasks = groups.slots().saturating_sub(holes).max(1);
+            let edges: Vec<(usize, usize, f64)> = (0..edges)
+                .map(|_| (rng.below(tasks), rng.below(tasks), 1.0 + rng.below(9) as f64))
+                .collect();
+            let traffic = Traffic::new(tasks, edges);
+            let limit = if has_time { Limit::kicks(1) } else { Limit::seconds(0.0) };
+            let slot_of = multisection(&traffic, &groups, CARE, &limit, &mut Xoshiro::new(seed));
+            let mut all = slot_of.clone();
+            all.sort_unstable();
+            prop_assert_eq!(all, (0..groups.slots() as u32).collect::<Vec<_>>());
+            let again = multisection(&traffic, &groups, CARE, &limit, &mut Xoshiro::new(seed));
+            prop_assert_eq!(again, slot_of);
+        }
+
+        #[test]
+        fn a_cut_has_the_size_that_it_should(nodes in 2..200_usize, part in 1..200_usize, seed: u64) {
+            let mut rng = Xoshiro::new(seed);
+            let edges: Vec<(usize, usize, f64)> =
+                (0..2 * nodes).map(|_| (rng.below(nodes), rng.below(nodes), 1.0)).collect();
+            let traffic = Traffic::new(nodes, edges);
+            let items: Vec<u32> = (0..nodes as u32).collect();
+            let graph = CutGraph::among(&traffic, &items, &mut vec![u32::MAX; nodes]);
+            let first_items = part.min(nodes - 1);
+            let second = best_cut(&graph, first_items as i64, CARE, &Limit::kicks(1), &mut rng);
+            prop_assert_eq!(second.iter().filter(|second| !**second).count(), first_items);
+            // A cycle is kept where it helps, so that more of them are never worse.
+            let weights = [0, 3].map(|cycles| {
+                let care = CutCare { tries: 1, cycles };
+                let mut rng = Xoshiro::new(seed);
+                graph.cut(&best_cut(&graph, first_items as i64, care, &Limit::kicks(1), &mut rng))
+            });
+            prop_assert!(weights[1] <= weights[0], "{weights:?}");
+        }
+    }
+
+    #[test]
+    fn two_rings_are_told_apart() {
+        let edges = (0..64).map(|task| (task, (task + 2) % 64, 1.0));
+        let traffic = Traffic::new(64, edges);
+        let groups = SlotGroups::uniform(&[32, 2], &[1.0, 9.0]).unwrap();
+        let slot_of = multisection(&traffic, &groups, CARE, &Limit::kicks(1), &mut Xoshiro::new(1));
+        assert!((0..64).all(|task| slot_of[task] / 32 == slot_of[task % 2] / 32), "{slot_of:?}");
+    }
+}

@@ -1,0 +1,173 @@
+//! Cuts improved by moving one node at a time.
+
+use super::cut_graph::CutGraph;
+use seatmap_statistics::Xoshiro;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// A cut in progress: the side of each node, and what its change of sides gains.
+pub(super) struct TwoSides<'a> {
+    graph: &'a CutGraph,
+    pub(super) second: Vec<bool>,
+    gain: Vec<f64>,
+    /// Items on the first side beyond the number that it should have.
+    excess: i64,
+}
+
+/// A node's change of sides.
+#[derive(Clone, Copy, PartialEq)]
+struct SideMove {
+    gain: f64,
+    /// Decides among moves of one gain.
+    chance: u32,
+    node: u32,
+}
+
+impl Eq for SideMove {}
+
+impl PartialOrd for SideMove {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for SideMove {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_chance = self.chance.cmp(&other.chance).then(self.node.cmp(&other.node));
+        self.gain.total_cmp(&other.gain).then(by_chance)
+    }
+}
+
+/// Moves without a new best after which a pass ends, beside a twentieth of the nodes.
+const HOPELESS: usize = 50;
+
+impl<'a> TwoSides<'a> {
+    /// A cut whose first side should hold this many items.
+    pub(super) fn new(graph: &'a CutGraph, second: Vec<bool>, first_items: i64) -> Self {
+        let on_first: i64 =
+            (0..graph.nodes()).filter(|node| !second[*node]).map(|node| size(graph, node)).sum();
+        TwoSides { gain: vec![0.0; graph.nodes()], excess: on_first - first_items, graph, second }
+    }
+
+    /// Items beyond what a side may have more or less.
+    pub(super) fn over(&self, slack: i64) -> i64 {
+        (self.excess.abs() - slack).max(0)
+    }
+
+    /// Passes that move each node at most once, the one with the largest gain first, uphill too,
+    /// and keep the best prefix (Fiduccia & Mattheyses 1982, "A linear-time heuristic for improving
+    /// network partitions"). A side may end with `slack` items more or less, and stray a little
+    /// further meanwhile.
+    pub(super) fn improve(&mut self, slack: i64, passes: usize, rng: &mut Xoshiro) {
+        (0..passes).find(|_| !self.pass(slack, rng));
+    }
+
+    fn pass(&mut self, slack: i64, rng: &mut Xoshiro) -> bool {
+        let nodes = self.graph.nodes();
+        let mut is_locked = vec![false; nodes];
+        let mut moves = [BinaryHeap::new(), BinaryHeap::new()];
+        for node in 0..nodes {
+            self.gain[node] = self.computed_gain(node);
+            moves[usize::from(self.second[node])].push(self.side_move(node, rng));
+        }
+        let stray = slack.max(i64::from(self.graph.largest()));
+        let mut moved = Vec::new();
+        let mut sum = 0.0;
+        let mut best = (self.over(slack), 0.0, 0);
+        while moved.len() <= best.2 + HOPELESS + nodes / 20 {
+            let tops = [false, true].map(|side| self.top(&mut moves, side, &is_locked, stray));
+            let chosen = match tops {
+                [Some(one), Some(other)] if one.gain == other.gain => {
+                    if self.excess > 0 {
+                        one
+                    } else {
+                        other
+                    }
+                }
+                [one, other] => match one.max(other) {
+                    Some(chosen) => chosen,
+                    None => break,
+                },
+            };
+            let node = chosen.node as usize;
+            is_locked[node] = true;
+            sum += self.gain[node];
+            self.flip(node);
+            moved.push(node);
+            for (with, _) in self.graph.of(node) {
+                let with = *with as usize;
+                if !is_locked[with] {
+                    moves[usize::from(self.second[with])].push(self.side_move(with, rng));
+                }
+            }
+            let over = self.over(slack);
+            // Gains of this share may be rounding, and passes that gain it would go on and on.
+            if over < best.0 || (over == best.0 && sum > best.1 + 1e-9 * sum.abs()) {
+                best = (over, sum, moved.len());
+            }
+        }
+        // Moves behind the best prefix are undone, the last one first.
+        for node in moved.drain(best.2..).rev() {
+            self.flip(node);
+        }
+        best.2 > 0
+    }
+
+    fn side_move(&self, node: usize, rng: &mut Xoshiro) -> SideMove {
+        SideMove { gain: self.gain[node], chance: rng.bits() as u32, node: node as u32 }
+    }
+
+    fn computed_gain(&self, node: usize) -> f64 {
+        self.graph
+            .of(node)
+            .iter()
+            .map(
+                |(with, weight)| {
+                    if self.second[*with as usize] == self.second[node] { -weight } else { *weight }
+                },
+            )
+            .sum()
+    }
+
+    /// The best move from a side that keeps the balance, or betters it.
+    fn top(
+        &self,
+        moves: &mut [BinaryHeap<SideMove>; 2],
+        is_second: bool,
+        is_locked: &[bool],
+        stray: i64,
+    ) -> Option<SideMove> {
+        let moves = &mut moves[usize::from(is_second)];
+        // Moves whose node has moved, or gains something else by now, are passed over: the heap has
+        // a later one of that node.
+        while let Some(top) = moves.peek() {
+            let node = top.node as usize;
+            if !is_locked[node] && top.gain == self.gain[node] {
+                break;
+            }
+            moves.pop();
+        }
+        let top = *moves.peek()?;
+        let items = size(self.graph, top.node as usize);
+        let excess = self.excess + if is_second { items } else { -items };
+        (excess.abs() <= stray || excess.abs() < self.excess.abs()).then_some(top)
+    }
+
+    fn flip(&mut self, node: usize) {
+        let items = size(self.graph, node);
+        self.excess += if self.second[node] { items } else { -items };
+        self.second[node] = !self.second[node];
+        // The way back costs as much as the way there gained.
+        self.gain[node] = -self.gain[node];
+        for (with, weight) in self.graph.of(node) {
+            let with = *with as usize;
+            let doubled = 2.0 * weight;
+            self.gain[with] +=
+                if self.second[with] == self.second[node] { -doubled } else { doubled };
+        }
+    }
+}
+
+fn size(graph: &CutGraph, node: usize) -> i64 {
+    i64::from(graph.size[node])
+}
