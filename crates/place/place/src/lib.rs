@@ -22,8 +22,9 @@
 //! |---|---|
 //! | [`request`], [`place`], [`answer`], [`error`] | the request, how a placement is found, the answer, or why there is none |
 //! | [`problem`], [`traffic`], [`zones`], [`pus`] | the same without names: slots, weights, constraints |
-//! | [`seed`] | starts: recursive bisection, greedy growth, spectral and RCM orders; cuts level by level |
-//! | [`slot_groups`], [`anneal`] | groups within groups, without a table of distances; swaps at falling temperatures on them |
+//! | [`seed`] | starts: bisection, greedy growth, spectral, RCM; cuts level by level |
+//! | [`slot_groups`] | groups within groups, without a table of distances |
+//! | [`anneal`] | swaps on them at falling temperatures |
 //! | [`search`] | engines with O(1) changes, iterated local search, tabu search |
 //! | [`portfolio`], [`multilevel`], `cycles`, [`exact`], [`congestion`], [`solve`] | methods that use them |
 //! | [`time`] | the time of the slowest seat, where PUs differ in speed and tasks in work |

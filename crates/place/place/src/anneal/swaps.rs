@@ -142,7 +142,7 @@ impl<'a, M: SlotMetric> SwapWalk<'a, M> {
         self.cost += change;
     }
 
-    /// What swaps from here cost that make it worse; `None` where none of those drawn does.
+    /// The cost of swaps from here that make it worse; `None` where none of those drawn does.
     pub(super) fn uphill(&self, rng: &mut Xoshiro) -> Option<Uphill> {
         let mut worse: Vec<f64> = (0..DRAWN)
             .filter_map(|_| self.drawn(rng))
