@@ -19,8 +19,9 @@ pub struct Run {
     pub plan: Option<PathBuf>,
     /// Seats in order: the first for the main thread, the next for the threads in order of
     /// creation, over and over. A seat is a CPU (0-3,8 are five) or a set of CPUs: cpus:14-15,
-    /// core:3, l3:0, numa:1, package:0; l3:* is one seat for each L3 cache. Among the members of a
-    /// range or *, seats of other runs come last.
+    /// core:3, l3:0, numa:1, package:0; l3:* is one seat for each L3 cache.
+    ///
+    /// Among the members of a range or *, seats that other runs have come last.
     #[arg(short = 'c', long, value_name = "LIST")]
     pub cpus: Option<String>,
     /// Find seats while the program runs: observe it, try seats in alternating periods, and keep
