@@ -6,7 +6,7 @@
 //! process ends, however it ends. Containers with a sysfs of their own do not see each other.
 //!
 //! A folder opened for reading takes read locks only, which do not exclude each other. So each
-//! CPU has [`PLACES`] bytes, one for each run that sits there, and a run looks and takes under a
+//! CPU has `PLACES` bytes, one for each run that sits there, and a run looks and takes under a
 //! lock on the folder as a whole (flock(2)).
 
 use crate::{CpuSet, Root};

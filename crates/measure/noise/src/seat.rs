@@ -144,9 +144,10 @@ mod tests {
             matches!(told, Error::Cpu(seatmap_os::CpuError::Absent { cpu: 500_000, .. })),
             "{told}"
         );
-        let nowhere = PathBuf::from("/nonexistent/tasks");
+        // Below a file there is no folder, whoever made which folders on this computer.
+        let nowhere = PathBuf::from("/proc/version/tasks");
         let told = aside(|| take(0, &[nowhere])).unwrap_err().to_string();
-        assert_eq!(told, "the meter of CPU 0 could not enter /nonexistent/tasks");
+        assert_eq!(told, "the meter of CPU 0 could not enter /proc/version/tasks");
     }
 
     #[test]

@@ -23,7 +23,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     };
     let [seconds, seed] = numbers()?[..] else { return Err("SECONDS SEED expected".into()) };
     let sizes: Vec<usize> = numbers()?.into_iter().map(|size| size as usize).collect();
-    let groups = SlotGroups::uniform(&sizes, &numbers()?).ok_or("no groups of these sizes and distances")?;
+    let groups =
+        SlotGroups::uniform(&sizes, &numbers()?).ok_or("no groups of these sizes and distances")?;
     let mut edges = Vec::new();
     while let [a, b, weight] = numbers()?[..] {
         edges.push((a as usize, b as usize, weight));

@@ -1,5 +1,5 @@
 //! Decides which thread sits where, from the events of threads. Only the seats of other runs are
-//! asked from the kernel ([`Leases`]).
+//! asked from the kernel (`Leases`).
 //!
 //! | event | decision |
 //! |---|---|
