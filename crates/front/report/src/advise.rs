@@ -258,7 +258,7 @@ fn at_most(most: &MostGain) -> String {
         100.0.. => "more than its whole time: they overlap, and only a trial tells".to_owned(),
         percent => {
             let percent = figure(percent, if percent < 10.0 { 2 } else { 0 });
-            format!("{percent} % of its time, where the CPUs are free")
+            format!("{percent} % of its time, by the costs that were measured")
         }
     };
     format!(
@@ -395,7 +395,7 @@ fn better(seats: &TriedSeats, evidence: &Evidence) -> String {
     let saved_percent = 100.0 * percent / (100.0 + percent);
     let most = evidence.most_gain.as_ref().map_or(f64::INFINITY, |most| most.percent);
     let beyond = if saved_percent > most {
-        "; that is more than messages cost on free CPUs: here a woken thread waits for its CPU"
+        ": its messages cost more than when that was measured"
     } else {
         ""
     };
