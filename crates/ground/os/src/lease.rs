@@ -257,7 +257,11 @@ mod tests {
         assert_eq!(taken, [0, 1, 2, 0, 1, 2, 0]);
         // One that has ended leaves no hole in which the next takes those behind it for none.
         runs.remove(0);
-        assert_eq!(take(&mut runs[0], &sets(&["1", "0", "2"])), 0, "its own is no other's");
+        assert_eq!(
+            take(&mut runs[0], &sets(&["1", "0", "2"])),
+            0,
+            "a run does not count its own lease"
+        );
         let mut last = CpuLeases::new(&root);
         assert_eq!(take(&mut last, &seats), 0, "each has two now");
         runs.clear();

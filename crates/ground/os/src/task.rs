@@ -300,8 +300,14 @@ fn is_there(path: String) -> bool {
 /// began (`/proc/PID/schedstat`, sched-stats.rst); `None` where the kernel does not count it.
 #[must_use]
 pub fn waited_ns(tid: Tid) -> Option<u64> {
-    let counts = fs::read_to_string(format!("/proc/{tid}/task/{tid}/schedstat")).ok()?;
-    counts.split_ascii_whitespace().nth(1)?.parse().ok()
+    times(tid)?.wait_ns
+}
+
+/// The time that a thread ran, and waited for a CPU, since it began (`/proc/PID/schedstat`,
+/// sched-stats.rst); `None` where the kernel does not count it, or the thread has gone.
+#[must_use]
+pub fn times(tid: Tid) -> Option<crate::sched::Times> {
+    crate::sched::Times::parse(&fs::read(format!("/proc/{tid}/task/{tid}/schedstat")).ok()?)
 }
 
 /// Whether a thread waits in the kernel for a disk or another device, in the state `D`

@@ -144,7 +144,7 @@ mod tests {
             matches!(told, Error::Cpu(seatmap_os::CpuError::Absent { cpu: 500_000, .. })),
             "{told}"
         );
-        // Below a file there is no folder, whoever made which folders on this computer.
+        // A file has no files below it, on any computer.
         let nowhere = PathBuf::from("/proc/version/tasks");
         let told = aside(|| take(0, &[nowhere])).unwrap_err().to_string();
         assert_eq!(told, "the meter of CPU 0 could not enter /proc/version/tasks");

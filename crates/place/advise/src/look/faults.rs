@@ -30,6 +30,9 @@ fn for_one_program(finding: Finding, pids: &[Tid]) -> Finding {
             "'{command}' lifts that for all real-time threads there, and one that never waits can \
              then stop everything else: its owner decides"
         ),
+        Some(RemedyKind::MoveInterrupt) => {
+            format!("'{command}' moves an interrupt of the whole computer: its owner decides")
+        }
         _ if changes_others(command, pids) => format!(
             "another program decides here: '{command}' changes that one, which is for its owner to \
              say"
@@ -43,15 +46,20 @@ fn for_one_program(finding: Finding, pids: &[Tid]) -> Finding {
 fn changes_others(command: &str, pids: &[Tid]) -> bool {
     command.split("; ").any(|part| {
         let words: Vec<&str> = part.split(' ').collect();
-        let target = match words[..] {
-            ["taskset", _, _, target] | ["kill", _, target] | ["migratepages", target, ..] => {
-                target
+        let targets = match words[..] {
+            ["taskset", _, _, target] | ["kill", _, target] | ["chrt", _, _, _, target] => {
+                vec![target]
             }
-            ["chrt", _, _, _, target] => target,
+            ["migratepages", target, ..] => vec![target],
+            ["seatmap", "run", ..] => {
+                words.windows(2).filter(|pair| pair[0] == "--pid").map(|pair| pair[1]).collect()
+            }
             _ => return false,
         };
-        target.parse().is_ok_and(|tid: Tid| {
-            !pids.iter().any(|pid| *pid == tid || task::is_thread_of(tid, *pid))
+        targets.into_iter().any(|target| {
+            target.parse().is_ok_and(|tid: Tid| {
+                !pids.iter().any(|pid| *pid == tid || task::is_thread_of(tid, *pid))
+            })
         })
     })
 }
@@ -63,7 +71,13 @@ mod tests {
     #[test]
     fn commands_that_change_others_are_told_from_its_own() {
         let own = Tid::try_from(std::process::id()).unwrap();
-        for other in ["taskset -acp 1 1", "chrt --other -p 0 1", "kill -CONT 1"] {
+        for other in [
+            "taskset -acp 1 1",
+            "chrt --other -p 0 1",
+            "kill -CONT 1",
+            "migratepages 1 0 1",
+            "seatmap run --cpus 0,1 --pid 1",
+        ] {
             assert!(changes_others(other, &[own]), "{other}");
             assert!(changes_others(&format!("taskset -cp 0 {own}; {other}"), &[own]), "{other}");
         }

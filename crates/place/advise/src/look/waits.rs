@@ -4,8 +4,8 @@
 //! for nothing then, however crowded its CPUs were.
 
 use crate::evidence::BUSY_PERCENT;
-use seatmap_os::Tid;
 use seatmap_os::sched::Times;
+use seatmap_os::{Tid, task};
 use std::collections::BTreeMap;
 
 /// The most threads that are followed: each costs a file at every reading.
@@ -30,8 +30,7 @@ impl Waits {
     /// Reads the times of these threads.
     pub fn read(&mut self, tids: impl Iterator<Item = Tid>) {
         for tid in tids.take(MOST_THREADS) {
-            let counts = std::fs::read(format!("/proc/{tid}/schedstat")).unwrap_or_default();
-            if let Some(now) = Times::parse(&counts) {
+            if let Some(now) = task::times(tid) {
                 self.threads.entry(tid).or_insert((now, now)).1 = now;
             }
         }
