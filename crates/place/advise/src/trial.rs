@@ -13,7 +13,7 @@ use seatmap_live::event::Verdict as Judgement;
 use seatmap_live::guard::Guard;
 use seatmap_live::masks::Masks;
 use seatmap_observe::End;
-use seatmap_os::cpu_time::CpuTimes;
+use seatmap_os::busy::BusyCount;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::{CpuSet, Tid, task};
 use seatmap_statistics::{Xoshiro, signed_rank};
@@ -293,7 +293,7 @@ impl Trial<'_> {
             return Ok(Err(end));
         }
         let cpus = Cpus::read();
-        let before = cpu_times();
+        let before = BusyCount::now();
         work.begin_period(&mut || (self.stop)());
         if let Some(end) = self.pass(PERIOD.mul_f64(1.0 - SETTLING), work, guard, masks)? {
             return Ok(Err(end));
@@ -338,16 +338,16 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// What others had of the CPUs since then, where the program used `own` CPUs.
-    fn others(&self, before: &CpuTimes, own: f64) -> Others {
-        let now = cpu_times();
-        let shares: Vec<_> = self.cpus.iter().filter_map(|cpu| now.since(before, cpu)).collect();
-        let count = self.cpus.len().max(1) as f64;
-        let busy: f64 = shares.iter().map(|shares| shares.busy_percent / 100.0).sum();
-        let stolen: f64 = shares.iter().map(|shares| shares.steal_percent / 100.0).sum();
+    /// What others had of the CPUs since then, where the program used `own` CPUs. Where the kernel
+    /// does not count them, nobody is seen.
+    fn others(&self, before: &BusyCount, own: f64) -> Others {
+        let Some(time) = BusyCount::now().since(before, self.cpus) else {
+            return Others::default();
+        };
+        let own_share = own / self.cpus.len().max(1) as f64;
         Others {
-            neighbours: ((busy - own) / count).clamp(0.0, 1.0),
-            host: (stolen / count).clamp(0.0, 1.0),
+            neighbours: (time.busy_s / time.all_s - own_share).clamp(0.0, 1.0),
+            host: (time.stolen_s / time.all_s).clamp(0.0, 1.0),
         }
     }
 
@@ -388,11 +388,6 @@ fn has_work(rounds: &[Vec<Option<Period>>]) -> bool {
 /// The logarithm of the work a second in an arm's period.
 fn log_rate(periods: &[Period], arm: usize) -> f64 {
     periods[arm].rate.ln()
-}
-
-/// The counts of the CPUs' time; none where they cannot be read, and no neighbour is seen then.
-fn cpu_times() -> CpuTimes {
-    CpuTimes::parse(&std::fs::read("/proc/stat").unwrap_or_default())
 }
 
 /// Whether others had as much of the CPUs in all periods of a round.
