@@ -15,8 +15,8 @@ pub const HARDLY_RUNS_PERCENT: f64 = 5.0;
 /// The share of a program's CPUs that others must have to be the cause, in percent.
 pub const NEIGHBOURS_PERCENT: f64 = 15.0;
 
-/// The share of a program's CPUs, in percent, whose loss to the computer's host is the answer whatever
-/// seats would do. Below it a trial tells.
+/// The share of a program's CPUs, in percent, whose loss to the computer's host is the answer
+/// whatever seats would do. Below it a trial tells.
 pub const STEAL_DECIDES_PERCENT: f64 = 50.0;
 
 /// The share of the time in which its busy threads could run that they must have waited for a CPU,

@@ -39,8 +39,8 @@ const CONFIDENCE: f64 = 0.99;
 /// The least gain that is advised, in percent. Below it the trouble is greater.
 const LEAST_GAIN_PERCENT: f64 = 2.0;
 
-/// A round is void where what others had of the program's CPUs in its periods, other programs or the
-/// computer's host, differed by more than this share of them.
+/// A round is void where other programs, or the computer's host, had more of the program's CPUs in
+/// one of its periods than in another one, by more than this share of them.
 const MOST_OTHERS_DIFFER: f64 = 0.15;
 
 /// A trial ends after this many rounds without any work that can be read.
@@ -188,7 +188,7 @@ fn percent(log: f64) -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Period {
     rate: f64,
-    /// What others had of the CPUs.
+    /// The part of the CPUs that others had.
     others: Others,
 }
 
@@ -338,8 +338,8 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// What others had of the CPUs since then, where the program used `own` CPUs. Where the kernel
-    /// does not count them, nobody is seen.
+    /// The part of the CPUs that others had since then, where the program used `own` CPUs. Where the
+    /// kernel does not count them, nobody is seen.
     fn others(&self, before: &BusyCount, own: f64) -> Others {
         let Some(time) = BusyCount::now().since(before, self.cpus) else {
             return Others::default();

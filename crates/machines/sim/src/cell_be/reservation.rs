@@ -155,7 +155,8 @@ impl AtomicUnits {
     }
 
     /// Gives a unit's command for a line its place in the order of commands: a later store breaks
-    /// its reservation. Returns the SPE whose cache supplies the line; `None` if memory supplies it.
+    /// its reservation. Returns the SPE whose cache supplies the line; `None` if memory supplies
+    /// it.
     ///
     /// A line that is in any atomic unit comes from there and not from memory (D. Calver, "PS3 Cell
     /// chip: SPEs each have atomic cache", 2007). Which of several sharers supplies it is not
