@@ -8,6 +8,7 @@ mod cellule;
 mod conformance;
 mod examples;
 mod intrinsics;
+mod nested;
 mod pages;
 mod public;
 mod sdk;
