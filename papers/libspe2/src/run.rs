@@ -5,7 +5,7 @@ use crate::callback;
 use crate::context::context;
 use crate::handle::{ContextHandle, OneContext};
 use crate::types::{StopInfo, reason};
-use seatmap_spe::run::Stop;
+use seatmap_spe::run::{Arguments, Stop};
 use seatmap_spe::{Ended, Entry};
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -39,7 +39,8 @@ pub unsafe extern "C" fn spe_context_run(
     number(|| {
         // SAFETY: C's promise.
         let one = unsafe { context(spe) }?;
-        if entry.is_null() || flags & !(RUN_USER_REGS | NO_CALLBACKS) != 0 {
+        // As in libspe2, flags that it does not know mean nothing.
+        if entry.is_null() {
             return Err(Errno(libc::EINVAL));
         }
         // SAFETY: C's promise.
@@ -59,30 +60,32 @@ pub unsafe extern "C" fn spe_context_run(
     })
 }
 
-/// The arguments of the program's `main`: its context, `argp` and `envp`; or the first half of each
-/// register.
+/// The arguments of the program's `main`: its context, `argp` and `envp`; or the registers as the
+/// caller has them.
 unsafe fn arguments(
     spe: *mut ContextHandle,
     flags: u32,
     argp: *mut c_void,
     envp: *mut c_void,
-) -> Result<[u64; 3], Errno> {
+) -> Result<Arguments, Errno> {
     if flags & RUN_USER_REGS == 0 {
-        return Ok([spe as u64, argp as u64, envp as u64]);
+        return Ok([spe as u64, argp as u64, envp as u64].into());
     }
     if argp.is_null() {
         return Err(Errno(libc::EINVAL));
     }
     // SAFETY: C's promise: 48 bytes.
     let registers = unsafe { argp.cast::<[u64; 6]>().read_unaligned() };
-    Ok([registers[0], registers[2], registers[4]])
+    // SAFETY: as above.
+    let words = unsafe { argp.cast::<[[u32; 4]; 3]>().read_unaligned() };
+    Ok(Arguments { numbers: [registers[0], registers[2], registers[4]], words })
 }
 
 /// Runs, answering calls of the program, until it stops for another reason. True: an answer failed.
 fn run(
     one: &OneContext,
     begin: Entry,
-    arguments: [u64; 3],
+    arguments: Arguments,
     answers: bool,
 ) -> Result<(Ended, bool), Errno> {
     let mut ended = one.spe.run(begin, arguments)?;

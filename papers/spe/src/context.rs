@@ -15,7 +15,7 @@ use crate::simulated::channels::SIMULATED;
 use crate::simulated::ppe::Seat;
 use crate::simulated::{Machine, machine};
 use crate::state::SpeState;
-use crate::stop::{Ended, Entry, Pause, Resumable, Stop, Turned};
+use crate::stop::{Arguments, Ended, Entry, Pause, Resumable, Stop, Turned};
 use crate::store::Store;
 use crate::style::Style;
 use crate::transfer::{Rule, Transfer};
@@ -339,7 +339,12 @@ impl Context {
     ///
     /// # Errors
     /// [`SpeError::Running`], [`SpeError::Closed`], [`SpeError::NoProgram`], [`SpeError::Thread`].
-    pub fn run(self: &Arc<Self>, entry: Entry, arguments: [u64; 3]) -> Result<Ended, SpeError> {
+    pub fn run(
+        self: &Arc<Self>,
+        entry: Entry,
+        arguments: impl Into<Arguments>,
+    ) -> Result<Ended, SpeError> {
+        let arguments = arguments.into();
         self.hold(|runner| {
             // SAFETY: held, and borrowed for this call only.
             let is_fresh = unsafe { &mut *runner }.prepare(&self.state, entry, arguments)?;

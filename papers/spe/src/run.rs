@@ -7,7 +7,7 @@ use crate::simulated::spu::Count;
 use crate::simulated::{compute, spin};
 use crate::spu::SpuState;
 use crate::state::SpeState;
-pub use crate::stop::{Ended, Entry, Pause, Stop, Turned};
+pub use crate::stop::{Arguments, Ended, Entry, Pause, Stop, Turned};
 use crate::store::Store;
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult};
@@ -37,8 +37,9 @@ unsafe impl Stack for StoreStack {
 }
 
 type Program = Coroutine<(), Pause, Stop, StoreStack>;
-/// The start of a program in an image's runtime: three arguments, as `main` takes them.
-type Start = unsafe extern "C" fn(u64, u64, u64);
+/// The start of a program in an image's runtime: three arguments as `main` takes them, and where
+/// they lie as vectors.
+type Start = unsafe extern "C" fn(u64, u64, u64, *const [u32; 4]);
 
 /// A program in a store, and how far it came.
 pub struct Runner {
@@ -91,7 +92,7 @@ impl Runner {
         &mut self,
         spe: &SpeState,
         entry: Entry,
-        arguments: [u64; 3],
+        arguments: Arguments,
     ) -> Result<bool, SpeError> {
         let loaded = self.loaded.ok_or(SpeError::NoProgram(spe.number()))?;
         if entry == Entry::Resume && self.program.is_some() {
@@ -114,9 +115,10 @@ impl Runner {
             // SAFETY: the state outlives the program, and only the program's thread touches it now.
             unsafe { (*spu).yielder = yielder };
             // SAFETY: the loader placed the runtime's start function there.
-            unsafe {
-                std::mem::transmute::<usize, Start>(start)(arguments[0], arguments[1], arguments[2])
-            };
+            let start = unsafe { std::mem::transmute::<usize, Start>(start) };
+            let Arguments { numbers: [first, second, third], words } = arguments;
+            // SAFETY: as above; the vectors lie on the program's own stack.
+            unsafe { start(first, second, third, words.as_ptr()) };
             Stop::Code(0x2000)
         }));
         Ok(true)

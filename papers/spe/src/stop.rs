@@ -12,6 +12,23 @@ pub enum Entry {
     Resume,
 }
 
+/// What a program finds in its first three registers: the arguments of its `main`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arguments {
+    /// As numbers, for a `main` that has numbers and pointers.
+    pub numbers: [u64; 3],
+    /// As the four words of each register, for a `main` that has vectors.
+    pub words: [[u32; 4]; 3],
+}
+
+impl From<[u64; 3]> for Arguments {
+    /// A number lies in a register's first two words, the upper half first.
+    fn from(numbers: [u64; 3]) -> Self {
+        let words = numbers.map(|number| [(number >> 32) as u32, number as u32, 0, 0]);
+        Arguments { numbers, words }
+    }
+}
+
 /// Why a program gave its thread back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {

@@ -51,6 +51,21 @@ fn events_and_the_decrementer() {
 }
 
 #[test]
+fn waits_for_room_find_some() {
+    passes("room");
+}
+
+#[test]
+fn a_main_may_have_vectors() {
+    passes("registers");
+}
+
+#[test]
+fn memory_that_a_program_maps_lies_below_4_gib() {
+    passes("addresses");
+}
+
+#[test]
 fn a_wait_for_a_program_that_nobody_can_run_fails() {
     let Some(tool) = Tool::new() else { return };
     let source = tool.source("tests/programs/alone.c");

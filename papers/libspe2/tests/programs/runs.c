@@ -155,7 +155,8 @@ int main(int argc, char **argv)
     FAILS(spe_program_load(spe, NULL), EINVAL);
     FAILS(spe_program_load(NULL, &work), ESRCH);
     CHECK(spe_program_load(spe, &work) == 0);
-    FAILS(run(spe, &entry, 4, 0, &info), EINVAL);
+    CHECK(run(spe, &entry, 4, EXIT_5, &info) == 0 && spe_stop_info_read(spe, &info) == 0);
+    entry = SPE_DEFAULT_ENTRY;
     CHECK(run(spe, &entry, 0, EXIT_5, &info) == 0 && info.result.spe_exit_code == 5);
     unsigned long long registers[6] = {0, 0, EXIT_5, 0, 3, 0};
     entry = SPE_DEFAULT_ENTRY;
