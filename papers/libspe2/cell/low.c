@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -153,6 +154,22 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, v
     if (result != 0)
         free(held), munmap(stack, STACK_BYTES / 8);
     return result;
+}
+
+/* The program's handlers for faults: the library has its own, which pass on what is not an SPU program's. */
+int seatmap_spe_disposition(int signal, const struct sigaction *new, struct sigaction *old);
+int __real_sigaction(int signal, const struct sigaction *new, struct sigaction *old);
+void (*__real_signal(int signal, void (*handler)(int)))(int);
+
+int __wrap_sigaction(int signal, const struct sigaction *new, struct sigaction *old)
+{
+    return seatmap_spe_disposition(signal, new, old) ? 0 : __real_sigaction(signal, new, old);
+}
+
+void (*__wrap_signal(int signal, void (*handler)(int)))(int)
+{
+    struct sigaction new = {.sa_handler = handler}, old;
+    return seatmap_spe_disposition(signal, &new, &old) ? old.sa_handler : __real_signal(signal, handler);
 }
 
 /* The time base for 'mftb' in assembler: keeps every register that C code may have in use, and leaves the ticks on the

@@ -6,6 +6,7 @@ use crate::context::context;
 use crate::handle::{ContextHandle, OneContext};
 use crate::types::{StopInfo, reason};
 use seatmap_spe::run::{Arguments, Stop};
+use seatmap_spe::stop::FaultKind;
 use seatmap_spe::{Ended, Entry};
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -15,9 +16,11 @@ const DEFAULT_ENTRY: u32 = u32::MAX;
 const RUN_USER_REGS: u32 = 1;
 /// Calls for the PPE are stops like others.
 const NO_CALLBACKS: u32 = 2;
-/// Bits of the SPU's status: stopped by a stop instruction, halted, an invalid channel (CBEA).
+/// Bits of the SPU's status: stopped by a stop instruction, halted, an invalid instruction, an
+/// invalid channel (CBEA).
 const STATUS_STOPPED: i32 = 0x2;
 const STATUS_HALTED: i32 = 0x4;
+const STATUS_INVALID_INSTRUCTION: i32 = 0x20;
 const STATUS_INVALID_CHANNEL: i32 = 0x40;
 
 /// A run's end, as C is told it: the structure, and what the call returns or sets.
@@ -124,7 +127,19 @@ fn tell(ended: &Ended) -> StopReport {
             complain(fault);
             report(reason::RUNTIME_EXCEPTION, fault.rule.exception(), 0, Err(Errno(libc::EIO)))
         }
+        Stop::Fault(fault) => {
+            eprintln!("libspe2: {fault}");
+            error(fault_status(fault.kind))
+        }
         Stop::Defect => report(reason::RUNTIME_FATAL, libc::EFAULT, 0, Err(Errno(libc::EFAULT))),
+    }
+}
+
+/// The status of a program that an instruction stopped: only those that do not exist have a bit.
+fn fault_status(kind: FaultKind) -> i32 {
+    match kind {
+        FaultKind::Instruction | FaultKind::Jump => STATUS_INVALID_INSTRUCTION,
+        FaultKind::Access | FaultKind::Arithmetic | FaultKind::Stack => STATUS_HALTED,
     }
 }
 
@@ -176,6 +191,10 @@ fn quiet(ended: &Ended) -> StopInfo {
             structure(reason::RUNTIME_ERROR, STATUS_HALTED, STATUS_HALTED)
         }
         Stop::Transfer(fault) => structure(reason::RUNTIME_EXCEPTION, fault.rule.exception(), 0),
+        Stop::Fault(fault) => {
+            let status = fault_status(fault.kind);
+            structure(reason::RUNTIME_ERROR, status, status)
+        }
         Stop::Defect => structure(reason::RUNTIME_FATAL, libc::EFAULT, 0),
     }
 }

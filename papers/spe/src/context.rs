@@ -1,8 +1,8 @@
 //! An SPE, as programs on the PPE see it.
 
 use crate::channel::spu_event;
-use crate::crowd;
 use crate::error::SpeError;
+use crate::faults;
 use crate::hooks::HOST;
 use crate::image::Image;
 use crate::mailbox::{Mailbox, Mailboxes};
@@ -17,6 +17,7 @@ use crate::simulated::{Machine, machine};
 use crate::state::SpeState;
 use crate::stop::{Arguments, Ended, Entry, Pause, Resumable, Stop, Turned};
 use crate::store::Store;
+use crate::stuck::{self, Wait, Waiter};
 use crate::style::Style;
 use crate::transfer::{Rule, Transfer};
 use seatmap_sim::cell_be::session::{Count, Outbound, Session, TagCondition, Turn};
@@ -64,6 +65,7 @@ impl Context {
     pub fn new(options: ContextOptions) -> Result<Arc<Self>, SpeError> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let machine = machine()?;
+        faults::prepare();
         let store = Store::new()?;
         let area = Area::new().map_err(SpeError::Store)?;
         let mailboxes = Mailboxes::new(Style::chosen()?).map_err(SpeError::Store)?;
@@ -163,11 +165,12 @@ impl Context {
     #[must_use]
     pub fn repeat(&self, mailbox: Mailbox, mut step: impl FnMut() -> bool) -> bool {
         let Some(seat) = &self.simulated else {
-            return self
-                .state
-                .notify()
-                .wait_for_others(crowd::is_alone, || step().then_some(()))
-                .is_some();
+            let wait = match mailbox {
+                Mailbox::In => Wait::Room(self.number()),
+                _ => Wait::MessageOf(self.number()),
+            };
+            let look = || step().then_some(());
+            return self.state.notify().wait_for_others((Waiter::Thread, wait), look).is_some();
         };
         let what = match mailbox {
             Mailbox::In => Count::InboundRoom,
@@ -345,6 +348,7 @@ impl Context {
         arguments: impl Into<Arguments>,
     ) -> Result<Ended, SpeError> {
         let arguments = arguments.into();
+        self.state.set_caller(stuck::own_thread());
         self.hold(|runner| {
             // SAFETY: held, and borrowed for this call only.
             let is_fresh = unsafe { &mut *runner }.prepare(&self.state, entry, arguments)?;

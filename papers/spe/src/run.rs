@@ -1,6 +1,7 @@
 //! One run of a program: how it starts, stops and is resumed.
 
 use crate::error::SpeError;
+use crate::faults::{self, Place};
 use crate::hooks::Hooks;
 use crate::image::{Image, Loaded};
 use crate::simulated::spu::Count;
@@ -9,11 +10,13 @@ use crate::spu::SpuState;
 use crate::state::SpeState;
 pub use crate::stop::{Arguments, Ended, Entry, Pause, Stop, Turned};
 use crate::store::Store;
+use crate::symbols::Symbols;
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult};
 use seatmap_sim::cell_be::session::{Session, Turn};
 use std::cell::UnsafeCell;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 /// Bytes at the store's end that the stack leaves free, as the ABI of SPUs does.
 const TOP_BYTES: usize = 64;
@@ -45,6 +48,7 @@ type Start = unsafe extern "C" fn(u64, u64, u64, *const [u32; 4]);
 pub struct Runner {
     spu: Box<UnsafeCell<SpuState>>,
     loaded: Option<Loaded>,
+    symbols: Arc<Symbols>,
     program: Option<Program>,
 }
 
@@ -58,7 +62,8 @@ impl Runner {
     /// The runner of a context without a program.
     #[must_use]
     pub fn new(spe: *const SpeState) -> Self {
-        Runner { spu: Box::new(UnsafeCell::new(SpuState::new(spe))), loaded: None, program: None }
+        let spu = Box::new(UnsafeCell::new(SpuState::new(spe)));
+        Runner { spu, loaded: None, symbols: Arc::default(), program: None }
     }
 
     /// Puts a program into the store, which reaches its machine through `hooks`.
@@ -76,6 +81,7 @@ impl Runner {
         let loaded =
             image.load(store, [std::ptr::from_ref(hooks) as u64, self.spu.get() as u64])?;
         self.loaded = Some(loaded);
+        self.symbols = image.symbols();
         // SAFETY: no program runs, so nobody else touches the state.
         let spu = unsafe { &mut *self.spu.get() };
         *spu = SpuState::new(spu.spe);
@@ -126,15 +132,32 @@ impl Runner {
 
     /// Runs the program on this thread until it stops.
     pub fn resume(&mut self) -> Pause {
+        let place = self.place();
         let Some(program) = &mut self.program else { return Pause::Stop(Stop::Defect) };
-        let pause = match program.resume(()) {
+        let mut pause = match faults::running(&place, || program.resume(())) {
             CoroutineResult::Yield(pause) => pause,
             CoroutineResult::Return(stop) => Pause::Stop(stop),
         };
+        if let Pause::Stop(Stop::Fault(fault)) = &mut pause {
+            fault.place = self.symbols.place(fault.at, place.base, place.bytes);
+        }
         if matches!(&pause, Pause::Stop(stop) if !stop.goes_on()) {
             self.end();
         }
         pause
+    }
+
+    fn place(&self) -> Place {
+        let spu = self.spu.get();
+        // SAFETY: no program runs, so nobody else touches the state.
+        let store = unsafe { (*spu).spe().store() };
+        Place {
+            spu,
+            base: store.base() as u64,
+            effective: store.effective() as u64,
+            bytes: store.bytes() as u64,
+            end: self.loaded.map_or(0, |loaded| loaded.end as u64),
+        }
     }
 
     /// Gives the program its turn on the simulated Cell, and lets it run to its next call or stop.
