@@ -19,7 +19,20 @@ template <class A, class B, bool is_signed> struct __vec_pair {
 template <class A, class B> struct __vec_pair<A, B, false> {
     typedef typename __spu_kind<A>::T T;
 };
-template <class A, class B> struct __vec_result : __vec_pair<A, B, (typename __spu_kind<B>::E)(-1) < 0> {};
+template <class E> struct __vec_is_signed {
+    enum { value = 0 };
+};
+#define __VEC_IS_SIGNED(E)                \
+    template <> struct __vec_is_signed<E> { \
+        enum { value = 1 };               \
+    };
+__VEC_IS_SIGNED(signed char)
+__VEC_IS_SIGNED(short)
+__VEC_IS_SIGNED(int)
+__VEC_IS_SIGNED(float)
+#undef __VEC_IS_SIGNED
+template <class A, class B>
+struct __vec_result : __vec_pair<A, B, __vec_is_signed<typename __spu_kind<B>::E>::value> {};
 template <class A, class B> typename __vec_result<A, B>::T __vec_main(A, B);
 #define __VEC_T(a, b) __typeof__(__vec_main(a, b))
 #define __VEC_RESULT typename __vec_result<A, B>::T
