@@ -169,8 +169,11 @@ impl Context {
                 Mailbox::In => Wait::Room(self.number()),
                 _ => Wait::MessageOf(self.number()),
             };
-            let look = || step().then_some(());
-            return self.state.notify().wait_for_others((Waiter::Thread, wait), look).is_some();
+            let found = self
+                .state
+                .notify()
+                .wait_for_others((Waiter::Thread, wait), || step().then_some(()));
+            return found.is_some();
         };
         let what = match mailbox {
             Mailbox::In => Count::InboundRoom,

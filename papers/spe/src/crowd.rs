@@ -51,8 +51,10 @@ pub(crate) static SERVING: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether all threads of this process wait: `programs` of the programs that run, `threads` of the
 /// PPE for something that another one does, `joins` for the end of one. The others serve a context,
-/// or wait for the end of its program. False where the kernel does not say, and while another thread
-/// than the calling one runs: it may have been woken just now.
+/// or wait for the end of its program.
+///
+/// False where the kernel does not say, and while another thread than the calling one runs: it may
+/// have been woken just now.
 #[must_use]
 pub fn all_wait(programs: usize, threads: usize, joins: usize) -> bool {
     let running = RUNNING.load(Ordering::Acquire);

@@ -65,13 +65,9 @@ impl Image {
     /// # Errors
     /// [`SpeError::File`], [`SpeError::Image`].
     pub fn open(name: &str) -> Result<Self, SpeError> {
-        let unreadable = |source| SpeError::File { name: name.to_owned(), source };
-        let mode = std::fs::metadata(name).map_err(unreadable)?.permissions().mode();
-        // As libspe2, which takes no other files.
-        if mode & 0o111 == 0 {
-            return Err(unreadable(io::Error::from_raw_os_error(libc::EACCES)));
-        }
-        Image::new(std::fs::read(name).map_err(unreadable)?)
+        let file =
+            executable(name).map_err(|source| SpeError::File { name: name.to_owned(), source })?;
+        Image::new(file)
     }
 
     /// A program that is in memory.
@@ -228,6 +224,14 @@ impl Image {
         let range = text.map(|segment| (segment.address, segment.address + segment.memory_bytes));
         range.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0, 0))
     }
+}
+
+/// The bytes of a file. As libspe2, which takes no others, it must be executable.
+fn executable(name: &str) -> io::Result<Vec<u8>> {
+    if std::fs::metadata(name)?.permissions().mode() & 0o111 == 0 {
+        return Err(io::Error::from_raw_os_error(libc::EACCES));
+    }
+    std::fs::read(name)
 }
 
 fn end_of_headers(header: &Bytes) -> Option<usize> {

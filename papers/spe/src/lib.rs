@@ -25,7 +25,8 @@
 //! | | [`mod@unit`] | DMA between a store and memory or registers |
 //! | | [`faults`], `operand` | what an instruction does that this computer cannot |
 //! | an SPE's parts | [`state`] | the state that a program shares with others |
-//! | | [`image`], [`dynamic`], [`symbols`] | a program, checked and loaded; its links; its functions' names |
+//! | | [`image`], [`dynamic`] | a program, checked and loaded; its links |
+//! | | [`symbols`] | the names of its functions |
 //! | | [`store`], [`mailbox`] | the local store; mailboxes |
 //! | | [`notify`], [`crowd`] | threads that wait; how long they look before they sleep |
 //! | | [`stuck`] | waits that never end: who waits for whom |

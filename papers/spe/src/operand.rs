@@ -85,20 +85,20 @@ impl Operand {
     /// few bytes behind.
     #[must_use]
     pub fn address(&self, registers: &[i64; 23], known: Option<u64>) -> Option<u64> {
-        let value = |register: u8| registers[PLACES[usize::from(register & 15)] as usize];
         match *self {
             Operand::Sum { base, index, displacement, .. } => {
                 let index = index.map_or(0, |(register, factor)| {
-                    value(register).wrapping_mul(i64::from(factor))
+                    value(registers, register).wrapping_mul(i64::from(factor))
                 });
-                let sum = base.map_or(0, value).wrapping_add(index).wrapping_add(displacement);
+                let base = base.map_or(0, |register| value(registers, register));
+                let sum = base.wrapping_add(index).wrapping_add(displacement);
                 Some(sum as u64)
             }
             Operand::NextInstruction { displacement, next, .. } => {
                 let at = registers[libc::REG_RIP as usize];
                 Some(known.unwrap_or((at + next as i64).wrapping_add(displacement) as u64))
             }
-            Operand::Text { register, .. } => Some(value(register) as u64),
+            Operand::Text { register, .. } => Some(value(registers, register) as u64),
         }
     }
 
@@ -145,6 +145,10 @@ impl Operand {
         let shorter = i64::try_from(end - form_at - 1).ok()?;
         Some((changed, PLACES[usize::from(register)] as usize, shorter))
     }
+}
+
+fn value(registers: &[i64; 23], register: u8) -> i64 {
+    registers[PLACES[usize::from(register & 15)] as usize]
 }
 
 /// The prefixes in front of an opcode.
@@ -307,17 +311,26 @@ mod tests {
 
     #[test]
     fn operands_are_known_by_their_bytes() {
-        // As objdump shows them.
-        let known: [(&[u8], (Option<u8>, Option<(u8, u8)>, i64)); 9] = [
-            (&[0x8b, 0x00], (Some(0), None, 0)), // mov (%rax),%eax
-            (&[0x45, 0x88, 0x4c, 0x24, 0xf8], (Some(12), None, -8)), // mov %r9b,-8(%r12)
-            (&[0x0f, 0xb7, 0x04, 0x4f], (Some(7), Some((1, 2)), 0)), // movzwl (%rdi,%rcx,2),%eax
-            (&[0x8b, 0x04, 0x25, 0, 0, 0, 0xf0], (None, None, -0x1000_0000)), // mov 0xf0000000,%eax
-            (&[0xc5, 0xfa, 0x6f, 0x06], (Some(6), None, 0)), // vmovdqu (%rsi),%xmm0
-            (&[0xc4, 0xc1, 0x7a, 0x7f, 0x04, 0x24], (Some(12), None, 0)), // vmovdqu %xmm0,(%r12)
-            (&[0xc4, 0xa2, 0x79, 0x18, 0x04, 0x90], (Some(0), Some((10, 4)), 0)), // vbroadcastss (%rax,%r10,4),%xmm0
-            (&[0x62, 0xf1, 0xfe, 0x28, 0x6f, 0x46, 0x01], (Some(6), None, 32)), // vmovdqu64 32(%rsi),%ymm0
-            (&[0x66, 0x0f, 0x7f, 0x85, 0, 1, 0, 0], (Some(5), None, 256)), // movdqa %xmm0,0x100(%rbp)
+        type Parts = (Option<u8>, Option<(u8, u8)>, i64);
+        let known: [(&[u8], Parts); 9] = [
+            // mov (%rax),%eax
+            (&[0x8b, 0x00], (Some(0), None, 0)),
+            // mov %r9b,-8(%r12)
+            (&[0x45, 0x88, 0x4c, 0x24, 0xf8], (Some(12), None, -8)),
+            // movzwl (%rdi,%rcx,2),%eax
+            (&[0x0f, 0xb7, 0x04, 0x4f], (Some(7), Some((1, 2)), 0)),
+            // mov 0xf0000000,%eax
+            (&[0x8b, 0x04, 0x25, 0, 0, 0, 0xf0], (None, None, -0x1000_0000)),
+            // vmovdqu (%rsi),%xmm0
+            (&[0xc5, 0xfa, 0x6f, 0x06], (Some(6), None, 0)),
+            // vmovdqu %xmm0,(%r12)
+            (&[0xc4, 0xc1, 0x7a, 0x7f, 0x04, 0x24], (Some(12), None, 0)),
+            // vbroadcastss (%rax,%r10,4),%xmm0
+            (&[0xc4, 0xa2, 0x79, 0x18, 0x04, 0x90], (Some(0), Some((10, 4)), 0)),
+            // vmovdqu64 32(%rsi),%ymm0
+            (&[0x62, 0xf1, 0xfe, 0x28, 0x6f, 0x46, 0x01], (Some(6), None, 32)),
+            // movdqa %xmm0,0x100(%rbp)
+            (&[0x66, 0x0f, 0x7f, 0x85, 0, 1, 0, 0], (Some(5), None, 256)),
         ];
         for (code, expected) in known {
             assert_eq!(sum(code), Some(expected), "{code:x?}");

@@ -83,8 +83,8 @@ impl Drop for Area {
     }
 }
 
-/// Loads a register's word, or stores one, at an address; `None` outside of all areas. Words without
-/// a register are 0, and a store to one is lost.
+/// Loads a register's word, or stores one, at an address; `None` outside of all areas. A word
+/// without a register is 0, and a store to one is lost.
 #[must_use]
 pub fn access(address: usize, store: Option<u32>) -> Option<u32> {
     let (registers, offset) = register(address as u64)?;

@@ -75,6 +75,12 @@ struct Entry {
     is_hopeless: bool,
 }
 
+impl Entry {
+    fn new(thread: u64, waiter: Waiter, wait: Wait) -> Self {
+        Entry { thread, waiter, wait, is_hopeless: false }
+    }
+}
+
 /// The waits, and the threads of the PPE.
 #[derive(Debug, Default)]
 struct Waits {
@@ -132,7 +138,7 @@ impl Noted {
         let mut waits = waits();
         waits.next += 1;
         let number = waits.next;
-        let entry = Entry { thread: own_thread(), waiter, wait, is_hopeless: false };
+        let entry = Entry::new(own_thread(), waiter, wait);
         waits.entries.insert(number, entry);
         Noted(number)
     }
@@ -215,10 +221,9 @@ mod tests {
         let mut waits = Waits::default();
         waits.threads.extend([(70, 1), (80, 2)]);
         waits.joins.insert(5, 70);
-        let entry = |thread, waiter, wait| Entry { thread, waiter, wait, is_hopeless: false };
         let program = Waiter::Program { context: 3, caller: 80 };
-        waits.entries.insert(1, entry(9, program, Wait::Signal(1)));
-        waits.entries.insert(2, entry(70, Waiter::Thread, Wait::Room(3)));
+        waits.entries.insert(1, Entry::new(9, program, Wait::Signal(1)));
+        waits.entries.insert(2, Entry::new(70, Waiter::Thread, Wait::Room(3)));
         let expected = [
             "PPE thread 0 waits for the end of PPE thread 1",
             "PPE thread 1 waits for room in the mailbox of SPE context 3",

@@ -43,16 +43,21 @@ impl Symbols {
 fn functions(file: Bytes) -> Option<Vec<(u64, String)>> {
     let sections = file.size(40)?;
     let count = usize::from(file.half(60)?);
-    let at = |number: usize| sections.checked_add(number.checked_mul(SECTION_BYTES)?);
     let table = (0..count)
-        .filter_map(at)
+        .filter_map(|number| section(sections, number))
         .find(|section| file.word(section.saturating_add(4)) == Some(SYMBOL_TABLE))?;
-    let names = file.size(at(file.word(table.checked_add(40)?)? as usize)?.checked_add(24)?)?;
+    let names_at = file.word(table.checked_add(40)?)? as usize;
+    let names = file.size(section(sections, names_at)?.checked_add(24)?)?;
     let first = file.size(table.checked_add(24)?)?;
     // A damaged header says billions.
     let symbols = file.size(table.checked_add(32)?)?.min(file.0.len()) / elf::SYMBOL_BYTES;
     let found = (0..symbols).filter_map(|number| function(file, first, names, number));
     Some(found.collect())
+}
+
+/// Where the header of a section lies.
+fn section(sections: usize, number: usize) -> Option<usize> {
+    sections.checked_add(number.checked_mul(SECTION_BYTES)?)
 }
 
 fn function(file: Bytes, first: usize, names: usize, number: usize) -> Option<(u64, String)> {

@@ -101,7 +101,8 @@ fn a_fault_of_the_ppe_is_its_own_handlers() {
                 extern spe_program_handle_t work;\n\
                 static void handler(int number) { _Exit(number); }\n\
                 int main(void) { spe_context_create(0, NULL); signal(SIGSEGV, handler);\n\
-                spe_context_destroy(spe_context_create(0, NULL)); return *(volatile int *)16 + !&work; }";
+                spe_context_destroy(spe_context_create(0, NULL));\n\
+                return *(volatile int *)16 + !&work; }";
     let ppu = tool.write("ppu.c", text);
     let ended = tool.execute(&tool.build(&spu, &ppu), &[]);
     assert_eq!(ended.status.code(), Some(11), "SIGSEGV");
