@@ -86,8 +86,10 @@ impl Entry {
 struct Waits {
     entries: BTreeMap<u64, Entry>,
     next: u64,
-    /// Threads in the order of their creation: the main one has the number 0.
+    /// Threads in the order of their creation: the main one has the number 0. An address that a
+    /// thread has left comes again.
     threads: BTreeMap<u64, u32>,
+    created: u32,
     /// Threads that wait for the end of another one.
     joins: BTreeMap<u64, u64>,
 }
@@ -96,6 +98,7 @@ static WAITS: Mutex<Waits> = Mutex::new(Waits {
     entries: BTreeMap::new(),
     next: 0,
     threads: BTreeMap::new(),
+    created: 0,
     joins: BTreeMap::new(),
 });
 
@@ -113,7 +116,8 @@ pub fn own_thread() -> u64 {
 /// A thread of the PPE was created.
 pub fn created(thread: u64) {
     let mut waits = waits();
-    let number = waits.threads.len() as u32 + 1;
+    waits.created += 1;
+    let number = waits.created;
     waits.threads.insert(thread, number);
 }
 
