@@ -17,7 +17,7 @@ use crate::simulated::{Machine, machine};
 use crate::state::SpeState;
 use crate::stop::{Arguments, Ended, Entry, Pause, Resumable, Stop, Turned};
 use crate::store::Store;
-use crate::stuck::{self, Wait, Waiter};
+use crate::stuck::{self, WaitReason, Waiter};
 use crate::style::Style;
 use crate::transfer::{Rule, Transfer};
 use seatmap_sim::cell_be::session::{Count, Outbound, Session, TagCondition, Turn};
@@ -166,8 +166,8 @@ impl Context {
     pub fn repeat(&self, mailbox: Mailbox, mut step: impl FnMut() -> bool) -> bool {
         let Some(seat) = &self.simulated else {
             let wait = match mailbox {
-                Mailbox::In => Wait::Room(self.number()),
-                _ => Wait::MessageOf(self.number()),
+                Mailbox::In => WaitReason::Room(self.number()),
+                _ => WaitReason::MessageOf(self.number()),
             };
             let found = self
                 .state

@@ -6,7 +6,7 @@ use crate::notify::Notify;
 use crate::simulated::machine::simulated;
 use crate::simulated::ppe::Seat;
 use crate::simulated::request::Driver;
-use crate::stuck::{Wait, Waiter};
+use crate::stuck::{WaitReason, Waiter};
 use seatmap_sim::cell_be::session::WatchedEvents;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -85,7 +85,7 @@ impl EventHandler {
         let look = || Some(self.happened(most)).filter(|found| !found.is_empty());
         let found = match deadline {
             Some(_) => self.bell.wait_until(deadline, look),
-            None => self.bell.wait_for_others((Waiter::Thread, Wait::Events), look),
+            None => self.bell.wait_for_others((Waiter::Thread, WaitReason::Events), look),
         };
         found.unwrap_or_default()
     }

@@ -13,7 +13,7 @@ mod machine;
 
 /// Where a program lies while it runs.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct ProgramPlace {
     /// The SPU that runs it.
     pub spu: *mut SpuState,
     /// The store's address as the program sees it.
@@ -35,6 +35,6 @@ pub fn prepare() {}
 
 /// Runs a program whose faults nobody takes.
 #[cfg(not(target_arch = "x86_64"))]
-pub fn running<T>(_: &Place, run: impl FnOnce() -> T) -> T {
+pub fn running<T>(_: &ProgramPlace, run: impl FnOnce() -> T) -> T {
     run()
 }

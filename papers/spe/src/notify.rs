@@ -1,7 +1,7 @@
 //! Threads that wait for something to change, first by looking, then asleep.
 
 use crate::crowd;
-use crate::stuck::{Noted, Wait, Waiter};
+use crate::stuck::{Noted, WaitReason, Waiter};
 use seatmap_os::barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -57,7 +57,7 @@ impl Notify {
     /// wait for another one.
     pub fn wait_for_others<T>(
         &self,
-        (waiter, wait): (Waiter, Wait),
+        (waiter, wait): (Waiter, WaitReason),
         mut look: impl FnMut() -> Option<T>,
     ) -> Option<T> {
         if let Some(found) = self.look(crowd::looks(), &mut look) {
@@ -191,7 +191,7 @@ mod tests {
     fn a_wait_among_others_goes_on() {
         let looks = AtomicU32::new(0);
         let late = || (looks.fetch_add(1, Ordering::Relaxed) > 4).then_some(7);
-        let wait = (Waiter::Thread, Wait::Events);
+        let wait = (Waiter::Thread, WaitReason::Events);
         assert_eq!(Notify::default().wait_for_others(wait, late), Some(7));
     }
 

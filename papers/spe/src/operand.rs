@@ -30,6 +30,9 @@ const RDI: u8 = 7;
 /// The longest instruction.
 const LONGEST: usize = 15;
 
+/// Bytes of an instruction, one that sets a register, and a jump.
+pub const RESTORING_BYTES: usize = LONGEST + 10 + 14;
+
 /// A memory operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operand {
@@ -102,18 +105,52 @@ impl Operand {
         }
     }
 
-    /// The place in the kernel's list of a register that can have another value, so that the
-    /// operand lies elsewhere.
+    /// The register that can have another value, so that the operand lies elsewhere.
+    fn number(&self) -> Option<u8> {
+        match *self {
+            Operand::Sum { base, index, .. } => {
+                base.or(index.filter(|(_, factor)| *factor == 1).map(|(register, _)| register))
+            }
+            Operand::NextInstruction { .. } => None,
+            Operand::Text { register, .. } => Some(register),
+        }
+    }
+
+    /// The place of that register in the kernel's list.
     #[must_use]
     pub fn register(&self) -> Option<usize> {
-        let register = match *self {
-            Operand::Sum { base, index, .. } => {
-                base.or(index.filter(|(_, factor)| *factor == 1).map(|(register, _)| register))?
-            }
-            Operand::NextInstruction { .. } => return None,
-            Operand::Text { register, .. } => register,
-        };
-        Some(PLACES[usize::from(register & 15)] as usize)
+        Some(PLACES[usize::from(self.number()? & 15)] as usize)
+    }
+
+    /// The instruction elsewhere, followed by one that gives the register its value back and by a
+    /// jump to the next instruction. `None` for one that may change the register itself.
+    #[must_use]
+    pub fn restoring(
+        &self,
+        code: &[u8; LONGEST],
+        at: u64,
+        before: u64,
+    ) -> Option<[u8; RESTORING_BYTES]> {
+        let Operand::Sum { form_at, end, .. } = *self else { return None };
+        let register = self.number()?;
+        let other = code[form_at] >> 3 & 7;
+        if other == register & 7 {
+            return None;
+        }
+        let is_half = code[..form_at - 1].contains(&0x66);
+        let number = number_bytes(prefixes(code)?.map, code[form_at - 1], is_half)?;
+        let end = (end + number).min(LONGEST);
+        // mov $before,%register; jmp *(%rip), with the address behind it.
+        let back = [0x48 | register >> 3, 0xb8 | register & 7];
+        let next = at + end as u64;
+        let jump = [0xff, 0x25, 0, 0, 0, 0];
+        // A handler of signals allocates nothing.
+        let mut all = [0x90; RESTORING_BYTES];
+        let parts = [&code[..end], &back, &before.to_le_bytes(), &jump, &next.to_le_bytes()];
+        for (to, from) in all.iter_mut().zip(parts.into_iter().flatten()) {
+            *to = *from;
+        }
+        Some(all)
     }
 
     /// Whether the instruction advances the register itself.
@@ -247,6 +284,23 @@ fn has_form(map: u8, opcode: u8) -> bool {
     }
 }
 
+/// The bytes of the number behind the operand, of an instruction that moves or computes with its
+/// operand and a register or a number; `None` for one that uses other registers too.
+fn number_bytes(map: u8, opcode: u8, is_half: bool) -> Option<usize> {
+    match (map, opcode) {
+        (0, 0x00..=0x3f) if opcode & 7 < 4 => Some(0),
+        (0, 0x63 | 0x84 | 0x85 | 0x88..=0x8b) => Some(0),
+        (0, 0x6b | 0x80 | 0x83 | 0xc0 | 0xc1 | 0xc6) => Some(1),
+        (0, 0x69 | 0x81 | 0xc7) => Some(if is_half { 2 } else { 4 }),
+        (1, 0x10..=0x17 | 0x28..=0x2f | 0x51..=0x6f | 0x74..=0x76 | 0x7e | 0x7f) => Some(0),
+        (1, 0xaf | 0xb6 | 0xb7 | 0xbe | 0xbf | 0xd1..=0xfe) => Some(0),
+        (1, 0x70 | 0xc2 | 0xc4..=0xc6) | (3, _) => Some(1),
+        // Those between have a vector as their index.
+        (2, 0x00..=0x8f | 0x94..=0xbf) => Some(0),
+        _ => None,
+    }
+}
+
 fn operand(code: &[u8; LONGEST], form_at: usize, prefixes: Prefixes) -> Option<Operand> {
     let form = *code.get(form_at)?;
     let mode = form >> 6;
@@ -302,7 +356,10 @@ mod tests {
         decode(&all)
     }
 
-    fn sum(code: &[u8]) -> Option<(Option<u8>, Option<(u8, u8)>, i64)> {
+    /// Base, index with its factor, displacement.
+    type Parts = (Option<u8>, Option<(u8, u8)>, i64);
+
+    fn sum(code: &[u8]) -> Option<Parts> {
         match decoded(code)? {
             Operand::Sum { base, index, displacement, .. } => Some((base, index, displacement)),
             _ => None,
@@ -311,7 +368,6 @@ mod tests {
 
     #[test]
     fn operands_are_known_by_their_bytes() {
-        type Parts = (Option<u8>, Option<(u8, u8)>, i64);
         let known: [(&[u8], Parts); 9] = [
             // mov (%rax),%eax
             (&[0x8b, 0x00], (Some(0), None, 0)),
@@ -354,6 +410,28 @@ mod tests {
             &[0x0f, 0x84, 0, 0, 0, 0],
         ];
         assert!(others.iter().all(|code| decoded(code).is_none()));
+    }
+
+    #[test]
+    fn a_plain_instruction_gives_its_register_back() {
+        // mov 4(%r9),%edx
+        let mut code = [0x90; LONGEST];
+        code[..4].copy_from_slice(&[0x41, 0x8b, 0x51, 0x04]);
+        let all = decode(&code).unwrap().restoring(&code, 0x1000, 0x77).unwrap();
+        let expected = [
+            &[0x41, 0x8b, 0x51, 0x04, 0x49, 0xb9, 0x77, 0, 0, 0, 0, 0, 0, 0][..],
+            &[0xff, 0x25, 0, 0, 0, 0, 0x04, 0x10, 0, 0, 0, 0, 0, 0],
+        ];
+        assert_eq!(&all[..28], expected.concat());
+        // movw $0x102,(%rbx)
+        code[..5].copy_from_slice(&[0x66, 0xc7, 0x03, 0x02, 0x01]);
+        let all = decode(&code).unwrap().restoring(&code, 0, 0).unwrap();
+        assert_eq!(&all[3..7], &[0x02, 0x01, 0x48, 0xbb]);
+        // mov (%rax),%rax changes it; mull (%rbx) has other registers.
+        for bytes in [&[0x48, 0x8b, 0x00][..], &[0xf7, 0x23]] {
+            code[..bytes.len()].copy_from_slice(bytes);
+            assert_eq!(decode(&code).unwrap().restoring(&code, 0, 0), None);
+        }
     }
 
     #[test]

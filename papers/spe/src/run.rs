@@ -1,7 +1,7 @@
 //! One run of a program: how it starts, stops and is resumed.
 
 use crate::error::SpeError;
-use crate::faults::{self, Place};
+use crate::faults::{self, ProgramPlace};
 use crate::hooks::Hooks;
 use crate::image::{Image, Loaded};
 use crate::simulated::spu::Count;
@@ -147,11 +147,11 @@ impl Runner {
         pause
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> ProgramPlace {
         let spu = self.spu.get();
         // SAFETY: no program runs, so nobody else touches the state.
         let store = unsafe { (*spu).spe().store() };
-        Place {
+        ProgramPlace {
             spu,
             base: store.base() as u64,
             effective: store.effective() as u64,

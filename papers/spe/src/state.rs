@@ -4,7 +4,7 @@ use crate::mailbox::{Mailbox, Mailboxes};
 use crate::notify::Notify;
 use crate::signal::Signal;
 use crate::store::Store;
-use crate::stuck::{Wait, Waiter};
+use crate::stuck::{WaitReason, Waiter};
 use crate::transfer::{Rule, Transfer, TransferFault};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
@@ -84,7 +84,7 @@ impl SpeState {
     /// The SPU's side: waits until `look` finds something; `None` where it never will, since no
     /// other thread of this process is left that could change anything.
     #[inline]
-    pub fn wait<T>(&self, wait: Wait, look: impl FnMut() -> Option<T>) -> Option<T> {
+    pub fn wait<T>(&self, wait: WaitReason, look: impl FnMut() -> Option<T>) -> Option<T> {
         let caller = self.caller.load(Ordering::Relaxed);
         let waiter = Waiter::Program { context: self.number, caller };
         self.notify.wait_for_others((waiter, wait), look)
@@ -101,7 +101,7 @@ impl SpeState {
     #[inline]
     pub fn read_inbound(&self) -> Option<u32> {
         let taken = self.mailboxes.take_from_kernel();
-        let taken = taken.or_else(|| self.wait(Wait::Message, || self.mailboxes.take()))?;
+        let taken = taken.or_else(|| self.wait(WaitReason::Message, || self.mailboxes.take()))?;
         if taken.was_full {
             self.changed();
         }
@@ -111,7 +111,7 @@ impl SpeState {
     /// The SPU's side: reads a signal register, waiting for a value; `None` as [`SpeState::wait`].
     #[must_use]
     pub fn read_signal(&self, register: usize) -> Option<u32> {
-        self.wait(Wait::Signal(register & 1), || self.signal(register).try_read())
+        self.wait(WaitReason::Signal(register & 1), || self.signal(register).try_read())
     }
 
     /// The SPU's side: writes one of its mailboxes, waiting for room; `None` as [`SpeState::wait`].
@@ -119,8 +119,8 @@ impl SpeState {
     #[inline]
     pub fn put(&self, mailbox: Mailbox, value: u32) -> Option<()> {
         let wait = match mailbox {
-            Mailbox::OutInterrupting => Wait::InterruptingRoom,
-            _ => Wait::OutboundRoom,
+            Mailbox::OutInterrupting => WaitReason::InterruptingRoom,
+            _ => WaitReason::OutboundRoom,
         };
         self.wait(wait, || self.mailboxes.put(mailbox, value).then_some(()))?;
         self.changed();

@@ -1,4 +1,4 @@
-//! Waits on this computer that can never end: every thread of the process waits for another one.
+//! WaitTable on this computer that can never end: every thread of the process waits for another one.
 //!
 //! A wait that has lasted for a moment is noted with what it waits for. The process stands still if
 //! each program that runs has such a note, and each other thread has one, waits for the end of a
@@ -27,7 +27,7 @@ pub enum Waiter {
 
 /// What somebody waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wait {
+pub enum WaitReason {
     /// A program, for a message.
     Message,
     /// A program, for a signal in a register, 0 or 1.
@@ -46,45 +46,47 @@ pub enum Wait {
     Events,
 }
 
-impl fmt::Display for Wait {
+impl fmt::Display for WaitReason {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
         match self {
-            Wait::Message => out.write_str("waits for a message in its mailbox"),
-            Wait::Signal(register) => {
+            WaitReason::Message => out.write_str("waits for a message in its mailbox"),
+            WaitReason::Signal(register) => {
                 write!(out, "waits for a signal in its register {}", register + 1)
             }
-            Wait::OutboundRoom => out.write_str("waits for its outbound mailbox to be read"),
-            Wait::InterruptingRoom => {
+            WaitReason::OutboundRoom => out.write_str("waits for its outbound mailbox to be read"),
+            WaitReason::InterruptingRoom => {
                 out.write_str("waits for its interrupting mailbox to be read")
             }
-            Wait::Event => out.write_str("waits for an event"),
-            Wait::Room(of) => write!(out, "waits for room in the mailbox of SPE context {of}"),
-            Wait::MessageOf(of) => write!(out, "waits for a message of SPE context {of}"),
-            Wait::Events => out.write_str("waits for events of contexts"),
+            WaitReason::Event => out.write_str("waits for an event"),
+            WaitReason::Room(of) => {
+                write!(out, "waits for room in the mailbox of SPE context {of}")
+            }
+            WaitReason::MessageOf(of) => write!(out, "waits for a message of SPE context {of}"),
+            WaitReason::Events => out.write_str("waits for events of contexts"),
         }
     }
 }
 
 /// A wait that has lasted for a moment.
 #[derive(Debug)]
-struct Entry {
+struct NotedWait {
     thread: u64,
     waiter: Waiter,
-    wait: Wait,
+    wait: WaitReason,
     /// It was found out that it never ends.
     is_hopeless: bool,
 }
 
-impl Entry {
-    fn new(thread: u64, waiter: Waiter, wait: Wait) -> Self {
-        Entry { thread, waiter, wait, is_hopeless: false }
+impl NotedWait {
+    fn new(thread: u64, waiter: Waiter, wait: WaitReason) -> Self {
+        NotedWait { thread, waiter, wait, is_hopeless: false }
     }
 }
 
 /// The waits, and the threads of the PPE.
 #[derive(Debug, Default)]
-struct Waits {
-    entries: BTreeMap<u64, Entry>,
+struct WaitTable {
+    entries: BTreeMap<u64, NotedWait>,
     next: u64,
     /// Threads in the order of their creation: the main one has the number 0. An address that a
     /// thread has left comes again.
@@ -94,7 +96,7 @@ struct Waits {
     joins: BTreeMap<u64, u64>,
 }
 
-static WAITS: Mutex<Waits> = Mutex::new(Waits {
+static WAITS: Mutex<WaitTable> = Mutex::new(WaitTable {
     entries: BTreeMap::new(),
     next: 0,
     threads: BTreeMap::new(),
@@ -102,7 +104,7 @@ static WAITS: Mutex<Waits> = Mutex::new(Waits {
     joins: BTreeMap::new(),
 });
 
-fn waits() -> MutexGuard<'static, Waits> {
+fn waits() -> MutexGuard<'static, WaitTable> {
     WAITS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -138,11 +140,11 @@ pub struct Noted(u64);
 impl Noted {
     /// Notes a wait of the calling thread.
     #[must_use]
-    pub fn new(waiter: Waiter, wait: Wait) -> Self {
+    pub fn new(waiter: Waiter, wait: WaitReason) -> Self {
         let mut waits = waits();
         waits.next += 1;
         let number = waits.next;
-        let entry = Entry::new(own_thread(), waiter, wait);
+        let entry = NotedWait::new(own_thread(), waiter, wait);
         waits.entries.insert(number, entry);
         Noted(number)
     }
@@ -169,7 +171,7 @@ impl Drop for Noted {
     }
 }
 
-impl Waits {
+impl WaitTable {
     fn is_standstill(&self) -> bool {
         let programs = self
             .entries
@@ -192,7 +194,7 @@ impl Waits {
                 format!("waits for the end of PPE thread {other}"),
             );
         }
-        for Entry { thread, waiter, wait, .. } in self.entries.values() {
+        for NotedWait { thread, waiter, wait, .. } in self.entries.values() {
             match *waiter {
                 Waiter::Thread => _ = lines.insert((0, self.number(*thread)), wait.to_string()),
                 Waiter::Program { context, caller } => {
@@ -222,12 +224,12 @@ mod tests {
 
     #[test]
     fn waits_are_told_in_order() {
-        let mut waits = Waits::default();
+        let mut waits = WaitTable::default();
         waits.threads.extend([(70, 1), (80, 2)]);
         waits.joins.insert(5, 70);
         let program = Waiter::Program { context: 3, caller: 80 };
-        waits.entries.insert(1, Entry::new(9, program, Wait::Signal(1)));
-        waits.entries.insert(2, Entry::new(70, Waiter::Thread, Wait::Room(3)));
+        waits.entries.insert(1, NotedWait::new(9, program, WaitReason::Signal(1)));
+        waits.entries.insert(2, NotedWait::new(70, Waiter::Thread, WaitReason::Room(3)));
         let expected = [
             "PPE thread 0 waits for the end of PPE thread 1",
             "PPE thread 1 waits for room in the mailbox of SPE context 3",

@@ -1,6 +1,6 @@
 //! The handlers of faults on x86-64 Linux, and what they do with a thread.
 
-use super::Place;
+use super::ProgramPlace;
 use crate::operand::{self, Operand};
 use crate::problem;
 use crate::spu::SpuState;
@@ -32,7 +32,7 @@ const SIGNALS: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SI
 
 /// An instruction that runs with another address than its own.
 #[derive(Clone, Copy)]
-struct Step {
+struct Redirection {
     /// Where the instruction is.
     at: i64,
     /// A register that was changed, with its own value and the one for the instruction.
@@ -56,8 +56,10 @@ const WORDS: usize = 32;
 const MIDDLE: usize = WORDS / 2;
 
 thread_local! {
-    static PLACE: Cell<*const Place> = const { Cell::new(std::ptr::null()) };
-    static STEP: Cell<Option<Step>> = const { Cell::new(None) };
+    static PLACE: Cell<*const ProgramPlace> = const { Cell::new(std::ptr::null()) };
+    static STEP: Cell<Option<Redirection>> = const { Cell::new(None) };
+    /// The last instruction that ran in the thread's page without a trap.
+    static MOVED: Cell<Option<Redirection>> = const { Cell::new(None) };
     static STACK: RefCell<Option<OwnStack>> = const { RefCell::new(None) };
     /// A page in which a changed instruction runs.
     static PAGE: Cell<*mut u8> = const { Cell::new(std::ptr::null_mut()) };
@@ -124,7 +126,7 @@ impl Drop for OwnStack {
 
 /// Runs a program at a place, and takes its faults meanwhile.
 #[inline]
-pub fn running<T>(place: &Place, run: impl FnOnce() -> T) -> T {
+pub fn running<T>(place: &ProgramPlace, run: impl FnOnce() -> T) -> T {
     if PAGE.get().is_null() {
         prepare();
         prepare_thread();
@@ -252,7 +254,7 @@ unsafe fn on_fault(signal: c_int, info: *mut siginfo_t, context: *mut c_void) ->
         // SAFETY: as above.
         return unsafe { to_program(signal, info, context) };
     };
-    if let Some(step) = STEP.take() {
+    if let Some(step) = STEP.take().or_else(|| moved(registers)) {
         step.undo(registers);
     } else if matches!(signal, libc::SIGSEGV | libc::SIGBUS) {
         // SAFETY: the kernel's own description of this fault.
@@ -268,7 +270,7 @@ unsafe fn on_fault(signal: c_int, info: *mut siginfo_t, context: *mut c_void) ->
     true
 }
 
-impl Step {
+impl Redirection {
     fn finish(self, registers: &mut [i64; 23]) {
         let now = registers[self.register];
         if self.advances {
@@ -339,7 +341,7 @@ fn reach(registers: &mut [i64; 23], address: u64) -> bool {
 /// Has the instruction at which the thread faulted reach the local store, at the address that
 /// the Cell would have used. False: it is none that loads or stores, or its operand is not
 /// understood.
-fn redirect(place: &Place, registers: &mut [i64; 23], address: Option<u64>) -> bool {
+fn redirect(place: &ProgramPlace, registers: &mut [i64; 23], address: Option<u64>) -> bool {
     let Some((operand, target, code)) = operand_at(registers, address) else { return false };
     // Without an address, the operand is not aligned: an SPU drops the last four bits.
     let offset = target & (place.bytes.next_power_of_two() - 1);
@@ -358,7 +360,7 @@ fn step(
     word: Option<(u64, u32)>,
 ) -> bool {
     let flags = registers[libc::REG_EFL as usize];
-    let mut step = Step {
+    let mut step = Redirection {
         at: registers[libc::REG_RIP as usize],
         register: 0,
         before: 0,
@@ -373,6 +375,9 @@ fn step(
             step.register = register;
             step.before = registers[register];
             step.during = step.before.wrapping_add(wanted.wrapping_sub(target as i64));
+            if word.is_none() && !step.was_stepping && run_moved(registers, operand, &code, step) {
+                return true;
+            }
         }
         None => {
             let page = PAGE.get();
@@ -397,8 +402,38 @@ fn step(
     true
 }
 
+/// Lets an instruction run in the thread's page, from where it goes on by itself: a trap costs many
+/// times as much, on a virtual computer above all.
+fn run_moved(
+    registers: &mut [i64; 23],
+    operand: Operand,
+    code: &[u8; LONGEST],
+    step: Redirection,
+) -> bool {
+    let page = PAGE.get();
+    let Some(bytes) = operand.restoring(code, step.at as u64, step.before as u64) else {
+        return false;
+    };
+    if page.is_null() {
+        return false;
+    }
+    // SAFETY: the thread's own page, which can be written, and executed by it alone.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), page, bytes.len()) };
+    registers[step.register] = step.during;
+    registers[libc::REG_RIP as usize] = page as i64;
+    MOVED.set(Some(step));
+    true
+}
+
+/// The instruction that faulted in the thread's page.
+fn moved(registers: &[i64; 23]) -> Option<Redirection> {
+    let page = PAGE.get() as i64;
+    let is_there = (page..page + PAGE_BYTES as i64).contains(&registers[libc::REG_RIP as usize]);
+    MOVED.take().filter(|_| is_there && page != 0)
+}
+
 /// Has the thread leave the program when the handler has returned.
-fn stop(place: &Place, registers: &mut [i64; 23], signal: c_int, address: u64) {
+fn stop(place: &ProgramPlace, registers: &mut [i64; 23], signal: c_int, address: u64) {
     let at = registers[libc::REG_RIP as usize] as u64;
     let stack = registers[libc::REG_RSP as usize] as u64;
     let range = place.base + place.end + ROOM_BYTES..place.base + place.bytes;

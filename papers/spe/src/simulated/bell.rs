@@ -22,19 +22,19 @@ const LEAST_LOOKS: u32 = 4;
 
 /// A bell.
 #[derive(Debug)]
-pub struct Bell {
+pub struct TurnBell {
     state: AtomicU32,
     /// How often the waiter looks before it sleeps. Only the waiter changes it.
     looks: AtomicU32,
 }
 
-impl Default for Bell {
+impl Default for TurnBell {
     fn default() -> Self {
-        Bell { state: AtomicU32::new(QUIET), looks: AtomicU32::new(MOST_LOOKS) }
+        TurnBell { state: AtomicU32::new(QUIET), looks: AtomicU32::new(MOST_LOOKS) }
     }
 }
 
-impl Bell {
+impl TurnBell {
     /// Rings. What was written before is seen by who hears it.
     #[inline]
     pub fn ring(&self) {
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn a_ring_is_heard_once() {
-        let bell = Bell::default();
+        let bell = TurnBell::default();
         bell.ring();
         bell.ring();
         assert!(bell.wait(None));
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn two_threads_take_turns() {
-        let bells = [Bell::default(), Bell::default()];
+        let bells = [TurnBell::default(), TurnBell::default()];
         let count = AtomicU32::new(0);
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_sleeper_is_woken() {
-        let bell = Bell::default();
+        let bell = TurnBell::default();
         std::thread::scope(|scope| {
             let waiter = scope.spawn(|| bell.wait(None));
             std::thread::sleep(Duration::from_millis(20));

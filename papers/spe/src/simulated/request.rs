@@ -1,6 +1,6 @@
 //! Requests of the PPE's threads to the driver, and the ways there and back.
 
-use crate::simulated::bell::Bell;
+use crate::simulated::bell::TurnBell;
 use crate::stop::{Resumable, Stop};
 use seatmap_sim::CellModel;
 use seatmap_sim::cell_be::session::{Call, Session};
@@ -57,7 +57,7 @@ pub struct Desk {
     /// The kernel's number of the thread, once it has begun.
     pub tid: AtomicI32,
     answer: AtomicU64,
-    bell: Bell,
+    bell: TurnBell,
     /// How the last run of a context ended.
     pub stop: Mutex<Option<Stop>>,
 }
@@ -81,14 +81,14 @@ impl Desk {
 pub struct Driver {
     model: Arc<CellModel>,
     inbox: Mutex<VecDeque<Request>>,
-    bell: Bell,
+    bell: TurnBell,
 }
 
 impl Driver {
     /// The way to the driver of this model, to which nobody has sent anything yet.
     #[must_use]
     pub fn new(model: Arc<CellModel>) -> Self {
-        Driver { model, inbox: Mutex::default(), bell: Bell::default() }
+        Driver { model, inbox: Mutex::default(), bell: TurnBell::default() }
     }
 
     /// The model of the machine.
