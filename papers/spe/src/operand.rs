@@ -198,7 +198,7 @@ struct Prefixes {
     base: u8,
     /// The opcode's map: one byte, or behind `0f`, `0f 38`, `0f 3a`.
     map: u8,
-    /// What a displacement of one byte counts; 0 means bytes.
+    /// The unit of a displacement of one byte; 0 means bytes.
     unit: u8,
 }
 

@@ -12,7 +12,7 @@ pub enum Entry {
     Resume,
 }
 
-/// What a program finds in its first three registers: the arguments of its `main`.
+/// The first three registers of a program that begins: the arguments of its `main`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arguments {
     /// As numbers, for a `main` that has numbers and pointers.
@@ -69,7 +69,7 @@ pub enum FaultKind {
 pub struct ProgramFault {
     /// The context's number.
     pub context: u32,
-    /// What it was.
+    /// The kind of fault.
     pub kind: FaultKind,
     /// The address that it needed.
     pub address: u64,

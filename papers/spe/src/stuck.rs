@@ -1,4 +1,4 @@
-//! WaitTable on this computer that can never end: every thread of the process waits for another one.
+//! Waits that can never end on this computer: every thread of the process waits for another one.
 //!
 //! A wait that has lasted for a moment is noted with what it waits for. The process stands still if
 //! each program that runs has such a note, and each other thread has one, waits for the end of a
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Who waits.
+/// The one that waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiter {
     /// The program of a context, which the thread with this number (`pthread_t`) runs.
@@ -25,7 +25,7 @@ pub enum Waiter {
     Thread,
 }
 
-/// What somebody waits for.
+/// The thing that it waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitReason {
     /// A program, for a message.
@@ -184,7 +184,7 @@ impl WaitTable {
         crowd::all_wait(programs.count(), threads.count(), self.joins.len())
     }
 
-    /// Who waits for whom, threads first.
+    /// The waits in words, those of threads first.
     fn words(&self) -> Vec<String> {
         let mut lines = BTreeMap::new();
         for (thread, other) in &self.joins {

@@ -29,16 +29,18 @@ fn vector_is_a_word_without_a_header() {
 fn the_time_base_is_read_by_its_number_too() {
     let Some(tool) = Tool::new() else { return };
     let text = r#"
-#include <stdio.h>
+#include <ppu_intrinsics.h>
 int main(void)
 {
     unsigned long long first, second;
-    unsigned int upper, low;
+    unsigned int upper, low, left = __mfdec();
     __asm__ volatile("mftb %0" : "=r"(first));
     __asm__ volatile("mftb %0, 268" : "=r"(second));
     __asm__ volatile("mftb %0, 269" : "=r"(upper));
     __asm__ volatile("mftbl %0" : "=r"(low));
-    return !(second >= first && upper == second >> 32 && low >= (unsigned int)first);
+    /* The decrementer counts down with it. */
+    int is_less = (int)(left - __mfdec()) > 0 && __fre(4.0) == 0.25;
+    return !(is_less && second >= first && upper == second >> 32 && low >= (unsigned int)first);
 }
 "#;
     tool.write("time.c", text);

@@ -17,7 +17,7 @@ int main(unsigned long long spe, unsigned long long argp, unsigned long long env
         exit(5 + (int)envp);
     case STOP_AND_GO:
         spu_stop(0x123);
-        spu_stop(0x3fff);
+        spu_stopd(spu_splats(1u), spu_splats(2u), spu_splats(3u));
         return runs;
     case CALL:
         data[0] = 20;

@@ -166,7 +166,7 @@ fn prepare_thread() {
     });
 }
 
-/// Who took single steps before.
+/// The action for single steps that was there before.
 static BEFORE_STEPS: OnceLock<Option<libc::sigaction>> = OnceLock::new();
 
 /// The actions that the program wants for these signals: those that were set before, and what

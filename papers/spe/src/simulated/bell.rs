@@ -2,8 +2,8 @@
 //!
 //! One of the two runs while the other waits, and they change places with each call, several
 //! hundred thousand times a second. So a waiter looks for about a microsecond before it sleeps, and
-//! a ring is a system call only if somebody sleeps. Looking longer is worse on a computer whose CPUs
-//! others want too: 2,000 looks halve the messages a second, with six threads on two CPUs.
+//! a ring is a system call only if somebody sleeps. Looking longer is worse on a computer whose
+//! CPUs others want too: 2,000 looks halve the messages a second, with six threads on two CPUs.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -35,7 +35,7 @@ impl Default for TurnBell {
 }
 
 impl TurnBell {
-    /// Rings. What was written before is seen by who hears it.
+    /// Rings. The waiter sees everything that was written before.
     #[inline]
     pub fn ring(&self) {
         if self.state.swap(RUNG, Ordering::AcqRel) == ASLEEP {
