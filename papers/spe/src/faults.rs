@@ -27,11 +27,15 @@ pub struct ProgramPlace {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub use machine::{disposition, prepare, running};
+pub use machine::{disposition, prepare, retake, running};
 
 /// Nothing to prepare: faults end the process.
 #[cfg(not(target_arch = "x86_64"))]
 pub fn prepare() {}
+
+/// Nothing to take.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn retake() {}
 
 /// Runs a program whose faults nobody takes.
 #[cfg(not(target_arch = "x86_64"))]

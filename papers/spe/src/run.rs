@@ -78,6 +78,7 @@ impl Runner {
     ) -> Result<(), SpeError> {
         self.end();
         self.loaded = None;
+        faults::retake();
         let loaded =
             image.load(store, [std::ptr::from_ref(hooks) as u64, self.spu.get() as u64])?;
         self.loaded = Some(loaded);

@@ -58,6 +58,15 @@ pub fn pass_to(others: OtherFaults) {
     OTHERS.get_or_init(|| others);
 }
 
+/// Takes `SIGSEGV` and `SIGBUS` back from handlers that were set since, and gives these to `taken`.
+///
+/// # Errors
+/// The kernel's error.
+pub fn retake(taken: impl FnMut(libc::c_int, libc::sigaction)) -> io::Result<()> {
+    machine::prepare()?;
+    machine::retake(taken)
+}
+
 /// Sets the handlers of bad addresses, once a process.
 ///
 /// # Errors
@@ -148,6 +157,20 @@ mod machine {
         set.as_ref().map(|_| ()).map_err(|code| io::Error::from_raw_os_error(*code))
     }
 
+    /// Sets the handlers again where others are.
+    pub fn retake(mut taken: impl FnMut(libc::c_int, libc::sigaction)) -> io::Result<()> {
+        for signal in SIGNALS {
+            // SAFETY: all fields of it may be zero.
+            let mut now: libc::sigaction = unsafe { std::mem::zeroed() };
+            // SAFETY: asks only.
+            unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut now) };
+            if now.sa_sigaction != handle as *const () as usize {
+                taken(signal, set(signal).map_err(io::Error::from_raw_os_error)?);
+            }
+        }
+        Ok(())
+    }
+
     fn set(signal: libc::c_int) -> Result<libc::sigaction, i32> {
         // SAFETY: all fields of it may be zero.
         let (mut ours, mut before): (libc::sigaction, libc::sigaction) =
@@ -214,6 +237,11 @@ mod machine {
 mod machine {
     /// Nothing to prepare: on this processor a bad address ends the process.
     pub fn prepare() -> std::io::Result<()> {
+        Ok(())
+    }
+
+    /// Nothing to take.
+    pub fn retake(_: impl FnMut(libc::c_int, libc::sigaction)) -> std::io::Result<()> {
         Ok(())
     }
 

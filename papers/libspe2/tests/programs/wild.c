@@ -1,6 +1,7 @@
 /* Loads and stores of an SPU program outside of its local store begin again at its beginning, as on the Cell. What this
  * computer cannot execute stops the context, and the program of the PPE never notices. */
 #include "check.h"
+#include <dlfcn.h>
 #include <signal.h>
 #include <stdint.h>
 
@@ -134,6 +135,12 @@ static void handler(int number)
     _Exit(9);
 }
 
+/* One that lets the fault come again. */
+static void returns(int number)
+{
+    seen = number;
+}
+
 static int run(unsigned long what, spe_stop_info_t *info)
 {
     spe_context_ptr_t spe = loaded(0);
@@ -165,6 +172,11 @@ int main(void)
     CHECK(sigaction(SIGILL, &action, &before) == 0 && before.sa_handler == SIG_DFL);
     CHECK(sigaction(SIGFPE, &action, NULL) == 0 && sigaction(SIGILL, NULL, &before) == 0);
     CHECK(before.sa_handler == handler);
+    all();
+    /* A handler that a library sets, past the functions that the compiler knows. */
+    void *(*other)(int, void (*)(int)) = (void *(*)(int, void (*)(int)))dlsym(dlopen(NULL, RTLD_NOW), "signal");
+    CHECK(other != NULL);
+    other(SIGSEGV, returns), other(SIGILL, returns), other(SIGFPE, returns);
     all();
     CHECK(seen == 0);
     return failed;

@@ -144,14 +144,28 @@ pub fn prepare() {
         // Without handlers a fault ends the process.
         _ = guarded::prepare();
         guarded::pass_to(on_fault);
-        for signal in &SIGNALS[2..] {
-            let before = own(*signal);
-            let mut wanted = WANTED.lock().unwrap_or_else(PoisonError::into_inner);
-            if let Some(place) = place_of(*signal) {
-                wanted[place] = wanted[place].or(before);
-            }
-        }
+        retake();
     });
+}
+
+/// Takes the signals back from handlers that the program has set past [`disposition`]: a handler
+/// that returns would have an SPU program's fault come again for ever.
+pub fn retake() {
+    _ = guarded::retake(want);
+    for signal in &SIGNALS[2..] {
+        if let Some(before) = own(*signal)
+            && before.sa_sigaction != on_signal as *const () as usize
+        {
+            want(*signal, before);
+        }
+    }
+}
+
+/// Notes the action that the program wants for a signal.
+fn want(signal: c_int, action: libc::sigaction) {
+    if let Some(place) = place_of(signal) {
+        WANTED.lock().unwrap_or_else(PoisonError::into_inner)[place] = Some(action);
+    }
 }
 
 /// Gives the calling thread a stack for handlers, and takes single steps. The simulated Cell's
