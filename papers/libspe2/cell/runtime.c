@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 #include "seatmap_spu.h"
+#include "vec_types.h"
 
 struct seatmap_spu_link __seatmap_spu __attribute__((visibility("default")));
 
@@ -95,13 +96,17 @@ int atexit(void (*function)(void))
 
 /* The program's first function. A new run of the same program constructs its objects and calls main once more, with the
  * other variables as they are. */
-__attribute__((visibility("default"))) void __seatmap_spu_start(uint64_t spe, uint64_t argp, uint64_t envp)
+__attribute__((visibility("default"))) void __seatmap_spu_start(uint64_t spe, uint64_t argp, uint64_t envp,
+                                                                const vec_uint4 *registers)
 {
+    /* Numbers and vectors reach a function in registers of their own: a main takes those that it has. */
+    int (*whole)(uint64_t, uint64_t, uint64_t, vec_uint4, vec_uint4, vec_uint4) = (void *)main;
+    vec_uint4 first = registers[0], second = registers[1], third = registers[2];
     BEGIN_COUNT();
     ending_count = 0;
     for (uint64_t at = 0; at < __seatmap_spu.constructor_count; at++)
         __seatmap_spu.constructors[at]();
-    exit(main(spe, argp, envp));
+    exit(whole(spe, argp, envp, first, second, third));
 }
 
 /* A call that the PPE answers: the word holds the operation and the local address of its data. */

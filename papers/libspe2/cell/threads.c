@@ -24,6 +24,10 @@ int seatmap_spe_park(const void *key, int64_t until);
 void seatmap_spe_wake(const void *key, unsigned int most);
 void seatmap_spe_sleep(int64_t time);
 int64_t seatmap_spe_time(void);
+/* On this computer, threads that wait for another one are part of a deadlock. */
+void seatmap_spe_created(uint64_t thread);
+void seatmap_spe_begin_join(uint64_t thread);
+void seatmap_spe_end_join(void);
 
 /* When the simulated machine begins: 2007-01-01. */
 #define EPOCH 1167609600ll
@@ -107,8 +111,12 @@ static void *begin(void *pointer)
 
 int __seatmap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *), void *argument)
 {
-    if (!seatmap_spe_is_simulated())
-        return __real_pthread_create(thread, attributes, start, argument);
+    if (!seatmap_spe_is_simulated()) {
+        int result = __real_pthread_create(thread, attributes, start, argument);
+        if (result == 0)
+            seatmap_spe_created((uint64_t)*thread);
+        return result;
+    }
     struct start *held = malloc(sizeof *held);
     if (!held)
         return EAGAIN;
@@ -124,9 +132,14 @@ int __seatmap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes
 
 int __wrap_pthread_join(pthread_t thread, void **result)
 {
-    if (seatmap_spe_is_simulated())
-        while (seatmap_spe_thread_lives((uint64_t)thread))
-            park((void *)thread, -1);
+    if (!seatmap_spe_is_simulated()) {
+        seatmap_spe_begin_join((uint64_t)thread);
+        int status = __real_pthread_join(thread, result);
+        seatmap_spe_end_join();
+        return status;
+    }
+    while (seatmap_spe_thread_lives((uint64_t)thread))
+        park((void *)thread, -1);
     return __real_pthread_join(thread, result);
 }
 

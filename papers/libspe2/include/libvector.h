@@ -47,6 +47,11 @@ __VECTOR_INLINE vec_float4 _clamp_vec(vec_float4 v, vec_float4 least, vec_float4
 {
     return fminf4(fmaxf4(v, least), most);
 }
+/* The direction of what comes from this one and is reflected by a surface with that normal, of length 1. */
+__VECTOR_INLINE vec_float4 _reflect_vec3(vec_float4 v, vec_float4 normal)
+{
+    return v - normal * (2 * _dot_product3(v, normal));
+}
 /* A vector of four numbers. */
 __VECTOR_INLINE vec_float4 _load_vec_float4(float x, float y, float z, float w)
 {
@@ -62,6 +67,7 @@ __VECTOR_INLINE vec_float4 _load_vec_float4(float x, float y, float z, float w)
 #define inv_length_vec3(v) _inv_length_vec3(v)
 #define normalize3(v) _normalize3(v)
 #define lerp_vec(a, b, t) _lerp_vec(a, b, t)
+#define reflect_vec3(v, normal) _reflect_vec3(v, normal)
 #define clamp_vec(v, least, most) _clamp_vec(v, least, most)
 
 #endif

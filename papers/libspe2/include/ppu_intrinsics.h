@@ -24,6 +24,8 @@ uint64_t seatmap_spe_timebase(void);
 #define __mftb() seatmap_spe_timebase()
 #define __mftbl() ((uint32_t)seatmap_spe_timebase())
 #define __mftbu() ((uint32_t)(seatmap_spe_timebase() >> 32))
+/* The decrementer counts down with the time base, and no program sets it. */
+#define __mfdec() ((uint32_t)-seatmap_spe_timebase())
 #define __mfspr(number) ((void)(number), (uint64_t)0)
 #define __mtspr(number, value) ((void)(number), (void)(value))
 
@@ -108,8 +110,14 @@ __PPU_REVERSED(__ldbrx, __stdbrx, uint64_t, __builtin_bswap64)
 #undef __PPU_REVERSED
 
 /* Integers. */
-#define __cntlzw(value) ((uint32_t)(value) ? __builtin_clz((uint32_t)(value)) : 32)
-#define __cntlzd(value) ((uint64_t)(value) ? __builtin_clzll((uint64_t)(value)) : 64)
+__PPU_INLINE int __cntlzw(uint32_t value)
+{
+    return value ? __builtin_clz(value) : 32;
+}
+__PPU_INLINE int __cntlzd(uint64_t value)
+{
+    return value ? __builtin_clzll(value) : 64;
+}
 #define __mulhw(a, b) ((int32_t)(((int64_t)(int32_t)(a) * (int32_t)(b)) >> 32))
 #define __mulhwu(a, b) ((uint32_t)(((uint64_t)(uint32_t)(a) * (uint32_t)(b)) >> 32))
 #define __mulhd(a, b) ((int64_t)(((__int128)(int64_t)(a) * (int64_t)(b)) >> 64))
@@ -141,7 +149,10 @@ __PPU_INLINE uint32_t __rlwimi(uint32_t old, uint32_t value, unsigned int count,
 #define __rldcr(value, count, last) (__ppu_rotate64((value), (unsigned int)(count)) & __ppu_mask(0, (last), 64))
 #define __rldicl(value, count, first) __rldcl(value, count, first)
 #define __rldicr(value, count, last) __rldcr(value, count, last)
-#define __rldic(value, count, first) (__ppu_rotate64((value), (count)) & __ppu_mask((first), 63 - (count), 64))
+__PPU_INLINE uint64_t __rldic(uint64_t value, unsigned int count, unsigned int first)
+{
+    return __ppu_rotate64(value, count) & __ppu_mask(first, 63 - count, 64);
+}
 __PPU_INLINE uint64_t __rldimi(uint64_t old, uint64_t value, unsigned int count, unsigned int first)
 {
     uint64_t mask = __ppu_mask(first, 63 - count, 64);
@@ -166,6 +177,7 @@ __PPU_INLINE uint64_t __rldimi(uint64_t old, uint64_t value, unsigned int count,
 #define __fsqrt(a) __builtin_sqrt(a)
 #define __fsqrts(a) __builtin_sqrtf(a)
 /* Exact, where the PPE estimates. */
+#define __fre(a) (1.0 / (double)(a))
 #define __fres(a) (1.0f / (float)(a))
 #define __frsqrte(a) (1.0 / __builtin_sqrt(a))
 #define __frsp(a) ((float)(a))

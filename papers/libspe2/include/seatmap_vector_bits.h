@@ -2,24 +2,44 @@
 #ifndef SEATMAP_VECTOR_BITS_H
 #define SEATMAP_VECTOR_BITS_H
 
-#define spu_and(a, b) ((__SPU_T(a))((__SPU_U(a))(a) & (__SPU_U(a))__SPU_ARG(__SPU_T(a), b)))
-#define spu_or(a, b) ((__SPU_T(a))((__SPU_U(a))(a) | (__SPU_U(a))__SPU_ARG(__SPU_T(a), b)))
-#define spu_xor(a, b) ((__SPU_T(a))((__SPU_U(a))(a) ^ (__SPU_U(a))__SPU_ARG(__SPU_T(a), b)))
-#define spu_andc(a, b) ((__SPU_T(a))((__SPU_U(a))(a) & ~(__SPU_U(a))(b)))
-#define spu_orc(a, b) ((__SPU_T(a))((__SPU_U(a))(a) | ~(__SPU_U(a))(b)))
-#define spu_nand(a, b) ((__SPU_T(a))~((__SPU_U(a))(a) & (__SPU_U(a))(b)))
-#define spu_nor(a, b) ((__SPU_T(a))~((__SPU_U(a))(a) | (__SPU_U(a))(b)))
-#define spu_eqv(a, b) ((__SPU_T(a))~((__SPU_U(a))(a) ^ (__SPU_U(a))(b)))
+#define __of_spu_and(a, b) ((__SPU_T(a))((__SPU_U(a))(a) & (__SPU_U(a))__SPU_ARG(__SPU_T(a), b)))
+__SPU_GENERIC2(spu_and, __SPU_AS_A)
+#define spu_and(a, b) __SPU_APPLY2(spu_and, a, b)
+#define __of_spu_or(a, b) ((__SPU_T(a))((__SPU_U(a))(a) | (__SPU_U(a))__SPU_ARG(__SPU_T(a), b)))
+__SPU_GENERIC2(spu_or, __SPU_AS_A)
+#define spu_or(a, b) __SPU_APPLY2(spu_or, a, b)
+#define __of_spu_xor(a, b) ((__SPU_T(a))((__SPU_U(a))(a) ^ (__SPU_U(a))__SPU_ARG(__SPU_T(a), b)))
+__SPU_GENERIC2(spu_xor, __SPU_AS_A)
+#define spu_xor(a, b) __SPU_APPLY2(spu_xor, a, b)
+#define __of_spu_andc(a, b) ((__SPU_T(a))((__SPU_U(a))(a) & ~(__SPU_U(a))(b)))
+__SPU_GENERIC2(spu_andc, __SPU_AS_A)
+#define spu_andc(a, b) __SPU_APPLY2(spu_andc, a, b)
+#define __of_spu_orc(a, b) ((__SPU_T(a))((__SPU_U(a))(a) | ~(__SPU_U(a))(b)))
+__SPU_GENERIC2(spu_orc, __SPU_AS_A)
+#define spu_orc(a, b) __SPU_APPLY2(spu_orc, a, b)
+#define __of_spu_nand(a, b) ((__SPU_T(a))~((__SPU_U(a))(a) & (__SPU_U(a))(b)))
+__SPU_GENERIC2(spu_nand, __SPU_AS_A)
+#define spu_nand(a, b) __SPU_APPLY2(spu_nand, a, b)
+#define __of_spu_nor(a, b) ((__SPU_T(a))~((__SPU_U(a))(a) | (__SPU_U(a))(b)))
+__SPU_GENERIC2(spu_nor, __SPU_AS_A)
+#define spu_nor(a, b) __SPU_APPLY2(spu_nor, a, b)
+#define __of_spu_eqv(a, b) ((__SPU_T(a))~((__SPU_U(a))(a) ^ (__SPU_U(a))(b)))
+__SPU_GENERIC2(spu_eqv, __SPU_AS_A)
+#define spu_eqv(a, b) __SPU_APPLY2(spu_eqv, a, b)
 __SPU_INLINE vec_ullong2 __spu_sel(vec_ullong2 a, vec_ullong2 b, vec_ullong2 pattern)
 {
     return (a & ~pattern) | (b & pattern);
 }
-#define spu_sel(a, b, pattern) ((__SPU_T(a))__spu_sel((vec_ullong2)(a), (vec_ullong2)(b), (vec_ullong2)(pattern)))
+#define __of_spu_sel(a, b, pattern) ((__SPU_T(a))__spu_sel((vec_ullong2)(a), (vec_ullong2)(b), (vec_ullong2)(pattern)))
+__SPU_GENERIC3(spu_sel, __SPU_AS_A)
+#define spu_sel(a, b, pattern) __SPU_APPLY3(spu_sel, a, b, pattern)
 __SPU_INLINE vec_uint4 __spu_orx(vec_uint4 a)
 {
     return (vec_uint4){a[0] | a[1] | a[2] | a[3], 0, 0, 0};
 }
-#define spu_orx(a) ((__SPU_T(a))__spu_orx((vec_uint4)(a)))
+#define __of_spu_orx(a) ((__SPU_T(a))__spu_orx((vec_uint4)(a)))
+__SPU_GENERIC1(spu_orx, __SPU_AS_A)
+#define spu_orx(a) __SPU_APPLY1(spu_orx, a)
 __SPU_INLINE vec_uint4 __spu_cntlz(vec_uint4 a)
 {
     vec_uint4 counts;
@@ -47,7 +67,9 @@ __SPU_INLINE vec_uint4 __spu_gather(vec_uchar16 a, unsigned int size)
     bits = (unsigned int)__builtin_ia32_pmovmskb128((__spu_x86_bytes)((vec_ushort8)last << 7));
     return (vec_uint4){bits, 0, 0, 0};
 }
-#define spu_gather(a) __spu_gather((vec_uchar16)(a), sizeof((a)[0]))
+#define __of_spu_gather(a) __spu_gather((vec_uchar16)(a), sizeof((a)[0]))
+__SPU_GENERIC1(spu_gather, vec_uint4)
+#define spu_gather(a) __SPU_APPLY1(spu_gather, a)
 /* Elements of ones where a bit is set: the highest bit for element 0. */
 __SPU_INLINE vec_uchar16 spu_maskb(unsigned short bits)
 {
@@ -124,12 +146,24 @@ __SPU_SHIFTS(__spu_rl, half << (by_half & 15) | half >> (-by_half & 15), word <<
 #undef __SPU_SHIFTS
 #define __SPU_SHIFTED(name, a, b) \
     ((__SPU_T(a))name((vec_uchar16)(a), (vec_uchar16)__SPU_ARG(__SPU_S(a), b), sizeof((a)[0])))
-#define spu_sl(a, b) __SPU_SHIFTED(__spu_sl, a, b)
-#define spu_rl(a, b) __SPU_SHIFTED(__spu_rl, a, b)
-#define spu_rlmask(a, b) __SPU_SHIFTED(__spu_rlmask, a, b)
-#define spu_rlmaska(a, b) __SPU_SHIFTED(__spu_rlmaska, a, b)
-#define spu_sr(a, b) __SPU_SHIFTED(__spu_sr, a, b)
-#define spu_sra(a, b) __SPU_SHIFTED(__spu_sra, a, b)
+#define __of_spu_sl(a, b) __SPU_SHIFTED(__spu_sl, a, b)
+__SPU_GENERIC2(spu_sl, __SPU_AS_A)
+#define spu_sl(a, b) __SPU_APPLY2(spu_sl, a, b)
+#define __of_spu_rl(a, b) __SPU_SHIFTED(__spu_rl, a, b)
+__SPU_GENERIC2(spu_rl, __SPU_AS_A)
+#define spu_rl(a, b) __SPU_APPLY2(spu_rl, a, b)
+#define __of_spu_rlmask(a, b) __SPU_SHIFTED(__spu_rlmask, a, b)
+__SPU_GENERIC2(spu_rlmask, __SPU_AS_A)
+#define spu_rlmask(a, b) __SPU_APPLY2(spu_rlmask, a, b)
+#define __of_spu_rlmaska(a, b) __SPU_SHIFTED(__spu_rlmaska, a, b)
+__SPU_GENERIC2(spu_rlmaska, __SPU_AS_A)
+#define spu_rlmaska(a, b) __SPU_APPLY2(spu_rlmaska, a, b)
+#define __of_spu_sr(a, b) __SPU_SHIFTED(__spu_sr, a, b)
+__SPU_GENERIC2(spu_sr, __SPU_AS_A)
+#define spu_sr(a, b) __SPU_APPLY2(spu_sr, a, b)
+#define __of_spu_sra(a, b) __SPU_SHIFTED(__spu_sra, a, b)
+__SPU_GENERIC2(spu_sra, __SPU_AS_A)
+#define spu_sra(a, b) __SPU_APPLY2(spu_sra, a, b)
 
 /* Bytes of two quadwords by a pattern. Bytes of it from 0x80, 0xc0 and 0xe0 mean 0, 0xff and 0x80. */
 __SPU_INLINE vec_uchar16 __spu_shuffle(vec_uchar16 a, vec_uchar16 b, vec_uchar16 pattern, unsigned int size)
@@ -139,8 +173,10 @@ __SPU_INLINE vec_uchar16 __spu_shuffle(vec_uchar16 a, vec_uchar16 b, vec_uchar16
     vec_uchar16 ones = (vec_uchar16)((at & 0xe0) == 0xc0), high = (vec_uchar16)((at & 0xe0) == 0xe0);
     return (picked & (vec_uchar16)(at < 128)) | ones | (high & 0x80);
 }
-#define spu_shuffle(a, b, pattern) \
+#define __of_spu_shuffle(a, b, pattern) \
     ((__SPU_T(a))__spu_shuffle((vec_uchar16)(a), (vec_uchar16)(b), (vec_uchar16)(pattern), sizeof((a)[0])))
+__SPU_GENERIC3(spu_shuffle, __SPU_AS_A)
+#define spu_shuffle(a, b, pattern) __SPU_APPLY3(spu_shuffle, a, b, pattern)
 
 /* The places of a quadword's bytes, as the SPU numbers them. */
 __SPU_INLINE vec_uchar16 __spu_places(unsigned int size)
@@ -185,17 +221,41 @@ __SPU_INLINE vec_uchar16 __spu_srqw(vec_uchar16 a, int count, unsigned int size)
     return __spu_right_bits(a, __spu_move_bytes(a, -1, size), count & 7);
 }
 #define __SPU_MOVED(name, a, count) ((__SPU_T(a))name((vec_uchar16)(a), (int)(count), sizeof((a)[0])))
-#define spu_slqw(a, count) __SPU_MOVED(__spu_slqw, a, count)
-#define spu_slqwbyte(a, count) __SPU_MOVED(__spu_move_bytes, a, (count) & 31)
-#define spu_slqwbytebc(a, count) __SPU_MOVED(__spu_move_bytes, a, (count) >> 3 & 31)
-#define spu_rlqw(a, count) __SPU_MOVED(__spu_rlqw, a, count)
-#define spu_rlqwbyte(a, count) __SPU_MOVED(__spu_turn_bytes, a, (count) & 15)
-#define spu_rlqwbytebc(a, count) __SPU_MOVED(__spu_turn_bytes, a, (count) >> 3 & 15)
-#define spu_rlmaskqw(a, count) __SPU_MOVED(__spu_srqw, a, -(int)(count))
-#define spu_rlmaskqwbyte(a, count) __SPU_MOVED(__spu_move_bytes, a, -(-(int)(count) & 31))
-#define spu_rlmaskqwbytebc(a, count) __SPU_MOVED(__spu_move_bytes, a, -(-((int)(count) >> 3) & 31))
-#define spu_srqw(a, count) __SPU_MOVED(__spu_srqw, a, count)
-#define spu_srqwbyte(a, count) __SPU_MOVED(__spu_move_bytes, a, -((int)(count) & 31))
-#define spu_srqwbytebc(a, count) __SPU_MOVED(__spu_move_bytes, a, -((int)(count) >> 3 & 31))
+#define __of_spu_slqw(a, count) __SPU_MOVED(__spu_slqw, a, count)
+__SPU_GENERIC2(spu_slqw, __SPU_AS_A)
+#define spu_slqw(a, count) __SPU_APPLY2(spu_slqw, a, count)
+#define __of_spu_slqwbyte(a, count) __SPU_MOVED(__spu_move_bytes, a, (count) & 31)
+__SPU_GENERIC2(spu_slqwbyte, __SPU_AS_A)
+#define spu_slqwbyte(a, count) __SPU_APPLY2(spu_slqwbyte, a, count)
+#define __of_spu_slqwbytebc(a, count) __SPU_MOVED(__spu_move_bytes, a, (count) >> 3 & 31)
+__SPU_GENERIC2(spu_slqwbytebc, __SPU_AS_A)
+#define spu_slqwbytebc(a, count) __SPU_APPLY2(spu_slqwbytebc, a, count)
+#define __of_spu_rlqw(a, count) __SPU_MOVED(__spu_rlqw, a, count)
+__SPU_GENERIC2(spu_rlqw, __SPU_AS_A)
+#define spu_rlqw(a, count) __SPU_APPLY2(spu_rlqw, a, count)
+#define __of_spu_rlqwbyte(a, count) __SPU_MOVED(__spu_turn_bytes, a, (count) & 15)
+__SPU_GENERIC2(spu_rlqwbyte, __SPU_AS_A)
+#define spu_rlqwbyte(a, count) __SPU_APPLY2(spu_rlqwbyte, a, count)
+#define __of_spu_rlqwbytebc(a, count) __SPU_MOVED(__spu_turn_bytes, a, (count) >> 3 & 15)
+__SPU_GENERIC2(spu_rlqwbytebc, __SPU_AS_A)
+#define spu_rlqwbytebc(a, count) __SPU_APPLY2(spu_rlqwbytebc, a, count)
+#define __of_spu_rlmaskqw(a, count) __SPU_MOVED(__spu_srqw, a, -(int)(count))
+__SPU_GENERIC2(spu_rlmaskqw, __SPU_AS_A)
+#define spu_rlmaskqw(a, count) __SPU_APPLY2(spu_rlmaskqw, a, count)
+#define __of_spu_rlmaskqwbyte(a, count) __SPU_MOVED(__spu_move_bytes, a, -(-(int)(count) & 31))
+__SPU_GENERIC2(spu_rlmaskqwbyte, __SPU_AS_A)
+#define spu_rlmaskqwbyte(a, count) __SPU_APPLY2(spu_rlmaskqwbyte, a, count)
+#define __of_spu_rlmaskqwbytebc(a, count) __SPU_MOVED(__spu_move_bytes, a, -(-((int)(count) >> 3) & 31))
+__SPU_GENERIC2(spu_rlmaskqwbytebc, __SPU_AS_A)
+#define spu_rlmaskqwbytebc(a, count) __SPU_APPLY2(spu_rlmaskqwbytebc, a, count)
+#define __of_spu_srqw(a, count) __SPU_MOVED(__spu_srqw, a, count)
+__SPU_GENERIC2(spu_srqw, __SPU_AS_A)
+#define spu_srqw(a, count) __SPU_APPLY2(spu_srqw, a, count)
+#define __of_spu_srqwbyte(a, count) __SPU_MOVED(__spu_move_bytes, a, -((int)(count) & 31))
+__SPU_GENERIC2(spu_srqwbyte, __SPU_AS_A)
+#define spu_srqwbyte(a, count) __SPU_APPLY2(spu_srqwbyte, a, count)
+#define __of_spu_srqwbytebc(a, count) __SPU_MOVED(__spu_move_bytes, a, -((int)(count) >> 3 & 31))
+__SPU_GENERIC2(spu_srqwbytebc, __SPU_AS_A)
+#define spu_srqwbytebc(a, count) __SPU_APPLY2(spu_srqwbytebc, a, count)
 
 #endif

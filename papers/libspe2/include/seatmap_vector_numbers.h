@@ -3,10 +3,18 @@
 #define SEATMAP_VECTOR_NUMBERS_H
 
 /* Sums and differences; either argument of a difference may be a scalar. */
-#define spu_add(a, b) ((a) + __SPU_ARG(__SPU_T(a), b))
-#define spu_sub(a, b) (__SPU_ARG(__SPU_EITHER(a, b), a) - __SPU_ARG(__SPU_EITHER(a, b), b))
-#define spu_addx(a, b, carry) ((a) + (b) + (__SPU_T(a))((carry) & 1))
-#define spu_subx(a, b, borrow) ((a) + ~(b) + (__SPU_T(a))((borrow) & 1))
+#define __of_spu_add(a, b) ((a) + __SPU_ARG(__SPU_T(a), b))
+__SPU_GENERIC2(spu_add, __SPU_AS_A)
+#define spu_add(a, b) __SPU_APPLY2(spu_add, a, b)
+#define __of_spu_sub(a, b) (__SPU_ARG(__SPU_EITHER(a, b), a) - __SPU_ARG(__SPU_EITHER(a, b), b))
+__SPU_GENERIC2(spu_sub, __SPU_AS_VECTOR)
+#define spu_sub(a, b) __SPU_APPLY2(spu_sub, a, b)
+#define __of_spu_addx(a, b, carry) ((a) + (b) + (__SPU_T(a))((carry) & 1))
+__SPU_GENERIC3(spu_addx, __SPU_AS_A)
+#define spu_addx(a, b, carry) __SPU_APPLY3(spu_addx, a, b, carry)
+#define __of_spu_subx(a, b, borrow) ((a) + ~(b) + (__SPU_T(a))((borrow) & 1))
+__SPU_GENERIC3(spu_subx, __SPU_AS_A)
+#define spu_subx(a, b, borrow) __SPU_APPLY3(spu_subx, a, b, borrow)
 __SPU_INLINE vec_uint4 __spu_genc(vec_uint4 a, vec_uint4 b)
 {
     return (vec_uint4)(a + b < a) & 1;
@@ -24,13 +32,23 @@ __SPU_INLINE vec_uint4 __spu_genbx(vec_uint4 a, vec_uint4 b, vec_uint4 borrow)
 {
     return ((vec_uint4)(a > b) | ((vec_uint4)(a == b) & borrow)) & 1;
 }
-#define spu_genc(a, b) ((__SPU_T(a))__spu_genc((vec_uint4)(a), (vec_uint4)(b)))
-#define spu_gencx(a, b, carry) ((__SPU_T(a))__spu_gencx((vec_uint4)(a), (vec_uint4)(b), (vec_uint4)(carry)))
-#define spu_genb(a, b) ((__SPU_T(a))__spu_genb((vec_uint4)(a), (vec_uint4)(b)))
-#define spu_genbx(a, b, borrow) ((__SPU_T(a))__spu_genbx((vec_uint4)(a), (vec_uint4)(b), (vec_uint4)(borrow)))
+#define __of_spu_genc(a, b) ((__SPU_T(a))__spu_genc((vec_uint4)(a), (vec_uint4)(b)))
+__SPU_GENERIC2(spu_genc, __SPU_AS_A)
+#define spu_genc(a, b) __SPU_APPLY2(spu_genc, a, b)
+#define __of_spu_gencx(a, b, carry) ((__SPU_T(a))__spu_gencx((vec_uint4)(a), (vec_uint4)(b), (vec_uint4)(carry)))
+__SPU_GENERIC3(spu_gencx, __SPU_AS_A)
+#define spu_gencx(a, b, carry) __SPU_APPLY3(spu_gencx, a, b, carry)
+#define __of_spu_genb(a, b) ((__SPU_T(a))__spu_genb((vec_uint4)(a), (vec_uint4)(b)))
+__SPU_GENERIC2(spu_genb, __SPU_AS_A)
+#define spu_genb(a, b) __SPU_APPLY2(spu_genb, a, b)
+#define __of_spu_genbx(a, b, borrow) ((__SPU_T(a))__spu_genbx((vec_uint4)(a), (vec_uint4)(b), (vec_uint4)(borrow)))
+__SPU_GENERIC3(spu_genbx, __SPU_AS_A)
+#define spu_genbx(a, b, borrow) __SPU_APPLY3(spu_genbx, a, b, borrow)
 
 /* Products. The odd halfword of a word is its upper half in memory. */
-#define spu_mul(a, b) ((a) * (b))
+#define __of_spu_mul(a, b) ((a) * (b))
+__SPU_GENERIC2(spu_mul, __SPU_AS_A)
+#define spu_mul(a, b) __SPU_APPLY2(spu_mul, a, b)
 __SPU_INLINE vec_int4 __spu_pairs(vec_int4 a, vec_short8 b)
 {
     return (vec_int4)__builtin_ia32_pmaddwd128((__spu_x86_halves)a, (__spu_x86_halves)b);
@@ -51,10 +69,16 @@ __SPU_INLINE vec_uint4 __SPU_NAME(__spu_mule, u)(vec_ushort8 a, vec_ushort8 b)
 {
     return ((vec_uint4)a & 0xffff) * ((vec_uint4)b & 0xffff);
 }
-#define spu_mulo(a, b) (__SPU_PICK(__spu_mulo, a, unsigned short, u, s)((a), __SPU_ARG(__SPU_T(a), b)))
-#define spu_mule(a, b) (__SPU_PICK(__spu_mule, a, unsigned short, u, s)((a), (b)))
+#define __of_spu_mulo(a, b) (__SPU_PICK(__spu_mulo, a, unsigned short, u, s)((a), __SPU_ARG(__SPU_T(a), b)))
+__SPU_GENERIC2(spu_mulo, __SPU_WIDE)
+#define spu_mulo(a, b) __SPU_APPLY2(spu_mulo, a, b)
+#define __of_spu_mule(a, b) (__SPU_PICK(__spu_mule, a, unsigned short, u, s)((a), (b)))
+__SPU_GENERIC2(spu_mule, __SPU_WIDE)
+#define spu_mule(a, b) __SPU_APPLY2(spu_mule, a, b)
 #define spu_mulhh(a, b) spu_mule(a, b)
-#define spu_mhhadd(a, b, c) (spu_mule(a, b) + (c))
+#define __of_spu_mhhadd(a, b, c) (__of_spu_mule(a, b) + (c))
+__SPU_GENERIC3(spu_mhhadd, __SPU_AS_C)
+#define spu_mhhadd(a, b, c) __SPU_APPLY3(spu_mhhadd, a, b, c)
 __SPU_INLINE vec_int4 spu_mulh(vec_short8 a, vec_short8 b)
 {
     return (((vec_int4)a & 0xffff) * ((vec_int4)b >> 16)) << 16;
@@ -90,10 +114,18 @@ __SPU_INLINE vec_double2 __SPU_NAME(__spu_madd, d)(vec_double2 a, vec_double2 b,
 #else
 #define __SPU_MADD(a) _Generic((a)[0], float : __spu_madd_f, double : __spu_madd_d, default : __spu_madd_s)
 #endif
-#define spu_madd(a, b, c) (__SPU_MADD(a)((a), (b), (c)))
-#define spu_msub(a, b, c) (__SPU_MADD(a)((a), (b), -(c)))
-#define spu_nmsub(a, b, c) (__SPU_MADD(a)(-(a), (b), (c)))
-#define spu_nmadd(a, b, c) (__SPU_MADD(a)(-(a), (b), -(c)))
+#define __of_spu_madd(a, b, c) (__SPU_MADD(a)((a), (b), (c)))
+__SPU_GENERIC3(spu_madd, __SPU_AS_C)
+#define spu_madd(a, b, c) __SPU_APPLY3(spu_madd, a, b, c)
+#define __of_spu_msub(a, b, c) (__SPU_MADD(a)((a), (b), -(c)))
+__SPU_GENERIC3(spu_msub, __SPU_AS_C)
+#define spu_msub(a, b, c) __SPU_APPLY3(spu_msub, a, b, c)
+#define __of_spu_nmsub(a, b, c) (__SPU_MADD(a)(-(a), (b), (c)))
+__SPU_GENERIC3(spu_nmsub, __SPU_AS_C)
+#define spu_nmsub(a, b, c) __SPU_APPLY3(spu_nmsub, a, b, c)
+#define __of_spu_nmadd(a, b, c) (__SPU_MADD(a)(-(a), (b), -(c)))
+__SPU_GENERIC3(spu_nmadd, __SPU_AS_C)
+#define spu_nmadd(a, b, c) __SPU_APPLY3(spu_nmadd, a, b, c)
 
 /* Bytes. */
 __SPU_INLINE vec_uchar16 spu_avg(vec_uchar16 a, vec_uchar16 b)
@@ -125,7 +157,9 @@ __SPU_INLINE vec_float4 __SPU_NAME(__spu_convtf, u)(vec_uint4 a, int scale)
 {
     return __builtin_convertvector(a, vec_float4) * __builtin_ldexpf(1, -scale);
 }
-#define spu_convtf(a, scale) (__SPU_PICK(__spu_convtf, a, unsigned int, u, s)((a), (scale)))
+#define __of_spu_convtf(a, scale) (__SPU_PICK(__spu_convtf, a, unsigned int, u, s)((a), (scale)))
+__SPU_GENERIC2(spu_convtf, vec_float4)
+#define spu_convtf(a, scale) __SPU_APPLY2(spu_convtf, a, scale)
 /* Towards zero. The processor makes 0x80000000 of numbers that are too large, and the compiler something else. */
 __SPU_INLINE vec_int4 __spu_truncate(vec_float4 a)
 {
@@ -171,9 +205,10 @@ __SPU_INLINE vec_llong2 __SPU_NAME(__spu_extend, w)(vec_int4 a)
 #ifdef __cplusplus
 #define spu_extend(a) __spu_extend(a)
 #else
-#define spu_extend(a)                                                                                         \
+#define __of_spu_extend(a)                                                                                      \
     (_Generic((a)[0], float : __spu_extend_f, signed char : __spu_extend_c, short : __spu_extend_h,           \
               int : __spu_extend_w)(a))
+#define spu_extend(a) __SPU_APPLY1(spu_extend, a)
 #endif
 /* Exact, where the SPU estimates. The SPU has no infinity: the reciprocal of zero is the largest number. */
 __SPU_INLINE vec_float4 __spu_finite(vec_float4 a)
@@ -197,11 +232,19 @@ __SPU_INLINE vec_float4 spu_rsqrte(vec_float4 a)
 }
 
 /* Comparisons: all ones where true. */
-#define spu_cmpeq(a, b) ((__SPU_U(a))((a) == __SPU_ARG(__SPU_T(a), b)))
-#define spu_cmpgt(a, b) ((__SPU_U(a))((a) > __SPU_ARG(__SPU_T(a), b)))
+#define __of_spu_cmpeq(a, b) ((__SPU_U(a))((a) == __SPU_ARG(__SPU_T(a), b)))
+__SPU_GENERIC2(spu_cmpeq, __SPU_UNSIGNED)
+#define spu_cmpeq(a, b) __SPU_APPLY2(spu_cmpeq, a, b)
+#define __of_spu_cmpgt(a, b) ((__SPU_U(a))((a) > __SPU_ARG(__SPU_T(a), b)))
+__SPU_GENERIC2(spu_cmpgt, __SPU_UNSIGNED)
+#define spu_cmpgt(a, b) __SPU_APPLY2(spu_cmpgt, a, b)
 #define __SPU_ABS(a) ((__SPU_T(a))((__SPU_U(a))(a) & (__SPU_ARG(__SPU_U(a), -1) >> 1)))
-#define spu_cmpabseq(a, b) ((__SPU_U(a))(__SPU_ABS(a) == __SPU_ABS(b)))
-#define spu_cmpabsgt(a, b) ((__SPU_U(a))(__SPU_ABS(a) > __SPU_ABS(b)))
+#define __of_spu_cmpabseq(a, b) ((__SPU_U(a))(__SPU_ABS(a) == __SPU_ABS(b)))
+__SPU_GENERIC2(spu_cmpabseq, __SPU_UNSIGNED)
+#define spu_cmpabseq(a, b) __SPU_APPLY2(spu_cmpabseq, a, b)
+#define __of_spu_cmpabsgt(a, b) ((__SPU_U(a))(__SPU_ABS(a) > __SPU_ABS(b)))
+__SPU_GENERIC2(spu_cmpabsgt, __SPU_UNSIGNED)
+#define spu_cmpabsgt(a, b) __SPU_APPLY2(spu_cmpabsgt, a, b)
 #define spu_hcmpeq(a, b) ((a) == (b) ? spu_halt() : (void)0)
 #define spu_hcmpgt(a, b) ((a) > (b) ? spu_halt() : (void)0)
 /* The kinds of numbers that spu_testsv looks for. */

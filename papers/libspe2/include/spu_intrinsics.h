@@ -56,29 +56,54 @@ template <class N, class V> __attribute__((always_inline)) static inline V __spu
     return v;
 }
 #define spu_splats(s) __spu_splats(s)
+#define __of_spu_splats(s) __spu_splats(s)
 #define spu_insert(s, v, element) __spu_insert((s), (v), (element))
-#define spu_promote(s, element) __spu_insert((s), __SPU_ARG(__SPU_T(spu_splats(s)), 0), (element))
+#define spu_promote(s, element) __spu_promote((s), (element))
+#define __SPU_PROMOTE(S, T)                                \
+    __SPU_INLINE T __spu_promote(S s, int element)         \
+    {                                                      \
+        return __spu_insert(s, (T){0}, element);           \
+    }
+__SPU_PROMOTE(unsigned char, vec_uchar16)
+__SPU_PROMOTE(signed char, vec_char16)
+__SPU_PROMOTE(char, vec_char16)
+__SPU_PROMOTE(unsigned short, vec_ushort8)
+__SPU_PROMOTE(short, vec_short8)
+__SPU_PROMOTE(unsigned int, vec_uint4)
+__SPU_PROMOTE(int, vec_int4)
+__SPU_PROMOTE(unsigned long, vec_ullong2)
+__SPU_PROMOTE(long, vec_llong2)
+__SPU_PROMOTE(unsigned long long, vec_ullong2)
+__SPU_PROMOTE(long long, vec_llong2)
+__SPU_PROMOTE(float, vec_float4)
+__SPU_PROMOTE(double, vec_double2)
+#undef __SPU_PROMOTE
 #else
-#define spu_splats(s)                                                                                             \
+#define __of_spu_splats(s)                                                                                        \
     _Generic((s), unsigned char : __spu_splats_uc, signed char : __spu_splats_sc, char : __spu_splats_sc,         \
              unsigned short : __spu_splats_us, short : __spu_splats_ss, unsigned int : __spu_splats_ui,           \
              int : __spu_splats_si, unsigned long : __spu_splats_ul, long : __spu_splats_sl,                      \
              unsigned long long : __spu_splats_ul, long long : __spu_splats_sl, float : __spu_splats_f,           \
              double : __spu_splats_d)(s)
-#define spu_insert(s, v, element)                                   \
+#define spu_splats(s) __SPU_APPLY1(spu_splats, s)
+#define __of_spu_insert(s, v, element)                              \
     ({                                                              \
         __SPU_T(v) __spu_inserted = (v);                            \
         __spu_inserted[(element) & (int)__SPU_LAST(v)] = (s);       \
         __spu_inserted;                                             \
     })
-#define spu_promote(s, element)                                                  \
+#define spu_insert(s, v, element) __SPU_APPLY3(spu_insert, s, v, element)
+#define __of_spu_promote(s, element)                                             \
     ({                                                                           \
-        __typeof__(spu_splats(s)) __spu_promoted = {0};                          \
+        __typeof__(__of_spu_splats(s)) __spu_promoted = {0};                     \
         __spu_promoted[(element) & (int)__SPU_LAST(__spu_promoted)] = (s);       \
         __spu_promoted;                                                          \
     })
+#define spu_promote(s, element) __SPU_APPLY2(spu_promote, s, element)
 #endif
-#define spu_extract(v, element) ((v)[(element) & (int)__SPU_LAST(v)])
+#define __of_spu_extract(v, element) ((v)[(element) & (int)__SPU_LAST(v)])
+__SPU_GENERIC2(spu_extract, __SPU_ELEMENT)
+#define spu_extract(v, element) __SPU_APPLY2(spu_extract, v, element)
 
 #include "seatmap_vector_numbers.h"
 #include "seatmap_vector_bits.h"
@@ -88,6 +113,7 @@ template <class N, class V> __attribute__((always_inline)) static inline V __spu
 #define spu_mtfpscr(value) ((void)(value))
 #define spu_mfspr(number) ((void)(number), 0u)
 #define spu_mtspr(number, value) ((void)(number), (void)(value))
+#define spu_stopd(a, b, c) ((void)(a), (void)(b), (void)(c), spu_stop(0x3fff))
 /* Calls the function if an event that is waited for has happened. */
 #define spu_bisled(function) (spu_readchcnt(SPU_RdEventStat) ? ((void (*)(void))(function))() : (void)0)
 #define spu_bisled_d(function) spu_bisled(function)

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include "cbe_mfc_defs.h"
 #include "seatmap_spu.h"
+#include "spu_intrinsics.h"
 
 /* A list's elements: the stall-and-notify flag and the size, then the low half of the effective address. */
 typedef struct mfc_list_element {
@@ -18,7 +19,7 @@ typedef struct mfc_list_element {
 #define mfc_ea2h(ea) ((unsigned int)((uint64_t)(uintptr_t)(ea) >> 32))
 #define mfc_ea2l(ea) ((unsigned int)(uint64_t)(uintptr_t)(ea))
 #define mfc_hl2ea(high, low) (((uint64_t)(unsigned int)(high) << 32) | (unsigned int)(low))
-#define mfc_ceil128(value) (((value) + 127) & ~(__typeof__(value))127)
+#define mfc_ceil128(value) (((value) + 127) & ~127)
 
 #define spu_mfcdma32(ls, ea, size, tag, cmd) __seatmap_command((ls), (uint64_t)(uintptr_t)(ea), size, tag, cmd)
 #define spu_mfcdma64(ls, eah, eal, size, tag, cmd) __seatmap_command((ls), mfc_hl2ea(eah, eal), size, tag, cmd)

@@ -24,13 +24,16 @@ pub unsafe extern "C" fn spe_context_create(
     gang: *mut GangHandle,
 ) -> *mut ContextHandle {
     pointer(|| {
-        let seat = if gang.is_null() {
-            None
-        } else {
-            // SAFETY: C's promise.
-            Some(unsafe { Handle::known(gang, libc::ESRCH) }?.next_seat())
-        };
-        create(flags, seat)
+        check(flags)?;
+        let near_memory = flags & flag::AFFINITY_MEMORY != 0;
+        if gang.is_null() {
+            // The kernel knows affinity in gangs only.
+            return if near_memory { Err(Errno(libc::EINVAL)) } else { create(flags, None) };
+        }
+        // SAFETY: C's promise.
+        let gang = unsafe { Handle::known(gang, libc::ESRCH) }?;
+        gang.take_memory(near_memory)?;
+        create(flags, Some(gang.next_seat()))
     })
 }
 
@@ -45,22 +48,30 @@ pub unsafe extern "C" fn spe_context_create_affinity(
     pointer(|| {
         // SAFETY: C's promise.
         let gang = unsafe { Handle::known(gang, libc::EINVAL) }?;
+        check(flags)?;
+        let near_memory = flags & flag::AFFINITY_MEMORY != 0;
         if neighbor.is_null() {
+            gang.take_memory(near_memory)?;
             return create(flags, Some(gang.next_seat()));
         }
         // SAFETY: C's promise.
         let neighbor = unsafe { context(neighbor) }?;
+        gang.take_memory(near_memory)?;
         create(flags, Some(gang.seat_after(neighbor.spe.seat())))
     })
 }
 
-fn create(flags: u32, seat: Option<usize>) -> Result<*mut ContextHandle, Errno> {
+fn check(flags: u32) -> Result<(), Errno> {
     if flags & !flag::ALL != 0 {
         return Err(Errno(libc::EINVAL));
     }
     if flags & (flag::ISOLATE | flag::ISOLATE_EMULATE) != 0 {
         return Err(Errno(libc::ENOTSUP));
     }
+    Ok(())
+}
+
+fn create(flags: u32, seat: Option<usize>) -> Result<*mut ContextHandle, Errno> {
     let options = ContextOptions {
         signals_gather: [flags & flag::SIGNOTIFY1_OR != 0, flags & flag::SIGNOTIFY2_OR != 0],
         keeps_ends: flags & flag::EVENTS_ENABLE != 0,

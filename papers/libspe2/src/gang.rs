@@ -3,7 +3,7 @@
 use crate::call::{Errno, number, pointer};
 use crate::handle::Handle;
 use std::ffi::{c_int, c_uint};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// A gang as C holds it (`spe_gang_context_ptr_t`).
 pub type GangHandle = Handle<Gang>;
@@ -12,6 +12,8 @@ pub type GangHandle = Handle<Gang>;
 #[derive(Debug, Default)]
 pub struct Gang {
     next: AtomicUsize,
+    /// A context near the memory: there can be one.
+    has_memory: AtomicBool,
 }
 
 impl Gang {
@@ -19,6 +21,17 @@ impl Gang {
     #[must_use]
     pub fn next_seat(&self) -> usize {
         self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Takes the place near the memory, for a context that asks for it: the kernel gives it once.
+    ///
+    /// # Errors
+    /// `EEXIST`.
+    pub fn take_memory(&self, is_asked: bool) -> Result<(), Errno> {
+        if is_asked && self.has_memory.swap(true, Ordering::Relaxed) {
+            return Err(Errno(libc::EEXIST));
+        }
+        Ok(())
     }
 
     /// The seat next to one.

@@ -13,7 +13,8 @@ pub extern "C" fn spe_cpu_info_get(info_requested: c_int, cpu_node: c_int) -> c_
         let known = usize::try_from(cpu_node).map_or(cpu_node == -1, |node| node < nodes);
         let count = match info_requested {
             _ if !known => None,
-            1 => Some(if cpu_node == -1 { nodes } else { 1 }),
+            // As libspe2: nodes have no nodes.
+            1 => (cpu_node == -1).then_some(nodes),
             2 | 3 => Some(if cpu_node == -1 { spes } else { spes / nodes }),
             _ => None,
         };
@@ -44,4 +45,24 @@ pub extern "C" fn seatmap_spe_place(start: *mut c_void, bytes: usize, chip: c_in
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_ticks_per_second() -> f64 {
     clock::ticks_per_second()
+}
+
+/// Sets and gives the program's action for a signal of faults, which the library takes first: an
+/// SPU program's faults are not the process's. 0 for other signals.
+#[cfg(target_arch = "x86_64")]
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn seatmap_spe_disposition(
+    signal: c_int,
+    new: *const libc::sigaction,
+    old: *mut libc::sigaction,
+) -> c_int {
+    // SAFETY: C's promise: NULL or a structure.
+    let Some(before) = seatmap_spe::faults::disposition(signal, unsafe { new.as_ref() }) else {
+        return 0;
+    };
+    // SAFETY: as above.
+    if let Some(old) = unsafe { old.as_mut() } {
+        *old = before;
+    }
+    1
 }

@@ -5,7 +5,8 @@ use crate::callback;
 use crate::context::context;
 use crate::handle::{ContextHandle, OneContext};
 use crate::types::{StopInfo, reason};
-use seatmap_spe::run::Stop;
+use seatmap_spe::run::{Arguments, Stop};
+use seatmap_spe::stop::FaultKind;
 use seatmap_spe::{Ended, Entry};
 use std::ffi::{c_int, c_uint, c_void};
 
@@ -15,9 +16,11 @@ const DEFAULT_ENTRY: u32 = u32::MAX;
 const RUN_USER_REGS: u32 = 1;
 /// Calls for the PPE are stops like others.
 const NO_CALLBACKS: u32 = 2;
-/// Bits of the SPU's status: stopped by a stop instruction, halted, an invalid channel (CBEA).
+/// Bits of the SPU's status: stopped by a stop instruction, halted, an invalid instruction, an
+/// invalid channel (CBEA).
 const STATUS_STOPPED: i32 = 0x2;
 const STATUS_HALTED: i32 = 0x4;
+const STATUS_INVALID_INSTRUCTION: i32 = 0x20;
 const STATUS_INVALID_CHANNEL: i32 = 0x40;
 
 /// A run's end, as C is told it: the structure, and what the call returns or sets.
@@ -39,7 +42,8 @@ pub unsafe extern "C" fn spe_context_run(
     number(|| {
         // SAFETY: C's promise.
         let one = unsafe { context(spe) }?;
-        if entry.is_null() || flags & !(RUN_USER_REGS | NO_CALLBACKS) != 0 {
+        // As in libspe2, flags that it does not know mean nothing.
+        if entry.is_null() {
             return Err(Errno(libc::EINVAL));
         }
         // SAFETY: C's promise.
@@ -59,30 +63,32 @@ pub unsafe extern "C" fn spe_context_run(
     })
 }
 
-/// The arguments of the program's `main`: its context, `argp` and `envp`; or the first half of each
-/// register.
+/// The arguments of the program's `main`: its context, `argp` and `envp`; or the registers as the
+/// caller has them.
 unsafe fn arguments(
     spe: *mut ContextHandle,
     flags: u32,
     argp: *mut c_void,
     envp: *mut c_void,
-) -> Result<[u64; 3], Errno> {
+) -> Result<Arguments, Errno> {
     if flags & RUN_USER_REGS == 0 {
-        return Ok([spe as u64, argp as u64, envp as u64]);
+        return Ok([spe as u64, argp as u64, envp as u64].into());
     }
     if argp.is_null() {
         return Err(Errno(libc::EINVAL));
     }
     // SAFETY: C's promise: 48 bytes.
     let registers = unsafe { argp.cast::<[u64; 6]>().read_unaligned() };
-    Ok([registers[0], registers[2], registers[4]])
+    // SAFETY: as above.
+    let words = unsafe { argp.cast::<[[u32; 4]; 3]>().read_unaligned() };
+    Ok(Arguments { numbers: [registers[0], registers[2], registers[4]], words })
 }
 
 /// Runs, answering calls of the program, until it stops for another reason. True: an answer failed.
 fn run(
     one: &OneContext,
     begin: Entry,
-    arguments: [u64; 3],
+    arguments: Arguments,
     answers: bool,
 ) -> Result<(Ended, bool), Errno> {
     let mut ended = one.spe.run(begin, arguments)?;
@@ -121,7 +127,19 @@ fn tell(ended: &Ended) -> StopReport {
             complain(fault);
             report(reason::RUNTIME_EXCEPTION, fault.rule.exception(), 0, Err(Errno(libc::EIO)))
         }
+        Stop::Fault(fault) => {
+            eprintln!("libspe2: {fault}");
+            error(fault_status(fault.kind))
+        }
         Stop::Defect => report(reason::RUNTIME_FATAL, libc::EFAULT, 0, Err(Errno(libc::EFAULT))),
+    }
+}
+
+/// The status of a program that an instruction stopped: only those that do not exist have a bit.
+fn fault_status(kind: FaultKind) -> i32 {
+    match kind {
+        FaultKind::Instruction | FaultKind::Jump => STATUS_INVALID_INSTRUCTION,
+        FaultKind::Access | FaultKind::Arithmetic | FaultKind::Stack => STATUS_HALTED,
     }
 }
 
@@ -173,6 +191,10 @@ fn quiet(ended: &Ended) -> StopInfo {
             structure(reason::RUNTIME_ERROR, STATUS_HALTED, STATUS_HALTED)
         }
         Stop::Transfer(fault) => structure(reason::RUNTIME_EXCEPTION, fault.rule.exception(), 0),
+        Stop::Fault(fault) => {
+            let status = fault_status(fault.kind);
+            structure(reason::RUNTIME_ERROR, status, status)
+        }
         Stop::Defect => structure(reason::RUNTIME_FATAL, libc::EFAULT, 0),
     }
 }

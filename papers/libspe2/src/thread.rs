@@ -6,6 +6,7 @@
 
 use seatmap_spe::simulated::desk::Desk;
 use seatmap_spe::simulated::thread;
+use seatmap_spe::stuck;
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
@@ -59,6 +60,24 @@ pub unsafe extern "C" fn seatmap_spe_thread_begin(pointer: *mut c_void) {
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_thread_end(thread: u64) {
     thread::end(thread);
+}
+
+/// On this computer: a thread was created.
+#[unsafe(no_mangle)]
+pub extern "C" fn seatmap_spe_created(thread: u64) {
+    stuck::created(thread);
+}
+
+/// On this computer: the calling thread begins to wait for the end of another one.
+#[unsafe(no_mangle)]
+pub extern "C" fn seatmap_spe_begin_join(thread: u64) {
+    stuck::begin_join(thread);
+}
+
+/// On this computer: the calling thread no longer waits for the end of another one.
+#[unsafe(no_mangle)]
+pub extern "C" fn seatmap_spe_end_join() {
+    stuck::end_join();
 }
 
 /// Whether a thread has not ended.

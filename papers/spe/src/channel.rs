@@ -5,6 +5,7 @@ use crate::mailbox::Mailbox;
 use crate::spu::SpuState;
 use crate::state::SpeState;
 use crate::stop::Stop;
+use crate::stuck::WaitReason;
 use crate::{command, time_base};
 pub use seatmap_sim::cell_be::session::spu_event;
 use std::time::{Duration, Instant};
@@ -222,7 +223,7 @@ fn wait_for_event(spu: &mut SpuState, spe: &SpeState) -> u32 {
         let events = match deadline {
             Some(_) => spe.notify().wait_until(deadline, look),
             None => {
-                let events = spe.wait(look);
+                let events = spe.wait(WaitReason::Event, look);
                 Some(or_alone(spu, events, "an event, and no other thread is left to make one"))
             }
         };

@@ -1,8 +1,8 @@
 //! An SPE, as programs on the PPE see it.
 
 use crate::channel::spu_event;
-use crate::crowd;
 use crate::error::SpeError;
+use crate::faults;
 use crate::hooks::HOST;
 use crate::image::Image;
 use crate::mailbox::{Mailbox, Mailboxes};
@@ -15,8 +15,9 @@ use crate::simulated::channels::SIMULATED;
 use crate::simulated::ppe::Seat;
 use crate::simulated::{Machine, machine};
 use crate::state::SpeState;
-use crate::stop::{Ended, Entry, Pause, Resumable, Stop, Turned};
+use crate::stop::{Arguments, Ended, Entry, Pause, Resumable, Stop, Turned};
 use crate::store::Store;
+use crate::stuck::{self, WaitReason, Waiter};
 use crate::style::Style;
 use crate::transfer::{Rule, Transfer};
 use seatmap_sim::cell_be::session::{Count, Outbound, Session, TagCondition, Turn};
@@ -64,6 +65,7 @@ impl Context {
     pub fn new(options: ContextOptions) -> Result<Arc<Self>, SpeError> {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let machine = machine()?;
+        faults::prepare();
         let store = Store::new()?;
         let area = Area::new().map_err(SpeError::Store)?;
         let mailboxes = Mailboxes::new(Style::chosen()?).map_err(SpeError::Store)?;
@@ -163,11 +165,15 @@ impl Context {
     #[must_use]
     pub fn repeat(&self, mailbox: Mailbox, mut step: impl FnMut() -> bool) -> bool {
         let Some(seat) = &self.simulated else {
-            return self
+            let wait = match mailbox {
+                Mailbox::In => WaitReason::Room(self.number()),
+                _ => WaitReason::MessageOf(self.number()),
+            };
+            let found = self
                 .state
                 .notify()
-                .wait_for_others(crowd::is_alone, || step().then_some(()))
-                .is_some();
+                .wait_for_others((Waiter::Thread, wait), || step().then_some(()));
+            return found.is_some();
         };
         let what = match mailbox {
             Mailbox::In => Count::InboundRoom,
@@ -339,7 +345,13 @@ impl Context {
     ///
     /// # Errors
     /// [`SpeError::Running`], [`SpeError::Closed`], [`SpeError::NoProgram`], [`SpeError::Thread`].
-    pub fn run(self: &Arc<Self>, entry: Entry, arguments: [u64; 3]) -> Result<Ended, SpeError> {
+    pub fn run(
+        self: &Arc<Self>,
+        entry: Entry,
+        arguments: impl Into<Arguments>,
+    ) -> Result<Ended, SpeError> {
+        let arguments = arguments.into();
+        self.state.set_caller(stuck::own_thread());
         self.hold(|runner| {
             // SAFETY: held, and borrowed for this call only.
             let is_fresh = unsafe { &mut *runner }.prepare(&self.state, entry, arguments)?;

@@ -1,6 +1,8 @@
 //! How many programs and threads there are, and so how long a waiter looks before it sleeps.
 
 use crate::style::Style;
+use seatmap_os::Tid;
+use seatmap_os::task::Task;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
 /// How often a waiter looks before it sleeps: about ten microseconds, many times the transfer of a
@@ -47,24 +49,31 @@ pub(crate) fn count_running(cpus: usize, change: impl FnOnce(&AtomicUsize) -> us
 /// Threads that wait for contexts to run.
 pub(crate) static SERVING: AtomicUsize = AtomicUsize::new(0);
 
-/// Whether the calling thread is the only one of this process, but for those that serve it: nobody
-/// else can run a context, send to one or receive from one. False where the kernel does not say.
+/// Whether all threads of this process wait: `programs` of the programs that run, `threads` of the
+/// PPE for something that another one does, `joins` for the end of one. The others serve a context,
+/// or wait for the end of its program.
+///
+/// False where the kernel does not say, and while another thread than the calling one runs: it may
+/// have been woken just now.
 #[must_use]
-pub fn is_alone() -> bool {
-    threads().is_ok_and(|threads| threads == SERVING.load(Ordering::Acquire) + 1)
+pub fn all_wait(programs: usize, threads: usize, joins: usize) -> bool {
+    let running = RUNNING.load(Ordering::Acquire);
+    // In Linux's style a program has a thread of its own, which serves no other.
+    let own = if Style::current() == Style::Linux { running } else { 0 };
+    let known = SERVING.load(Ordering::Acquire) + own + running + threads + joins;
+    programs == running && thread_ids().is_ok_and(|all| all.len() == known && !is_busy(&all))
 }
 
-/// Whether the one program that runs is alone: the only other thread of this process waits for its
-/// end, and no thread can send to it or receive from it. False where the kernel does not say.
-#[must_use]
-pub fn is_program_alone() -> bool {
-    // In Linux's style the program has a thread of its own, which serves no other.
-    let own = usize::from(Style::current() == Style::Linux);
-    let others = SERVING.load(Ordering::Acquire) + own;
-    RUNNING.load(Ordering::Acquire) == 1 && threads().is_ok_and(|threads| threads == others + 1)
+/// Whether another thread than the calling one runs or is ready to.
+fn is_busy(all: &[Tid]) -> bool {
+    // SAFETY: asks for the number of the calling thread.
+    let own = unsafe { libc::gettid() };
+    let others = all.iter().filter(|thread| **thread != own);
+    others.filter_map(|thread| Task::of(*thread)).any(|task| task.state == 'R')
 }
 
-/// How many threads this process has.
-fn threads() -> std::io::Result<usize> {
-    Ok(std::fs::read_dir("/proc/self/task")?.count())
+/// The threads of this process.
+fn thread_ids() -> std::io::Result<Vec<Tid>> {
+    let entries = std::fs::read_dir("/proc/self/task")?.flatten();
+    Ok(entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect())
 }

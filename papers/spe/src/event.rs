@@ -1,11 +1,12 @@
 //! Events: one wait for mailboxes, ends and transfers of several contexts.
 
 use crate::context::Context;
-use crate::crowd;
 use crate::mailbox::Mailbox;
 use crate::notify::Notify;
 use crate::simulated::machine::simulated;
 use crate::simulated::ppe::Seat;
+use crate::simulated::request::Driver;
+use crate::stuck::{WaitReason, Waiter};
 use seatmap_sim::cell_be::session::WatchedEvents;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -78,18 +79,35 @@ impl EventHandler {
     #[must_use]
     pub fn wait(&self, most: usize, timeout: Option<Duration>) -> Vec<Happened> {
         if let Some(driver) = simulated() {
-            let timeout_ns =
-                timeout.map(|timeout| u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
-            Seat::await_events(driver, &self.watched_events(), timeout_ns);
-            return self.happened(most);
+            return self.wait_simulated(driver, most, timeout);
         }
         let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
         let look = || Some(self.happened(most)).filter(|found| !found.is_empty());
         let found = match deadline {
             Some(_) => self.bell.wait_until(deadline, look),
-            None => self.bell.wait_for_others(crowd::is_alone, look),
+            None => self.bell.wait_for_others((Waiter::Thread, WaitReason::Events), look),
         };
         found.unwrap_or_default()
+    }
+
+    fn wait_simulated(
+        &self,
+        driver: &Arc<Driver>,
+        most: usize,
+        timeout: Option<Duration>,
+    ) -> Vec<Happened> {
+        let until = timeout.map(|timeout| {
+            Seat::cycle_in(driver, u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX))
+        });
+        loop {
+            let is_over = !Seat::await_events(driver, &self.watched_events(), until);
+            let found = self.happened(most);
+            // Another thread may have been faster: it took the message or the room that woke this
+            // one.
+            if is_over || !found.is_empty() {
+                return found;
+            }
+        }
     }
 
     /// The registrations of contexts that are not closed.

@@ -4,7 +4,10 @@ use crate::dynamic::{Dynamic, broken};
 use crate::elf::{self, Bytes, Segment};
 use crate::error::SpeError;
 use crate::store::{MOST_KIB, Store};
-use std::sync::OnceLock;
+use crate::symbols::Symbols;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::sync::{Arc, OnceLock};
 
 /// The least stack that a program gets.
 pub const LEAST_STACK_BYTES: usize = 16 << 10;
@@ -25,6 +28,7 @@ pub struct Image {
     file: Vec<u8>,
     segments: Vec<Segment>,
     linked: OnceLock<Linked>,
+    symbols: OnceLock<Arc<Symbols>>,
 }
 
 /// A program as it lies in a store, but for what depends on the store.
@@ -56,13 +60,13 @@ pub struct Loaded {
 }
 
 impl Image {
-    /// Reads a program from a file.
+    /// Reads a program from a file, which must be executable.
     ///
     /// # Errors
     /// [`SpeError::File`], [`SpeError::Image`].
     pub fn open(name: &str) -> Result<Self, SpeError> {
-        let file = std::fs::read(name)
-            .map_err(|source| SpeError::File { name: name.to_owned(), source })?;
+        let file =
+            executable(name).map_err(|source| SpeError::File { name: name.to_owned(), source })?;
         Image::new(file)
     }
 
@@ -80,7 +84,7 @@ impl Image {
         if !segments.iter().any(|segment| segment.kind == elf::LOAD) {
             return Err(SpeError::Image("nothing in it is to be loaded".into()));
         }
-        let image = Image { file, segments, linked: OnceLock::new() };
+        let image = Image { file, segments, linked: OnceLock::new(), symbols: OnceLock::new() };
         // Parts that overlap have more bytes than the memory has. A hostile file has thousands of
         // them, each as long as the file, and copying them would take hours.
         let bytes = image
@@ -128,6 +132,12 @@ impl Image {
     #[must_use]
     pub fn file(&self) -> &[u8] {
         &self.file
+    }
+
+    /// The names of its functions.
+    #[must_use]
+    pub fn symbols(&self) -> Arc<Symbols> {
+        Arc::clone(self.symbols.get_or_init(|| Arc::new(Symbols::read(&self.file))))
     }
 
     /// Copies the program into a store, relocated to its place there, and tells it where to find
@@ -214,6 +224,14 @@ impl Image {
         let range = text.map(|segment| (segment.address, segment.address + segment.memory_bytes));
         range.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))).unwrap_or((0, 0))
     }
+}
+
+/// The bytes of a file. As libspe2, which takes no others, it must be executable.
+fn executable(name: &str) -> io::Result<Vec<u8>> {
+    if std::fs::metadata(name)?.permissions().mode() & 0o111 == 0 {
+        return Err(io::Error::from_raw_os_error(libc::EACCES));
+    }
+    std::fs::read(name)
 }
 
 fn end_of_headers(header: &Bytes) -> Option<usize> {

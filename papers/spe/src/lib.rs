@@ -23,10 +23,13 @@
 //! | | [`spu`], [`simulated::spu`] | the state that only its own program changes |
 //! | transfers | [`atomic`], [`list`] | reservations on cache lines; lists |
 //! | | [`mod@unit`] | DMA between a store and memory or registers |
+//! | | [`faults`], `operand` | what an instruction does that this computer cannot |
 //! | an SPE's parts | [`state`] | the state that a program shares with others |
 //! | | [`image`], [`dynamic`] | a program, checked and loaded; its links |
+//! | | [`symbols`] | the names of its functions |
 //! | | [`store`], [`mailbox`] | the local store; mailboxes |
 //! | | [`notify`], [`crowd`] | threads that wait; how long they look before they sleep |
+//! | | [`stuck`] | waits that never end: who waits for whom |
 //! | values | [`transfer`], [`proxy`] | transfers and their rules; the PPE's registers for them |
 //! | | [`signal`], [`problem`] | signal registers; addresses that stand for registers |
 //! | | [`stop`], [`options`] | why a program stopped; the choices of a new context |
@@ -50,11 +53,14 @@ pub mod dynamic;
 pub mod elf;
 pub mod error;
 pub mod event;
+pub mod faults;
 pub mod hooks;
 pub mod image;
 pub mod list;
 pub mod mailbox;
 pub mod notify;
+#[cfg(target_arch = "x86_64")]
+pub mod operand;
 pub mod options;
 pub mod pool;
 pub mod problem;
@@ -66,7 +72,9 @@ pub mod spu;
 pub mod state;
 pub mod stop;
 pub mod store;
+pub mod stuck;
 pub mod style;
+pub mod symbols;
 pub mod time_base;
 pub mod transfer;
 pub mod unit;

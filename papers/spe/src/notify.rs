@@ -1,6 +1,7 @@
 //! Threads that wait for something to change, first by looking, then asleep.
 
 use crate::crowd;
+use crate::stuck::{Noted, WaitReason, Waiter};
 use seatmap_os::barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -52,22 +53,25 @@ impl Notify {
         found
     }
 
-    /// Waits until `look` finds something; `None` where the thread has been the only one of its
-    /// process that could change anything for a moment, by `is_alone`. Another thread may come
-    /// later as long as there is one that can make it.
+    /// Waits until `look` finds something; `None` where it never will: all threads of the process
+    /// wait for another one.
     pub fn wait_for_others<T>(
         &self,
-        is_alone: fn() -> bool,
+        (waiter, wait): (Waiter, WaitReason),
         mut look: impl FnMut() -> Option<T>,
     ) -> Option<T> {
         if let Some(found) = self.look(crowd::looks(), &mut look) {
             return Some(found);
         }
+        if let Some(found) = self.wait_until(Instant::now().checked_add(ALONE), &mut look) {
+            return Some(found);
+        }
+        let noted = Noted::new(waiter, wait);
         loop {
             if let Some(found) = self.wait_until(Instant::now().checked_add(ALONE), &mut look) {
                 return Some(found);
             }
-            if is_alone() {
+            if noted.is_hopeless() {
                 // A thread that has ended since may have left something.
                 return look();
             }
@@ -184,11 +188,11 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_without_others_ends() {
-        assert_eq!(Notify::default().wait_for_others(|| true, || None::<u8>), None);
+    fn a_wait_among_others_goes_on() {
         let looks = AtomicU32::new(0);
         let late = || (looks.fetch_add(1, Ordering::Relaxed) > 4).then_some(7);
-        assert_eq!(Notify::default().wait_for_others(|| false, late), Some(7));
+        let wait = (Waiter::Thread, WaitReason::Events);
+        assert_eq!(Notify::default().wait_for_others(wait, late), Some(7));
     }
 
     #[test]

@@ -83,14 +83,16 @@ impl Drop for Area {
     }
 }
 
-/// Loads a register's word, or stores one, at an address; `None` where no register is.
+/// Loads a register's word, or stores one, at an address; `None` outside of all areas. A word
+/// without a register is 0, and a store to one is lost.
 #[must_use]
 pub fn access(address: usize, store: Option<u32>) -> Option<u32> {
     let (registers, offset) = register(address as u64)?;
     match store {
-        Some(value) => registers.write_register(offset, value).then_some(0),
-        None => registers.read_register(offset),
+        Some(value) => _ = registers.write_register(offset, value),
+        None => return Some(registers.read_register(offset).unwrap_or(0)),
     }
+    Some(0)
 }
 
 /// Whether an address lies between the first and the last area that there were.

@@ -1,19 +1,22 @@
 //! One run of a program: how it starts, stops and is resumed.
 
 use crate::error::SpeError;
+use crate::faults::{self, ProgramPlace};
 use crate::hooks::Hooks;
 use crate::image::{Image, Loaded};
 use crate::simulated::spu::Count;
 use crate::simulated::{compute, spin};
 use crate::spu::SpuState;
 use crate::state::SpeState;
-pub use crate::stop::{Ended, Entry, Pause, Stop, Turned};
+pub use crate::stop::{Arguments, Ended, Entry, Pause, Stop, Turned};
 use crate::store::Store;
+use crate::symbols::Symbols;
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult};
 use seatmap_sim::cell_be::session::{Session, Turn};
 use std::cell::UnsafeCell;
 use std::num::NonZeroUsize;
+use std::sync::Arc;
 
 /// Bytes at the store's end that the stack leaves free, as the ABI of SPUs does.
 const TOP_BYTES: usize = 64;
@@ -37,13 +40,15 @@ unsafe impl Stack for StoreStack {
 }
 
 type Program = Coroutine<(), Pause, Stop, StoreStack>;
-/// The start of a program in an image's runtime: three arguments, as `main` takes them.
-type Start = unsafe extern "C" fn(u64, u64, u64);
+/// The start of a program in an image's runtime: three arguments as `main` takes them, and where
+/// they lie as vectors.
+type Start = unsafe extern "C" fn(u64, u64, u64, *const [u32; 4]);
 
 /// A program in a store, and how far it came.
 pub struct Runner {
     spu: Box<UnsafeCell<SpuState>>,
     loaded: Option<Loaded>,
+    symbols: Arc<Symbols>,
     program: Option<Program>,
 }
 
@@ -57,7 +62,8 @@ impl Runner {
     /// The runner of a context without a program.
     #[must_use]
     pub fn new(spe: *const SpeState) -> Self {
-        Runner { spu: Box::new(UnsafeCell::new(SpuState::new(spe))), loaded: None, program: None }
+        let spu = Box::new(UnsafeCell::new(SpuState::new(spe)));
+        Runner { spu, loaded: None, symbols: Arc::default(), program: None }
     }
 
     /// Puts a program into the store, which reaches its machine through `hooks`.
@@ -72,9 +78,11 @@ impl Runner {
     ) -> Result<(), SpeError> {
         self.end();
         self.loaded = None;
+        faults::retake();
         let loaded =
             image.load(store, [std::ptr::from_ref(hooks) as u64, self.spu.get() as u64])?;
         self.loaded = Some(loaded);
+        self.symbols = image.symbols();
         // SAFETY: no program runs, so nobody else touches the state.
         let spu = unsafe { &mut *self.spu.get() };
         *spu = SpuState::new(spu.spe);
@@ -91,7 +99,7 @@ impl Runner {
         &mut self,
         spe: &SpeState,
         entry: Entry,
-        arguments: [u64; 3],
+        arguments: Arguments,
     ) -> Result<bool, SpeError> {
         let loaded = self.loaded.ok_or(SpeError::NoProgram(spe.number()))?;
         if entry == Entry::Resume && self.program.is_some() {
@@ -114,9 +122,10 @@ impl Runner {
             // SAFETY: the state outlives the program, and only the program's thread touches it now.
             unsafe { (*spu).yielder = yielder };
             // SAFETY: the loader placed the runtime's start function there.
-            unsafe {
-                std::mem::transmute::<usize, Start>(start)(arguments[0], arguments[1], arguments[2])
-            };
+            let start = unsafe { std::mem::transmute::<usize, Start>(start) };
+            let Arguments { numbers: [first, second, third], words } = arguments;
+            // SAFETY: as above; the vectors lie on the program's own stack.
+            unsafe { start(first, second, third, words.as_ptr()) };
             Stop::Code(0x2000)
         }));
         Ok(true)
@@ -124,15 +133,32 @@ impl Runner {
 
     /// Runs the program on this thread until it stops.
     pub fn resume(&mut self) -> Pause {
+        let place = self.place();
         let Some(program) = &mut self.program else { return Pause::Stop(Stop::Defect) };
-        let pause = match program.resume(()) {
+        let mut pause = match faults::running(&place, || program.resume(())) {
             CoroutineResult::Yield(pause) => pause,
             CoroutineResult::Return(stop) => Pause::Stop(stop),
         };
+        if let Pause::Stop(Stop::Fault(fault)) = &mut pause {
+            fault.place = self.symbols.place(fault.at, place.base, place.bytes);
+        }
         if matches!(&pause, Pause::Stop(stop) if !stop.goes_on()) {
             self.end();
         }
         pause
+    }
+
+    fn place(&self) -> ProgramPlace {
+        let spu = self.spu.get();
+        // SAFETY: no program runs, so nobody else touches the state.
+        let store = unsafe { (*spu).spe().store() };
+        ProgramPlace {
+            spu,
+            base: store.base() as u64,
+            effective: store.effective() as u64,
+            bytes: store.bytes() as u64,
+            end: self.loaded.map_or(0, |loaded| loaded.end as u64),
+        }
     }
 
     /// Gives the program its turn on the simulated Cell, and lets it run to its next call or stop.

@@ -6,7 +6,7 @@ use crate::mailbox::Counts;
 use crate::notify::Polls;
 use crate::simulated::spu::Simulated;
 use crate::state::SpeState;
-use crate::stop::{Pause, Stop};
+use crate::stop::{Pause, ProgramFault, Stop};
 use crate::time_base;
 use corosensei::Yielder;
 
@@ -49,6 +49,8 @@ pub struct SpuState {
     pub saved_return: u32,
     /// The local-store address that a stopped run reports.
     pub stopped_at: u32,
+    /// The fault at which its program is about to stop.
+    pub fault: Option<ProgramFault>,
     /// Its side of the simulated Cell.
     pub simulated: Simulated,
 }
@@ -75,6 +77,7 @@ impl SpuState {
             command: [0; 5],
             saved_return: 0,
             stopped_at: 0,
+            fault: None,
             simulated: Simulated::default(),
         }
     }

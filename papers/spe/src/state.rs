@@ -1,18 +1,20 @@
 //! The state of an SPE that its own program shares with others.
 
-use crate::crowd;
 use crate::mailbox::{Mailbox, Mailboxes};
 use crate::notify::Notify;
 use crate::signal::Signal;
 use crate::store::Store;
+use crate::stuck::{WaitReason, Waiter};
 use crate::transfer::{Rule, Transfer, TransferFault};
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// An SPE's local store, mailboxes, signal registers and events, and those who wait for them.
 #[derive(Debug)]
 pub struct SpeState {
     number: u32,
+    /// The thread that runs the program.
+    caller: AtomicU64,
     store: Store,
     mailboxes: Mailboxes,
     signals: [Signal; 2],
@@ -29,6 +31,7 @@ impl SpeState {
     pub fn new(number: u32, store: Store, mailboxes: Mailboxes, signals_gather: [bool; 2]) -> Self {
         SpeState {
             number,
+            caller: AtomicU64::new(0),
             store,
             mailboxes,
             signals: signals_gather.map(Signal::new),
@@ -81,8 +84,15 @@ impl SpeState {
     /// The SPU's side: waits until `look` finds something; `None` where it never will, since no
     /// other thread of this process is left that could change anything.
     #[inline]
-    pub fn wait<T>(&self, look: impl FnMut() -> Option<T>) -> Option<T> {
-        self.notify.wait_for_others(crowd::is_program_alone, look)
+    pub fn wait<T>(&self, wait: WaitReason, look: impl FnMut() -> Option<T>) -> Option<T> {
+        let caller = self.caller.load(Ordering::Relaxed);
+        let waiter = Waiter::Program { context: self.number, caller };
+        self.notify.wait_for_others((waiter, wait), look)
+    }
+
+    /// A thread runs the program from now on.
+    pub fn set_caller(&self, thread: u64) {
+        self.caller.store(thread, Ordering::Relaxed);
     }
 
     /// The SPU's side: reads its mailbox, waiting for a message; `None` as [`SpeState::wait`]. In
@@ -91,7 +101,7 @@ impl SpeState {
     #[inline]
     pub fn read_inbound(&self) -> Option<u32> {
         let taken = self.mailboxes.take_from_kernel();
-        let taken = taken.or_else(|| self.wait(|| self.mailboxes.take()))?;
+        let taken = taken.or_else(|| self.wait(WaitReason::Message, || self.mailboxes.take()))?;
         if taken.was_full {
             self.changed();
         }
@@ -101,14 +111,18 @@ impl SpeState {
     /// The SPU's side: reads a signal register, waiting for a value; `None` as [`SpeState::wait`].
     #[must_use]
     pub fn read_signal(&self, register: usize) -> Option<u32> {
-        self.wait(|| self.signal(register).try_read())
+        self.wait(WaitReason::Signal(register & 1), || self.signal(register).try_read())
     }
 
     /// The SPU's side: writes one of its mailboxes, waiting for room; `None` as [`SpeState::wait`].
     #[must_use]
     #[inline]
     pub fn put(&self, mailbox: Mailbox, value: u32) -> Option<()> {
-        self.wait(|| self.mailboxes.put(mailbox, value).then_some(()))?;
+        let wait = match mailbox {
+            Mailbox::OutInterrupting => WaitReason::InterruptingRoom,
+            _ => WaitReason::OutboundRoom,
+        };
+        self.wait(wait, || self.mailboxes.put(mailbox, value).then_some(()))?;
         self.changed();
         Some(())
     }

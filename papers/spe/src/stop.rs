@@ -12,6 +12,23 @@ pub enum Entry {
     Resume,
 }
 
+/// The first three registers of a program that begins: the arguments of its `main`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arguments {
+    /// As numbers, for a `main` that has numbers and pointers.
+    pub numbers: [u64; 3],
+    /// As the four words of each register, for a `main` that has vectors.
+    pub words: [[u32; 4]; 3],
+}
+
+impl From<[u64; 3]> for Arguments {
+    /// A number lies in a register's first two words, the upper half first.
+    fn from(numbers: [u64; 3]) -> Self {
+        let words = numbers.map(|number| [(number >> 32) as u32, number as u32, 0, 0]);
+        Arguments { numbers, words }
+    }
+}
+
 /// Why a program gave its thread back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
@@ -25,8 +42,59 @@ pub enum Stop {
     Deadlock(&'static str),
     /// A transfer broke a rule.
     Transfer(TransferFault),
+    /// An instruction of the program could not be executed.
+    Fault(ProgramFault),
     /// The core has a defect.
     Defect,
+}
+
+/// The kinds of faults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FaultKind {
+    /// A load or a store, of an address that does not lead into the local store.
+    #[default]
+    Access,
+    /// An instruction that does not exist.
+    Instruction,
+    /// A division of integers by zero, or one whose result does not fit.
+    Arithmetic,
+    /// A jump or a call to an address without code.
+    Jump,
+    /// The stack pointer has left the local store.
+    Stack,
+}
+
+/// An instruction that could not be executed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ProgramFault {
+    /// The context's number.
+    pub context: u32,
+    /// The kind of fault.
+    pub kind: FaultKind,
+    /// The address that it needed.
+    pub address: u64,
+    /// The address of the instruction, or of the one behind the call that led there.
+    pub at: u64,
+    /// The same in words: a function and the distance from its beginning.
+    pub place: String,
+}
+
+impl std::fmt::Display for ProgramFault {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let ProgramFault { context, address, place, .. } = self;
+        write!(out, "context {context}: ")?;
+        match self.kind {
+            FaultKind::Access => write!(out, "a load or store at {address:#x}, in {place}"),
+            FaultKind::Instruction => write!(out, "an invalid instruction in {place}"),
+            FaultKind::Arithmetic => {
+                write!(out, "a division by zero, or one that overflows, in {place}")
+            }
+            FaultKind::Jump => {
+                write!(out, "a jump to {address:#x}, where no code is, from {place}")
+            }
+            FaultKind::Stack => write!(out, "the stack has left the local store, in {place}"),
+        }
+    }
 }
 
 impl Stop {

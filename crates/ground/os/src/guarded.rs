@@ -3,8 +3,8 @@
 //!
 //! A handler of `SIGSEGV` and `SIGBUS` knows the instructions of the copy. A fault in one of them
 //! makes the copy return an error. A fault at an address that stands for a
-//! [register](crate::registers) is that device's. Any other fault goes to the handler that was
-//! there before.
+//! [register](crate::registers) is that device's. Any other fault goes to the one that [`pass_to`]
+//! named, and then to the handler that was there before.
 
 use std::io;
 
@@ -45,6 +45,26 @@ pub unsafe fn exchange(at: *mut u64, old: u64, new: u64) -> io::Result<bool> {
         2 => Ok(false),
         _ => Err(io::Error::other("the address cannot be written")),
     }
+}
+
+/// Takes a fault that is none of this module's: the signal, and what the kernel hands to a handler
+/// with `SA_SIGINFO`. False: it is not its either.
+pub type OtherFaults = unsafe fn(libc::c_int, *mut libc::siginfo_t, *mut libc::c_void) -> bool;
+
+static OTHERS: std::sync::OnceLock<OtherFaults> = std::sync::OnceLock::new();
+
+/// Names who takes the other faults of this process. The first one stays.
+pub fn pass_to(others: OtherFaults) {
+    OTHERS.get_or_init(|| others);
+}
+
+/// Takes `SIGSEGV` and `SIGBUS` back from handlers that were set since, and gives these to `taken`.
+///
+/// # Errors
+/// The kernel's error.
+pub fn retake(taken: impl FnMut(libc::c_int, libc::sigaction)) -> io::Result<()> {
+    machine::prepare()?;
+    machine::retake(taken)
 }
 
 /// Sets the handlers of bad addresses, once a process.
@@ -137,6 +157,20 @@ mod machine {
         set.as_ref().map(|_| ()).map_err(|code| io::Error::from_raw_os_error(*code))
     }
 
+    /// Sets the handlers again where others are.
+    pub fn retake(mut taken: impl FnMut(libc::c_int, libc::sigaction)) -> io::Result<()> {
+        for signal in SIGNALS {
+            // SAFETY: all fields of it may be zero.
+            let mut now: libc::sigaction = unsafe { std::mem::zeroed() };
+            // SAFETY: asks only.
+            unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut now) };
+            if now.sa_sigaction != handle as *const () as usize {
+                taken(signal, set(signal).map_err(io::Error::from_raw_os_error)?);
+            }
+        }
+        Ok(())
+    }
+
     fn set(signal: libc::c_int) -> Result<libc::sigaction, i32> {
         // SAFETY: all fields of it may be zero.
         let (mut ours, mut before): (libc::sigaction, libc::sigaction) =
@@ -167,7 +201,11 @@ mod machine {
         }
         // SAFETY: the kernel's own description of this fault.
         let is_done = unsafe { crate::registers::perform((*info).si_addr() as usize, context) };
-        if !is_done {
+        if is_done {
+            return;
+        }
+        // SAFETY: as the kernel called this handler.
+        if super::OTHERS.get().is_none_or(|others| !unsafe { others(signal, info, context) }) {
             pass_on(signal, info, context);
         }
     }
@@ -199,6 +237,11 @@ mod machine {
 mod machine {
     /// Nothing to prepare: on this processor a bad address ends the process.
     pub fn prepare() -> std::io::Result<()> {
+        Ok(())
+    }
+
+    /// Nothing to take.
+    pub fn retake(_: impl FnMut(libc::c_int, libc::sigaction)) -> std::io::Result<()> {
         Ok(())
     }
 

@@ -40,6 +40,18 @@ int main(void)
     CHECK((char *)control == start_ + 0x4000 && (char *)first == start_ + 0x14000);
     CHECK((char *)second == start_ + 0x1c000);
 
+    /* Loads of all widths, and of words without a register. */
+    volatile unsigned char *bytes = (volatile unsigned char *)control;
+    volatile unsigned short *halves = (volatile unsigned short *)control;
+    unsigned int copied;
+    memcpy(&copied, (const void *)(start_ + 0x4014), sizeof copied);
+    CHECK(bytes[0x15] == 4 && bytes[0x14] == 0 && halves[0xa] == 0x400 && copied == 0x400);
+    CHECK(*(volatile unsigned long long *)(start_ + 0x4010 + 8) == 0 && control->SPU_Mbox_Stat + 1 == 0x401);
+    unsigned int flags_ = 0, word = 0x400;
+    __asm__ volatile("cmpl %2, (%1)\n\tsete %b0" : "+r"(flags_) : "r"(start_ + 0x4014), "r"(word) : "cc");
+    CHECK(flags_ == 1 && *(volatile unsigned int *)(start_ + 0x5000) == 0);
+    *(volatile unsigned int *)(start_ + 0x5000) = 1;
+
     start(&run);
     while ((control->SPU_Mbox_Stat & 0xff) == 0)
         ;

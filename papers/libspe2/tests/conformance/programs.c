@@ -1,5 +1,6 @@
 /* Programs from files and in this one: opened, loaded again and in turn, refused. */
 #include "check.h"
+#include <sys/stat.h>
 
 #ifdef __SPU__
 static int runs = 40;
@@ -63,6 +64,9 @@ static void refusals(const char *file, const char *self)
     IS_NULL(spe_image_open(self), ENOEXEC);
     for (size_t bytes = 0; bytes < 4096; bytes = bytes * 2 + 1) {
         shortened(file, name, bytes);
+        CHECK(chmod(name, 0600) == 0);
+        IS_NULL(spe_image_open(name), EACCES);
+        CHECK(chmod(name, 0700) == 0);
         IS_NULL(spe_image_open(name), ENOEXEC);
     }
     spe_program_handle_t none = {sizeof none, NULL, NULL};

@@ -14,6 +14,10 @@ int main(void)
     printf("both wait\n");
     start(&runs[0]);
     start(&runs[1]);
-    return end(&runs[0]) + end(&runs[1]);
+    for (int at = 0; at < 2; at++) {
+        CHECK(pthread_join(runs[at].thread, NULL) == 0);
+        CHECK(runs[at].result == -1 && runs[at].info.stop_reason == SPE_RUNTIME_ERROR);
+    }
+    return failed;
 }
 #endif

@@ -32,6 +32,30 @@ fn specific_ones_agree_with_bytes_in_cplusplus() {
     agrees("specific.cc", include_str!("specific.c"));
 }
 
+/// A program of the PPE, as it is in the file or as C++.
+fn ppe_agrees(name: &str) {
+    let tool = if name.ends_with(".cc") { Tool::with_cplusplus() } else { Tool::new() };
+    let Some(tool) = tool else { return };
+    let source = tool.write(name, include_str!("altivec.c"));
+    let language = if name.ends_with(".cc") { "ppu++" } else { "ppu" };
+    let own = tool.source("tests/programs");
+    let strict = ["-O2", "-Wall", "-Wextra", "-Werror", "-Wno-parentheses", "-I"];
+    let files = [own.to_str().unwrap(), "-o", "program", source.to_str().unwrap()];
+    tool.cellcc(&[&[language][..], &strict, &files].concat()).unwrap();
+    let said = tool.succeed(&tool.path("program"), &[]);
+    assert!(said.starts_with("0 of ") && !said.starts_with("0 of 0 "), "{name}: {said}");
+}
+
+#[test]
+fn those_of_the_ppe_agree_with_elements() {
+    ppe_agrees("altivec.c");
+}
+
+#[test]
+fn those_of_the_ppe_agree_with_elements_in_cplusplus() {
+    ppe_agrees("altivec.cc");
+}
+
 /// Each function's name ends with how its only instruction begins.
 #[test]
 fn an_intrinsic_is_one_instruction_where_there_is_one() {

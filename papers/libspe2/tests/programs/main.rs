@@ -6,8 +6,10 @@
 mod agreement;
 mod cellule;
 mod conformance;
+mod driver;
 mod examples;
 mod intrinsics;
+mod nested;
 mod pages;
 mod public;
 mod sdk;
@@ -50,6 +52,63 @@ fn events_and_the_decrementer() {
 }
 
 #[test]
+fn waits_for_room_find_some() {
+    passes("room");
+}
+
+#[test]
+fn long_numbers_have_32_bits() {
+    passes("long");
+}
+
+#[test]
+fn a_main_may_have_vectors() {
+    passes("registers");
+}
+
+#[test]
+fn memory_that_a_program_maps_lies_below_4_gib() {
+    passes("addresses");
+}
+
+#[test]
+fn wild_addresses_begin_again_and_faults_stop_the_context() {
+    let Some(tool) = Tool::new() else { return };
+    let source = tool.source("tests/programs/wild.c");
+    let program = tool.build(&source, &source);
+    for machine in ["host", "cell-qs20"] {
+        let ended = tool.execute(&program, &[("SEATMAP_SPE", machine)]);
+        let words = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.success(), "{machine}: {}", String::from_utf8_lossy(&ended.stdout));
+        let faults = [
+            "an invalid instruction in trap+0x",
+            "a division by zero, or one that overflows, in divide+0x",
+            "a jump to 0x123450, where no code is, from main+0x",
+            "the stack has left the local store, in recurse+0x",
+        ];
+        for fault in faults {
+            assert!(words.contains(fault), "{machine}: no '{fault}' in {words}");
+        }
+    }
+    assert_eq!(tool.succeed(&program, &[("SEATMAP_SPE_STYLE", "linux")]), "");
+}
+
+#[test]
+fn a_fault_of_the_ppe_is_its_own_handlers() {
+    let Some(tool) = Tool::new() else { return };
+    let spu = tool.write("spu.c", "int main(void) { return 0; }");
+    let text = "#include <libspe2.h>\n#include <signal.h>\n#include <stdlib.h>\n\
+                extern spe_program_handle_t work;\n\
+                static void handler(int number) { _Exit(number); }\n\
+                int main(void) { spe_context_create(0, NULL); signal(SIGSEGV, handler);\n\
+                spe_context_destroy(spe_context_create(0, NULL));\n\
+                return *(volatile int *)16 + !&work; }";
+    let ppu = tool.write("ppu.c", text);
+    let ended = tool.execute(&tool.build(&spu, &ppu), &[]);
+    assert_eq!(ended.status.code(), Some(11), "SIGSEGV");
+}
+
+#[test]
 fn a_wait_for_a_program_that_nobody_can_run_fails() {
     let Some(tool) = Tool::new() else { return };
     let source = tool.source("tests/programs/alone.c");
@@ -71,6 +130,22 @@ fn a_program_that_waits_for_nobody_ends() {
         format!("the program would wait for ever: for {thing}, and no other thread is left")
     };
     assert!(things.iter().all(|thing| told.contains(&line(thing))), "{told}");
+}
+
+#[test]
+fn a_deadlock_on_this_computer_says_who_waits_for_whom() {
+    let Some(tool) = Tool::new() else { return };
+    let source = tool.source("tests/programs/deadlock.c");
+    let program = tool.build(&source, &source);
+    let ended = tool.execute(&program, &[("SEATMAP_SPE", "host")]);
+    let words = String::from_utf8_lossy(&ended.stderr);
+    let line = "libspe2: deadlock: PPE thread 0 waits for the end of PPE thread 1; \
+                PPE thread 1 waits for the end of SPE context 0; \
+                PPE thread 2 waits for the end of SPE context 1; \
+                SPE context 0 waits for a message in its mailbox; \
+                SPE context 1 waits for a signal in its register 1\n";
+    assert!(ended.status.success() && words.contains(line), "{words}");
+    assert_eq!(ended.stdout, b"both wait\n");
 }
 
 #[test]

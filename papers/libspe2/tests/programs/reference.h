@@ -1,5 +1,9 @@
 /* A reference for vector intrinsics that works on big-endian bytes, one at a time, for random inputs. */
+#ifdef __SPU__
 #include <spu_intrinsics.h>
+#else
+#include <altivec.h>
+#endif
 #include <stdio.h>
 #include <string.h>
 
@@ -101,25 +105,25 @@ static void check(const char *name, const void *got, int bytes, quad expected)
         check(name #T, &got, bytes, r);                                       \
     } while (0)
 
-static u64 rotated(u64 x, u64 count, int bits)
+static __attribute__((unused)) u64 rotated(u64 x, u64 count, int bits)
 {
     count &= bits - 1;
     return count == 0 ? x : x << count | (x & (~0ull >> (64 - bits))) >> (bits - count);
 }
 
-static u64 shifted(u64 x, u64 count, int bits)
+static __attribute__((unused)) u64 shifted(u64 x, u64 count, int bits)
 {
     count &= 2 * bits - 1;
     return count >= (u64)bits ? 0 : x << count;
 }
 
-static u64 shifted_right(u64 x, u64 count, int bits)
+static __attribute__((unused)) u64 shifted_right(u64 x, u64 count, int bits)
 {
     count &= 2 * bits - 1;
     return count >= (u64)bits ? 0 : x >> count;
 }
 
-static u64 shifted_signed(long long x, u64 count, int bits)
+static __attribute__((unused)) u64 shifted_signed(long long x, u64 count, int bits)
 {
     count &= 2 * bits - 1;
     return (u64)(x >> (count >= (u64)bits ? (u64)bits - 1 : count));
@@ -139,7 +143,7 @@ static quad moved(quad q, int bits, int rotates)
     return r;
 }
 
-static quad shuffled(quad a, quad b, quad pattern)
+static __attribute__((unused)) quad shuffled(quad a, quad b, quad pattern)
 {
     quad r;
     for (int i = 0; i < 16; i++) {

@@ -17,7 +17,7 @@ int main(unsigned long long spe, unsigned long long argp, unsigned long long env
         exit(5 + (int)envp);
     case STOP_AND_GO:
         spu_stop(0x123);
-        spu_stop(0x3fff);
+        spu_stopd(spu_splats(1u), spu_splats(2u), spu_splats(3u));
         return runs;
     case CALL:
         data[0] = 20;
@@ -155,7 +155,8 @@ int main(int argc, char **argv)
     FAILS(spe_program_load(spe, NULL), EINVAL);
     FAILS(spe_program_load(NULL, &work), ESRCH);
     CHECK(spe_program_load(spe, &work) == 0);
-    FAILS(run(spe, &entry, 4, 0, &info), EINVAL);
+    CHECK(run(spe, &entry, 4, EXIT_5, &info) == 0 && spe_stop_info_read(spe, &info) == 0);
+    entry = SPE_DEFAULT_ENTRY;
     CHECK(run(spe, &entry, 0, EXIT_5, &info) == 0 && info.result.spe_exit_code == 5);
     unsigned long long registers[6] = {0, 0, EXIT_5, 0, 3, 0};
     entry = SPE_DEFAULT_ENTRY;

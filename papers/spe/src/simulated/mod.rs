@@ -12,6 +12,7 @@
 //! | [`driver`] | the thread that owns the session: turns, and their ends |
 //! | [`compute`] | what is charged for the work between two calls |
 //! | [`finish`] | the trace and the summary at the end |
+//! | [`bell`] | how they wake each other |
 //! | [`desk`], [`request`] | where a thread of the PPE hands in its calls and waits; what it hands in |
 //! | [`channels`], [`commands`] | the channels of an SPU; its commands for the transfer unit |
 //! | [`call`] | how an SPU program makes a call, and waits for its turn |
@@ -19,6 +20,7 @@
 //! | [`spu`] | what an SPU's state has for this machine |
 //! | [`ppe`], [`thread`] | what threads do with a context; their waits for each other |
 
+pub mod bell;
 pub mod call;
 pub mod channels;
 pub mod commands;

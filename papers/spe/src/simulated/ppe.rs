@@ -202,23 +202,26 @@ impl Seat {
         self.now(|session, task| u64::from(session.happened(task))) as u32
     }
 
-    /// Waits until one of these events has happened, or until a time, in nanoseconds of the
-    /// machine, has passed.
+    /// The core cycle of the machine at which a time in nanoseconds from now is over.
+    #[must_use]
+    pub fn cycle_in(driver: &Arc<Driver>, ns: u64) -> u64 {
+        desk::now(driver, move |session| session.now().saturating_add(session.cycle_at(ns)))
+    }
+
+    /// Waits until one of these events has happened, or until a core cycle. Returns whether one
+    /// has.
+    #[must_use]
     pub fn await_events(
         driver: &Arc<Driver>,
         watched_events: &[WatchedEvents],
-        timeout_ns: Option<u64>,
-    ) {
-        let until = timeout_ns
-            .map(|ns| desk::now(driver, move |session| session.now() + session.cycle_at(ns)));
-        desk::call(
-            driver,
-            Call::AwaitEvents {
-                watched_events: watched_events.as_ptr(),
-                count: watched_events.len(),
-                until,
-            },
-        );
+        until: Option<u64>,
+    ) -> bool {
+        let call = Call::AwaitEvents {
+            watched_events: watched_events.as_ptr(),
+            count: watched_events.len(),
+            until,
+        };
+        desk::call(driver, call) != 0
     }
 
     /// The event that a thread waits for.

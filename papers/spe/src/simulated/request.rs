@@ -1,11 +1,11 @@
 //! Requests of the PPE's threads to the driver, and the ways there and back.
 
-use crate::notify::Notify;
+use crate::simulated::bell::TurnBell;
 use crate::stop::{Resumable, Stop};
 use seatmap_sim::CellModel;
 use seatmap_sim::cell_be::session::{Call, Session};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -56,9 +56,8 @@ pub struct Desk {
     pub task: AtomicU32,
     /// The kernel's number of the thread, once it has begun.
     pub tid: AtomicI32,
-    answer: Mutex<Option<u64>>,
-    is_answered: AtomicBool,
-    bell: Notify,
+    answer: AtomicU64,
+    bell: TurnBell,
     /// How the last run of a context ended.
     pub stop: Mutex<Option<Stop>>,
 }
@@ -66,16 +65,14 @@ pub struct Desk {
 impl Desk {
     /// Answers the thread, which goes on.
     pub fn answer(&self, answer: u64) {
-        *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer);
-        self.is_answered.store(true, Ordering::Release);
+        self.answer.store(answer, Ordering::Relaxed);
         self.bell.ring();
     }
 
     /// Waits for the answer.
     pub fn wait(&self) -> u64 {
-        self.bell.wait(|| self.is_answered.swap(false, Ordering::Acquire).then_some(()));
-        let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner).take();
-        answer.unwrap_or_default()
+        while !self.bell.wait(None) {}
+        self.answer.load(Ordering::Relaxed)
     }
 }
 
@@ -84,14 +81,14 @@ impl Desk {
 pub struct Driver {
     model: Arc<CellModel>,
     inbox: Mutex<VecDeque<Request>>,
-    bell: Notify,
+    bell: TurnBell,
 }
 
 impl Driver {
     /// The way to the driver of this model, to which nobody has sent anything yet.
     #[must_use]
     pub fn new(model: Arc<CellModel>) -> Self {
-        Driver { model, inbox: Mutex::default(), bell: Notify::default() }
+        Driver { model, inbox: Mutex::default(), bell: TurnBell::default() }
     }
 
     /// The model of the machine.
@@ -108,7 +105,17 @@ impl Driver {
 
     /// Takes the oldest request, and waits for one as long as `time`.
     pub fn take_within(&self, time: Duration) -> Option<Request> {
-        self.bell.wait_until(Some(Instant::now() + time), || self.take())
+        if let Some(request) = self.take() {
+            return Some(request);
+        }
+        let deadline = Some(Instant::now() + time);
+        // A ring may be that of a request that was taken before.
+        while self.bell.wait(deadline) {
+            if let Some(request) = self.take() {
+                return Some(request);
+            }
+        }
+        self.take()
     }
 
     /// Takes the oldest request, if there is one.

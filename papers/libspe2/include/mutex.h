@@ -1,0 +1,2 @@
+/* Another name of libsync.h, which has the mutexes. */
+#include "libsync.h"

@@ -1,0 +1,512 @@
+//! The handlers of faults on x86-64 Linux, and what they do with a thread.
+
+use super::ProgramPlace;
+use crate::operand::{self, Operand};
+use crate::problem;
+use crate::spu::SpuState;
+use crate::stop::{FaultKind, ProgramFault, Stop};
+use libc::{c_int, c_void, siginfo_t, ucontext_t};
+use seatmap_os::guarded;
+use std::cell::{Cell, RefCell};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// Bytes of the stack on which a thread handles faults: the kernel saves all registers there.
+const STACK_BYTES: usize = 64 << 10;
+/// Bytes that the stop of a program needs on the program's stack.
+const ROOM_BYTES: u64 = 8 << 10;
+/// Bytes below the stack pointer that a function may use (the psABI of x86-64).
+const RED_ZONE_BYTES: u64 = 128;
+/// The flag of the processor that makes it trap after one instruction.
+const TRAP_FLAG: i64 = 0x100;
+/// The direction flag, which functions expect to be clear.
+const DIRECTION_FLAG: i64 = 0x400;
+/// A fault that the kernel can give no address for: one that is not canonical, or an operand
+/// that is not aligned (`SI_KERNEL` of its headers).
+const NO_ADDRESS: c_int = 0x80;
+/// The longest instruction.
+const LONGEST: usize = 15;
+/// The longest operand in memory.
+const WIDEST: u64 = 64;
+/// The signals of faults.
+const SIGNALS: [c_int; 4] = [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE];
+
+/// An instruction that runs with another address than its own.
+#[derive(Clone, Copy)]
+struct Redirection {
+    /// Where the instruction is.
+    at: i64,
+    /// A register that was changed, with its own value and the one for the instruction.
+    register: usize,
+    before: i64,
+    during: i64,
+    /// Bytes that the instruction is longer where it is than where it runs, if that is in the
+    /// thread's own page.
+    moved_bytes: Option<i64>,
+    /// Whether the instruction advances the register, as those on strings do.
+    advances: bool,
+    /// Whether somebody else steps through the program.
+    was_stepping: bool,
+    /// The address of a register of an SPE for which the instruction has [`WORDS`], and its
+    /// value there.
+    word: Option<(u64, u32)>,
+}
+
+/// Words that stand for those around a register of an SPE, which is the one in the middle.
+const WORDS: usize = 32;
+const MIDDLE: usize = WORDS / 2;
+
+thread_local! {
+    static PLACE: Cell<*const ProgramPlace> = const { Cell::new(std::ptr::null()) };
+    static STEP: Cell<Option<Redirection>> = const { Cell::new(None) };
+    /// The last instruction that ran in the thread's page without a trap.
+    static MOVED: Cell<Option<Redirection>> = const { Cell::new(None) };
+    static STACK: RefCell<Option<OwnStack>> = const { RefCell::new(None) };
+    /// A page in which a changed instruction runs.
+    static PAGE: Cell<*mut u8> = const { Cell::new(std::ptr::null_mut()) };
+    static AROUND: [Cell<u32>; WORDS] = const { [const { Cell::new(0) }; WORDS] };
+}
+
+/// A stack for handlers, as long as the thread lives.
+struct OwnStack {
+    memory: *mut c_void,
+}
+
+/// Bytes of the page behind the stack.
+const PAGE_BYTES: usize = 4096;
+
+impl OwnStack {
+    fn new() -> Option<Self> {
+        let protection = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
+        // SAFETY: a new mapping at an address of the kernel's choice.
+        let memory = unsafe {
+            libc::mmap(std::ptr::null_mut(), STACK_BYTES + PAGE_BYTES, protection, flags, -1, 0)
+        };
+        if memory == libc::MAP_FAILED {
+            return None;
+        }
+        // SAFETY: within the mapping.
+        let page = unsafe { memory.byte_add(STACK_BYTES) };
+        // Where the kernel refuses it, an instruction without a register stops the program.
+        // SAFETY: the mapping's last page, which nobody uses yet.
+        if unsafe { libc::mprotect(page, PAGE_BYTES, protection | libc::PROT_EXEC) } == 0 {
+            PAGE.set(page.cast());
+        }
+        let mut before: libc::stack_t = NO_STACK;
+        // SAFETY: asks only.
+        unsafe { libc::sigaltstack(std::ptr::null(), &raw mut before) };
+        // A thread that has one keeps it.
+        if before.ss_flags & libc::SS_DISABLE != 0 {
+            let stack = libc::stack_t { ss_sp: memory, ss_flags: 0, ss_size: STACK_BYTES };
+            // SAFETY: the memory is there as long as the thread.
+            unsafe { libc::sigaltstack(&raw const stack, std::ptr::null_mut()) };
+        }
+        Some(OwnStack { memory })
+    }
+}
+
+const NO_STACK: libc::stack_t =
+    libc::stack_t { ss_sp: std::ptr::null_mut(), ss_flags: 0, ss_size: 0 };
+
+impl Drop for OwnStack {
+    fn drop(&mut self) {
+        let mut now = NO_STACK;
+        // SAFETY: asks only.
+        unsafe { libc::sigaltstack(std::ptr::null(), &raw mut now) };
+        if now.ss_sp == self.memory {
+            let none = libc::stack_t { ss_flags: libc::SS_DISABLE, ..NO_STACK };
+            // SAFETY: nothing runs on the stack: its thread is here.
+            unsafe { libc::sigaltstack(&raw const none, std::ptr::null_mut()) };
+        }
+        PAGE.set(std::ptr::null_mut());
+        // SAFETY: exactly the mapping made in `new`, which nobody uses any more.
+        unsafe { libc::munmap(self.memory, STACK_BYTES + PAGE_BYTES) };
+    }
+}
+
+/// Runs a program at a place, and takes its faults meanwhile.
+#[inline]
+pub fn running<T>(place: &ProgramPlace, run: impl FnOnce() -> T) -> T {
+    if PAGE.get().is_null() {
+        prepare();
+        prepare_thread();
+    }
+    PLACE.set(place);
+    let result = run();
+    PLACE.set(std::ptr::null());
+    result
+}
+
+/// Sets the handlers, once a process.
+pub fn prepare() {
+    static SET: OnceLock<()> = OnceLock::new();
+    SET.get_or_init(|| {
+        // Without handlers a fault ends the process.
+        _ = guarded::prepare();
+        guarded::pass_to(on_fault);
+        retake();
+    });
+}
+
+/// Takes the signals back from handlers that the program has set past [`disposition`]: a handler
+/// that returns would have an SPU program's fault come again for ever.
+pub fn retake() {
+    _ = guarded::retake(want);
+    for signal in &SIGNALS[2..] {
+        if let Some(before) = own(*signal)
+            && before.sa_sigaction != on_signal as *const () as usize
+        {
+            want(*signal, before);
+        }
+    }
+}
+
+/// Notes the action that the program wants for a signal.
+fn want(signal: c_int, action: libc::sigaction) {
+    if let Some(place) = place_of(signal) {
+        WANTED.lock().unwrap_or_else(PoisonError::into_inner)[place] = Some(action);
+    }
+}
+
+/// Gives the calling thread a stack for handlers, and takes single steps. The simulated Cell's
+/// thread has a handler for them by now.
+#[cold]
+fn prepare_thread() {
+    BEFORE_STEPS.get_or_init(|| own(libc::SIGTRAP));
+    STACK.with_borrow_mut(|stack| {
+        if stack.is_none() {
+            *stack = OwnStack::new();
+        }
+    });
+}
+
+/// The action for single steps that was there before.
+static BEFORE_STEPS: OnceLock<Option<libc::sigaction>> = OnceLock::new();
+
+/// The actions that the program wants for these signals: those that were set before, and what
+/// it sets later.
+static WANTED: Mutex<[Option<libc::sigaction>; SIGNALS.len()]> = Mutex::new([None; SIGNALS.len()]);
+
+/// Sets the handler of a signal; the action that was there before.
+fn own(signal: c_int) -> Option<libc::sigaction> {
+    // SAFETY: all fields of it may be zero.
+    let mut ours: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: as above.
+    let mut before: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: asks only.
+    unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut before) };
+    // The handler before may rely on the signals that it held back.
+    ours.sa_mask = before.sa_mask;
+    ours.sa_sigaction = on_signal as *const () as usize;
+    ours.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+    if signal != libc::SIGTRAP {
+        ours.sa_flags |= libc::SA_NODEFER;
+    }
+    // SAFETY: both structures are whole, and the handler may come at any point of any thread.
+    let status = unsafe { libc::sigaction(signal, &raw const ours, &raw mut before) };
+    (status == 0).then_some(before)
+}
+
+fn place_of(signal: c_int) -> Option<usize> {
+    SIGNALS.iter().position(|known| *known == signal)
+}
+
+/// Takes the place of `sigaction` for the signals of faults: the program's handler gets those
+/// that are not an SPU program's. `None`: another signal, which is the C library's.
+pub fn disposition(signal: c_int, new: Option<&libc::sigaction>) -> Option<libc::sigaction> {
+    let place = place_of(signal)?;
+    prepare();
+    let mut wanted = WANTED.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: all fields of it may be zero: the default action.
+    let before = wanted[place].unwrap_or_else(|| unsafe { std::mem::zeroed() });
+    if let Some(new) = new {
+        wanted[place] = Some(*new);
+    }
+    Some(before)
+}
+
+extern "C" fn on_signal(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    // SAFETY: as the kernel called it.
+    if !unsafe { on_fault(signal, info, context) } {
+        give_up(signal);
+    }
+}
+
+/// Lets the fault happen again, with the default action.
+fn give_up(signal: c_int) {
+    // SAFETY: resets a signal; one that does not come again by itself is sent.
+    unsafe {
+        libc::signal(signal, libc::SIG_DFL);
+        if signal == libc::SIGTRAP {
+            libc::raise(signal);
+        }
+    }
+}
+
+/// Does what a fault asks for. False: it is nobody's here.
+///
+/// # Safety
+/// Called with what the kernel gave to a handler with `SA_SIGINFO`.
+unsafe fn on_fault(signal: c_int, info: *mut siginfo_t, context: *mut c_void) -> bool {
+    // SAFETY: set while the program runs on this thread.
+    let place = unsafe { PLACE.get().as_ref() };
+    // SAFETY: the caller's promise.
+    let context_of = unsafe { &mut *context.cast::<ucontext_t>() };
+    if let (libc::SIGTRAP, Some(step)) = (signal, STEP.take()) {
+        let was_stepping = step.was_stepping;
+        step.finish(&mut context_of.uc_mcontext.gregs);
+        // SAFETY: as above.
+        return !was_stepping || unsafe { to_program(signal, info, context) };
+    }
+    let registers = &mut context_of.uc_mcontext.gregs;
+    // SAFETY: the kernel's own description of this fault.
+    let at = unsafe { (*info).si_addr() } as u64;
+    if signal == libc::SIGSEGV && STEP.get().is_none() && reach(registers, at) {
+        return true;
+    }
+    let Some(place) = place.filter(|_| signal != libc::SIGTRAP) else {
+        // SAFETY: as above.
+        return unsafe { to_program(signal, info, context) };
+    };
+    if let Some(step) = STEP.take().or_else(|| moved(registers)) {
+        step.undo(registers);
+    } else if matches!(signal, libc::SIGSEGV | libc::SIGBUS) {
+        // SAFETY: the kernel's own description of this fault.
+        let (code, address) = unsafe { ((*info).si_code, (*info).si_addr() as u64) };
+        let address = (code != NO_ADDRESS).then_some(address);
+        if redirect(place, registers, address) {
+            return true;
+        }
+    }
+    // SAFETY: as above.
+    let address = unsafe { (*info).si_addr() } as u64;
+    stop(place, registers, signal, address);
+    true
+}
+
+impl Redirection {
+    fn finish(self, registers: &mut [i64; 23]) {
+        let now = registers[self.register];
+        if self.advances {
+            registers[self.register] = now - self.during + self.before;
+        } else if now == self.during {
+            registers[self.register] = self.before;
+        }
+        let at = &mut registers[libc::REG_RIP as usize];
+        if let Some(longer) = self.moved_bytes {
+            *at = self.at + (*at - PAGE.get() as i64) + longer;
+        }
+        if !self.was_stepping {
+            registers[libc::REG_EFL as usize] &= !TRAP_FLAG;
+        }
+        if let Some((address, before)) = self.word {
+            let now = AROUND.with(|around| around[MIDDLE].get());
+            if now != before {
+                _ = problem::access(address as usize, Some(now));
+            }
+        }
+    }
+
+    /// The instruction faulted with the other address too.
+    fn undo(self, registers: &mut [i64; 23]) {
+        registers[self.register] = self.before;
+        registers[libc::REG_RIP as usize] = self.at;
+        registers[libc::REG_EFL as usize] &= !TRAP_FLAG;
+    }
+}
+
+/// The operand of the instruction at which the thread faulted, the operand's address, and the
+/// instruction.
+fn operand_at(
+    registers: &[i64; 23],
+    address: Option<u64>,
+) -> Option<(Operand, u64, [u8; LONGEST])> {
+    let at = registers[libc::REG_RIP as usize];
+    let mut code = [0; LONGEST];
+    // SAFETY: the bytes are our own; the code may end a mapping, which is then an error.
+    unsafe { guarded::copy(at as *const u8, code.as_mut_ptr(), LONGEST) }.ok()?;
+    let operand = operand::decode(&code)?.at(registers, address);
+    let target = operand.address(registers, address)?;
+    let is_near = address.is_none_or(|address| address.wrapping_sub(target) < WIDEST);
+    is_near.then_some((operand, target, code))
+}
+
+/// Has an instruction of the PPE that [`seatmap_os::registers`] does not know reach a register
+/// of an SPE: it loads the register's word, alone or as a part of more, or changes it.
+fn reach(registers: &mut [i64; 23], address: u64) -> bool {
+    if problem::register(address).is_none() {
+        return false;
+    }
+    let Some((operand, target, code)) = operand_at(registers, Some(address)) else {
+        return false;
+    };
+    BEFORE_STEPS.get_or_init(|| own(libc::SIGTRAP));
+    let word = target & !3;
+    let value = problem::access(word as usize, None).unwrap_or(0);
+    let place = AROUND.with(|around| {
+        around.iter().for_each(|word| word.set(0));
+        around[MIDDLE].set(value);
+        around[MIDDLE].as_ptr() as u64
+    });
+    let wanted = (place + (target & 3)) as i64;
+    step(registers, (operand, target, code), wanted, Some((word, value)))
+}
+
+/// Has the instruction at which the thread faulted reach the local store, at the address that
+/// the Cell would have used. False: it is none that loads or stores, or its operand is not
+/// understood.
+fn redirect(place: &ProgramPlace, registers: &mut [i64; 23], address: Option<u64>) -> bool {
+    let Some((operand, target, code)) = operand_at(registers, address) else { return false };
+    // Without an address, the operand is not aligned: an SPU drops the last four bits.
+    let offset = target & (place.bytes.next_power_of_two() - 1);
+    let offset = if address.is_some() { offset } else { offset & !15 };
+    if offset >= place.bytes {
+        return false;
+    }
+    step(registers, (operand, target, code), (place.effective + offset) as i64, None)
+}
+
+/// Lets one instruction have another address for its operand.
+fn step(
+    registers: &mut [i64; 23],
+    (operand, target, code): (Operand, u64, [u8; LONGEST]),
+    wanted: i64,
+    word: Option<(u64, u32)>,
+) -> bool {
+    let flags = registers[libc::REG_EFL as usize];
+    let mut step = Redirection {
+        at: registers[libc::REG_RIP as usize],
+        register: 0,
+        before: 0,
+        during: 0,
+        moved_bytes: None,
+        advances: operand.advances(),
+        was_stepping: flags & TRAP_FLAG != 0,
+        word,
+    };
+    match operand.register() {
+        Some(register) => {
+            step.register = register;
+            step.before = registers[register];
+            step.during = step.before.wrapping_add(wanted.wrapping_sub(target as i64));
+            if word.is_none() && !step.was_stepping && run_moved(registers, operand, &code, step) {
+                return true;
+            }
+        }
+        None => {
+            let page = PAGE.get();
+            let Some((bytes, register, longer)) = operand.with_register(&code) else {
+                return false;
+            };
+            if page.is_null() {
+                return false;
+            }
+            // SAFETY: the thread's own page, which can be written, and executed by it alone.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), page, bytes.len()) };
+            step.register = register;
+            step.before = registers[register];
+            step.during = wanted;
+            step.moved_bytes = Some(longer);
+            registers[libc::REG_RIP as usize] = page as i64;
+        }
+    }
+    registers[step.register] = step.during;
+    registers[libc::REG_EFL as usize] = flags | TRAP_FLAG;
+    STEP.set(Some(step));
+    true
+}
+
+/// Lets an instruction run in the thread's page, from where it goes on by itself: a trap costs many
+/// times as much, on a virtual computer above all.
+fn run_moved(
+    registers: &mut [i64; 23],
+    operand: Operand,
+    code: &[u8; LONGEST],
+    step: Redirection,
+) -> bool {
+    let page = PAGE.get();
+    let Some(bytes) = operand.restoring(code, step.at as u64, step.before as u64) else {
+        return false;
+    };
+    if page.is_null() {
+        return false;
+    }
+    // SAFETY: the thread's own page, which can be written, and executed by it alone.
+    unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), page, bytes.len()) };
+    registers[step.register] = step.during;
+    registers[libc::REG_RIP as usize] = page as i64;
+    MOVED.set(Some(step));
+    true
+}
+
+/// The instruction that faulted in the thread's page.
+fn moved(registers: &[i64; 23]) -> Option<Redirection> {
+    let page = PAGE.get() as i64;
+    let is_there = (page..page + PAGE_BYTES as i64).contains(&registers[libc::REG_RIP as usize]);
+    MOVED.take().filter(|_| is_there && page != 0)
+}
+
+/// Has the thread leave the program when the handler has returned.
+fn stop(place: &ProgramPlace, registers: &mut [i64; 23], signal: c_int, address: u64) {
+    let at = registers[libc::REG_RIP as usize] as u64;
+    let stack = registers[libc::REG_RSP as usize] as u64;
+    let range = place.base + place.end + ROOM_BYTES..place.base + place.bytes;
+    let is_stack = range.contains(&stack);
+    let kind = match signal {
+        libc::SIGILL => FaultKind::Instruction,
+        libc::SIGFPE => FaultKind::Arithmetic,
+        _ if at == address => FaultKind::Jump,
+        _ if !is_stack => FaultKind::Stack,
+        _ => FaultKind::Access,
+    };
+    // A jump has left the place that it came from on the stack.
+    let at = if kind == FaultKind::Jump && is_stack {
+        // SAFETY: in the store, by the check above.
+        unsafe { (stack as *const u64).read_unaligned() }
+    } else {
+        at
+    };
+    // SAFETY: the SPU's state is its program's, which is interrupted and does not go on.
+    unsafe { (*place.spu).fault = Some(ProgramFault { kind, address, at, ..Default::default() }) };
+    let top = if is_stack { stack - RED_ZONE_BYTES } else { place.base + place.bytes - 4096 };
+    registers[libc::REG_RSP as usize] = ((top & !15) - 8) as i64;
+    registers[libc::REG_RDI as usize] = place.spu as i64;
+    registers[libc::REG_RIP as usize] = leave as *const () as i64;
+    registers[libc::REG_EFL as usize] &= !(TRAP_FLAG | DIRECTION_FLAG);
+}
+
+/// On the program's stack, in its place: it does not go on.
+unsafe extern "C" fn leave(spu: *mut SpuState) {
+    // SAFETY: set by `stop`, from the place of the program that runs on this thread.
+    let spu = unsafe { &mut *spu };
+    let fault = spu.fault.take().unwrap_or_default();
+    let context = spu.spe().number();
+    spu.fail(Stop::Fault(ProgramFault { context, ..fault }));
+}
+
+/// Gives a fault that is not an SPU program's to the handler that the program of the PPE has
+/// set. False: it has set none.
+unsafe fn to_program(signal: c_int, info: *mut siginfo_t, context: *mut c_void) -> bool {
+    let wanted = match place_of(signal) {
+        Some(place) => WANTED.try_lock().ok().and_then(|wanted| wanted[place]),
+        None => BEFORE_STEPS.get().copied().flatten(),
+    };
+    let Some(wanted) = wanted else { return false };
+    match (wanted.sa_sigaction, wanted.sa_flags & libc::SA_SIGINFO != 0) {
+        (libc::SIG_DFL, _) => {
+            give_up(signal);
+            return true;
+        }
+        (libc::SIG_IGN, _) => {}
+        (handler, true) => {
+            type Handler = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
+            // SAFETY: the process set this address as a handler with three arguments.
+            unsafe { std::mem::transmute::<usize, Handler>(handler)(signal, info, context) };
+        }
+        (handler, false) => {
+            // SAFETY: the process set this address as a handler with one argument.
+            unsafe { std::mem::transmute::<usize, extern "C" fn(c_int)>(handler)(signal) };
+        }
+    }
+    true
+}

@@ -1,0 +1,241 @@
+//! Waits that can never end on this computer: every thread of the process waits for another one.
+//!
+//! A wait that has lasted for a moment is noted with what it waits for. The process stands still if
+//! each program that runs has such a note, and each other thread has one, waits for the end of a
+//! program, or for the end of a thread. One line then says who waits for whom, in the words of the
+//! simulated Cell, and these waits end. A thread that does anything else, such as to sleep or to
+//! read a file, may still do what others wait for.
+
+use crate::crowd;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// The one that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiter {
+    /// The program of a context, which the thread with this number (`pthread_t`) runs.
+    Program {
+        /// The context's number.
+        context: u32,
+        /// The thread that waits for the program's end.
+        caller: u64,
+    },
+    /// A thread of the PPE.
+    Thread,
+}
+
+/// The thing that it waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitReason {
+    /// A program, for a message.
+    Message,
+    /// A program, for a signal in a register, 0 or 1.
+    Signal(usize),
+    /// A program, for room in its outbound mailbox.
+    OutboundRoom,
+    /// A program, for room in its interrupting mailbox.
+    InterruptingRoom,
+    /// A program, for an event.
+    Event,
+    /// A thread, for room in a context's mailbox.
+    Room(u32),
+    /// A thread, for a message of a context.
+    MessageOf(u32),
+    /// A thread, for events of contexts.
+    Events,
+}
+
+impl fmt::Display for WaitReason {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            WaitReason::Message => out.write_str("waits for a message in its mailbox"),
+            WaitReason::Signal(register) => {
+                write!(out, "waits for a signal in its register {}", register + 1)
+            }
+            WaitReason::OutboundRoom => out.write_str("waits for its outbound mailbox to be read"),
+            WaitReason::InterruptingRoom => {
+                out.write_str("waits for its interrupting mailbox to be read")
+            }
+            WaitReason::Event => out.write_str("waits for an event"),
+            WaitReason::Room(of) => {
+                write!(out, "waits for room in the mailbox of SPE context {of}")
+            }
+            WaitReason::MessageOf(of) => write!(out, "waits for a message of SPE context {of}"),
+            WaitReason::Events => out.write_str("waits for events of contexts"),
+        }
+    }
+}
+
+/// A wait that has lasted for a moment.
+#[derive(Debug)]
+struct NotedWait {
+    thread: u64,
+    waiter: Waiter,
+    wait: WaitReason,
+    /// It was found out that it never ends.
+    is_hopeless: bool,
+}
+
+impl NotedWait {
+    fn new(thread: u64, waiter: Waiter, wait: WaitReason) -> Self {
+        NotedWait { thread, waiter, wait, is_hopeless: false }
+    }
+}
+
+/// The waits, and the threads of the PPE.
+#[derive(Debug, Default)]
+struct WaitTable {
+    entries: BTreeMap<u64, NotedWait>,
+    next: u64,
+    /// Threads in the order of their creation: the main one has the number 0. An address that a
+    /// thread has left comes again.
+    threads: BTreeMap<u64, u32>,
+    created: u32,
+    /// Threads that wait for the end of another one.
+    joins: BTreeMap<u64, u64>,
+}
+
+static WAITS: Mutex<WaitTable> = Mutex::new(WaitTable {
+    entries: BTreeMap::new(),
+    next: 0,
+    threads: BTreeMap::new(),
+    created: 0,
+    joins: BTreeMap::new(),
+});
+
+fn waits() -> MutexGuard<'static, WaitTable> {
+    WAITS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The number of the calling thread (`pthread_t`).
+#[must_use]
+pub fn own_thread() -> u64 {
+    // SAFETY: it has no conditions.
+    unsafe { libc::pthread_self() as u64 }
+}
+
+/// A thread of the PPE was created.
+pub fn created(thread: u64) {
+    let mut waits = waits();
+    waits.created += 1;
+    let number = waits.created;
+    waits.threads.insert(thread, number);
+}
+
+/// The calling thread begins to wait for the end of another one.
+pub fn begin_join(thread: u64) {
+    waits().joins.insert(own_thread(), thread);
+}
+
+/// The calling thread no longer waits for the end of another one.
+pub fn end_join() {
+    waits().joins.remove(&own_thread());
+}
+
+/// A wait that is noted until this value goes.
+#[derive(Debug)]
+pub struct Noted(u64);
+
+impl Noted {
+    /// Notes a wait of the calling thread.
+    #[must_use]
+    pub fn new(waiter: Waiter, wait: WaitReason) -> Self {
+        let mut waits = waits();
+        waits.next += 1;
+        let number = waits.next;
+        let entry = NotedWait::new(own_thread(), waiter, wait);
+        waits.entries.insert(number, entry);
+        Noted(number)
+    }
+
+    /// Whether the wait can never end. The first one to find out says who waits for whom.
+    #[must_use]
+    pub fn is_hopeless(&self) -> bool {
+        let mut waits = waits();
+        if waits.entries.get(&self.0).is_some_and(|entry| entry.is_hopeless) {
+            return true;
+        }
+        let is_hopeless = waits.is_standstill();
+        if is_hopeless {
+            eprintln!("libspe2: deadlock: {}", waits.words().join("; "));
+            waits.entries.values_mut().for_each(|entry| entry.is_hopeless = true);
+        }
+        is_hopeless
+    }
+}
+
+impl Drop for Noted {
+    fn drop(&mut self) {
+        waits().entries.remove(&self.0);
+    }
+}
+
+impl WaitTable {
+    fn is_standstill(&self) -> bool {
+        let programs = self
+            .entries
+            .values()
+            .filter(|entry| !entry.is_hopeless && matches!(entry.waiter, Waiter::Program { .. }));
+        let threads = self
+            .entries
+            .values()
+            .filter(|entry| !entry.is_hopeless && entry.waiter == Waiter::Thread);
+        crowd::all_wait(programs.count(), threads.count(), self.joins.len())
+    }
+
+    /// The waits in words, those of threads first.
+    fn words(&self) -> Vec<String> {
+        let mut lines = BTreeMap::new();
+        for (thread, other) in &self.joins {
+            let other = self.number(*other);
+            lines.insert(
+                (0, self.number(*thread)),
+                format!("waits for the end of PPE thread {other}"),
+            );
+        }
+        for NotedWait { thread, waiter, wait, .. } in self.entries.values() {
+            match *waiter {
+                Waiter::Thread => _ = lines.insert((0, self.number(*thread)), wait.to_string()),
+                Waiter::Program { context, caller } => {
+                    let end = format!("waits for the end of SPE context {context}");
+                    lines.insert((0, self.number(caller)), end);
+                    lines.insert((1, context), wait.to_string());
+                }
+            }
+        }
+        lines
+            .into_iter()
+            .map(|((kind, number), what)| {
+                format!("{} {number} {what}", ["PPE thread", "SPE context"][kind])
+            })
+            .collect()
+    }
+
+    /// The number of a thread; 0 for one that nobody announced, as the main one.
+    fn number(&self, thread: u64) -> u32 {
+        self.threads.get(&thread).copied().unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_told_in_order() {
+        let mut waits = WaitTable::default();
+        waits.threads.extend([(70, 1), (80, 2)]);
+        waits.joins.insert(5, 70);
+        let program = Waiter::Program { context: 3, caller: 80 };
+        waits.entries.insert(1, NotedWait::new(9, program, WaitReason::Signal(1)));
+        waits.entries.insert(2, NotedWait::new(70, Waiter::Thread, WaitReason::Room(3)));
+        let expected = [
+            "PPE thread 0 waits for the end of PPE thread 1",
+            "PPE thread 1 waits for room in the mailbox of SPE context 3",
+            "PPE thread 2 waits for the end of SPE context 3",
+            "SPE context 3 waits for a signal in its register 2",
+        ];
+        assert_eq!(waits.words(), expected);
+    }
+}
