@@ -1,6 +1,6 @@
 //! The page of what work costs that is done by pinned workers, and by threads made for it.
 
-use super::libspe2;
+use super::{libspe2, simulated};
 use crate::svg::Chart;
 use maud::{Markup, html};
 use seatmap_experiments::cellule::Comparison;
@@ -30,6 +30,7 @@ pub fn workers(document_of: &Document) -> String {
                 CelluleResult::Gains(figures) => div.columns { @for figure in figures { (gains(figure)) } },
                 CelluleResult::Streams(all) => (streams(all)),
                 CelluleResult::Libspe2(found) => (libspe2::page(found)),
+                CelluleResult::Cellule(found) => (simulated::page(found)),
             }
         }
         footer { "After Gupta et al. 2010. The runtime's workers are made once and wait; threads \
@@ -52,6 +53,7 @@ fn sentence(found: &CelluleResult) -> String {
         CelluleResult::Gains(figures) => of_gains(figures),
         CelluleResult::Streams(all) => of_streams(all),
         CelluleResult::Libspe2(found) => libspe2::sentence(found),
+        CelluleResult::Cellule(found) => simulated::sentence(found),
     }
 }
 
