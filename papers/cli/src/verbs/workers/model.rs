@@ -48,16 +48,14 @@ pub fn simulated(typed: &Workers) -> Result<Document, CliError> {
         )));
     };
     let spes = spes(&model, typed.workers)?;
-    let machine = Machine {
-        ppe: model.ppe(),
-        spes: &spes,
-        bed: || CellBed::new(Arc::clone(&model)),
-    };
+    let machine =
+        Machine { ppe: model.ppe(), spes: &spes, bed: || CellBed::new(Arc::clone(&model)) };
     let bar = Bar::new("simulating");
     let turns = typed.turns.unwrap_or(TURNS);
     let seed = typed.seed.unwrap_or(SEED);
-    let found = simulate(&machine, &Inputs::default(), turns, seed, |done, all| bar.show(done, all))
-        .map_err(CliError::work)?;
+    let found =
+        simulate(&machine, &Inputs::default(), turns, seed, |done, all| bar.show(done, all))
+            .map_err(CliError::work)?;
     let pus = [&[model.ppe()][..], &spes].concat();
     Ok(Document::new(model.name.clone(), pus, CelluleResult::Cellule(Box::new(found))))
 }

@@ -164,7 +164,8 @@ where
     let perturbed = perturbed
         .into_iter()
         .map(|spes| {
-            let points = SIZES.par_iter().map(|size| progress.after(simulation.perturbed(*size, spes)));
+            let points =
+                SIZES.par_iter().map(|size| progress.after(simulation.perturbed(*size, spes)));
             Ok(Perturbed::of(spes, points.collect::<Result<_, _>>()?))
         })
         .collect::<Result<_, CelluleError>>()?;
@@ -203,7 +204,10 @@ fn growing(all: Vec<(usize, BTreeMap<Call, ByStyle<Spread>>)>) -> Vec<SimulatedC
                 .filter_map(|(call, both)| {
                     let one = one.get(call)?;
                     let cell = both.cell.median_ns / one.cell.median_ns;
-                    Some((*call, ByStyle { cell, linux: both.linux.median_ns / one.linux.median_ns }))
+                    Some((
+                        *call,
+                        ByStyle { cell, linux: both.linux.median_ns / one.linux.median_ns },
+                    ))
                 })
                 .collect();
             SimulatedCalls { spes, times, growth }
@@ -339,8 +343,7 @@ fn matrix(size: u32, spes: usize, times: u32) -> Planned {
 /// The axes of figures 4 a, 4 b and 5.
 fn plan(spes: usize) -> [Plan; 3] {
     let blocks = Work::BlackScholes(BLOCKS * spes as u32);
-    let prices =
-        CYCLES.map(|times| Planned { at: times, work: blocks, times, spes }).to_vec();
+    let prices = CYCLES.map(|times| Planned { at: times, work: blocks, times, spes }).to_vec();
     let by_spes = (1..=spes)
         .map(|spes| (counted(spes, "SPE"), SIZES.map(|size| matrix(size, spes, 1)).to_vec()))
         .collect();
@@ -382,12 +385,9 @@ mod tests {
         let bed = || CellBed::new(Arc::clone(&model));
         let machine = Machine { ppe: model.ppe(), spes: &spes, bed };
         let simulation = Simulation { machine: &machine, inputs, seed };
-        work(
-            &|count| simulation.calls(count, 1).unwrap().1,
-            &|planned, style, is_perturbed| {
-                simulation.times(planned, style, is_perturbed, 1).unwrap().0[0]
-            },
-        )
+        work(&|count| simulation.calls(count, 1).unwrap().1, &|planned, style, is_perturbed| {
+            simulation.times(planned, style, is_perturbed, 1).unwrap().0[0]
+        })
     }
 
     type Times = BTreeMap<Call, ByStyle<Spread>>;
@@ -461,8 +461,8 @@ mod tests {
     fn small_work_gains_more_than_large_work() {
         let gains = on_blade(&Inputs::default(), 1, |_, time| {
             [128, 512].map(|size| {
-                let [linux, cell] = [Style::Linux, Style::Cell]
-                    .map(|style| time(matrix(size, 1, 1), style, false));
+                let [linux, cell] =
+                    [Style::Linux, Style::Cell].map(|style| time(matrix(size, 1, 1), style, false));
                 gain(linux, cell)
             })
         });

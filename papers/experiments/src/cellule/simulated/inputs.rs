@@ -162,7 +162,11 @@ impl Default for Inputs {
             assumption("linux_switch_us", 5.0, "no figure for the PPE was found"),
             assumption("linux_interrupt_us", 5.0, "no figure for the PPE was found"),
             assumption("linux_tick_us", 5.0, "no figure for the PPE was found"),
-            assumption("linux_ticks_per_second", 250.0, "CONFIG_HZ of the kernel; recalled, not read"),
+            assumption(
+                "linux_ticks_per_second",
+                250.0,
+                "CONFIG_HZ of the kernel; recalled, not read",
+            ),
             document("linux_latency_us", 20_000.0, "Linux 2.6.30, kernel/sched_fair.c, one CPU"),
             document("linux_granularity_us", 4_000.0, "Linux 2.6.30, kernel/sched_fair.c, one CPU"),
             document(
@@ -209,7 +213,11 @@ impl Default for Inputs {
                 "from the answer to the stop, in the SPU's run-time library; with one SPE it must \
                  exceed the 1.5 us of MBoxRd, or the interrupt would lengthen that call",
             ),
-            assumption("spu_add_us", 1.28, "four cycles for 16 bytes: load, add, store, and the loop"),
+            assumption(
+                "spu_add_us",
+                1.28,
+                "four cycles for 16 bytes: load, add, store, and the loop",
+            ),
             document(
                 "spu_multiply_us",
                 20.52,

@@ -12,7 +12,8 @@ use std::fmt::Write;
 /// The whole comparison.
 #[must_use]
 pub fn simulated(found: &Simulated) -> String {
-    let mut text = "Taken as given: the costs of the software, which the mechanism works with\n".to_owned();
+    let mut text =
+        "Taken as given: the costs of the software, which the mechanism works with\n".to_owned();
     for input in &found.inputs {
         let _ = writeln!(text, "  {:<28} {:>9}  {}", input.name, input.value, origin(input));
     }
