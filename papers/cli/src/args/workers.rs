@@ -36,6 +36,9 @@ pub struct Workers {
     /// is seconds.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub seconds: Option<Duration>,
+    /// Send streams through a gigabit port each, between network namespaces (requires root).
+    #[arg(long)]
+    pub ports: bool,
     /// Write one self-contained page.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,

@@ -14,7 +14,7 @@ use seatmap_experiments::cellule::libspe2::gains::Curves;
 use seatmap_experiments::cellule::libspe2::libspe2;
 use seatmap_experiments::cellule::seats::on;
 use seatmap_experiments::cellule::streams;
-use seatmap_experiments::cellule::streams::Configuration;
+use seatmap_experiments::cellule::streams::Link;
 use seatmap_experiments::cellule::{CelluleError, Document, Seats, compare};
 use seatmap_os::cpus::{CpuError, Cpus};
 use seatmap_papers_report::html;
@@ -83,6 +83,11 @@ fn check(typed: &Workers) -> Result<(), CliError> {
             "--seconds is for streams: seatmap-papers workers streams --seconds 10s",
         ));
     }
+    if typed.ports && !is_streams {
+        return Err(CliError::input(
+            "--ports is for streams: seatmap-papers workers streams --ports",
+        ));
+    }
     let only_others = [("--turns", typed.turns.is_some()), ("--workers", typed.workers.is_some())];
     match only_others.iter().find(|(_, is_typed)| is_streams && *is_typed) {
         Some((option, _)) => Err(CliError::input(format!(
@@ -113,7 +118,9 @@ fn measured(typed: &Workers, cpus: &[u32]) -> Result<CelluleResult, CliError> {
                 .map(|it| CelluleResult::Libspe2(Box::new(it))),
             // The model's document is made elsewhere.
             What::Streams | What::Cellule => {
-                through(cpus, typed.seconds.unwrap_or(LASTING)).map(CelluleResult::Streams)
+                let link = if typed.ports { Link::Ports } else { Link::Loopback };
+                let lasting = typed.seconds.unwrap_or(LASTING);
+                through(cpus, link, lasting).map(CelluleResult::Streams)
             }
         };
     found.map_err(CliError::work)
@@ -130,8 +137,12 @@ fn counted(
 }
 
 /// All configurations, their threads on these CPUs.
-fn through(cpus: &[u32], lasting: Duration) -> Result<Vec<streams::Through>, CelluleError> {
-    on(cpus, || Configuration::ALL.into_iter().map(|one| streams::run(one, lasting)).collect())
+fn through(
+    cpus: &[u32],
+    link: Link,
+    lasting: Duration,
+) -> Result<Vec<streams::Through>, CelluleError> {
+    on(cpus, || link.configurations().map(|one| streams::run(one, link, lasting)).collect())
 }
 
 /// Each figure twice: over a thread a worker, and over a thread a task.

@@ -1,22 +1,25 @@
 //! TCP streams through pollers: section 4.2.
 //!
 //! The paper gives a network processor's threads to two streams, 8 and 6 for priorities of 4 and 3,
-//! and measures the throughput of each. Here two senders saturate a TCP connection each over the
-//! loopback, a service receives (Rx) and forwards (Tx), and two sinks receive the bytes and compare
-//! them with those that were sent.
+//! and measures the throughput of each. Here two senders saturate a TCP connection each, a service
+//! receives (Rx) and forwards (Tx), and two sinks receive the bytes and compare them with those that
+//! were sent. Streams leave over the loopback, or through a gigabit port each.
 //!
 //! | module | holds |
 //! |---|---|
 //! | [`share`] | who got how much in each window, from what was forwarded when |
+//! | `port` | gigabit ports between network namespaces |
 //! | `ends` | senders and sinks, and the bytes by which they know each other |
 //! | `service` | what lies between |
 
 mod ends;
+mod port;
 mod service;
 pub mod share;
 
 use crate::cellule::CelluleError;
 use ends::{Amount, sink, source};
+use port::PortConnections;
 use seatmap_worker::poller::pollers;
 use serde::Serialize;
 use service::{Service, Way};
@@ -44,10 +47,47 @@ pub enum Configuration {
     TwoRxTxNoPrio,
     /// Two streams, 8 and 6 pollers of 14.
     TwoRxTxPrio,
+    /// Nothing between sender and sink; two streams, one after the other.
+    Direct,
+}
+
+/// The way by which streams leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// The loopback of this computer.
+    Loopback,
+    /// A gigabit port each. It requires root.
+    Ports,
+}
+
+impl Link {
+    /// The configurations that are measured.
+    pub fn configurations(self) -> impl Iterator<Item = (Configuration, &'static str)> {
+        // Without a port there is nothing to hold a stream up that has no service either.
+        let direct = (self == Link::Ports).then_some((Configuration::Direct, "Direct"));
+        Configuration::ALL.into_iter().chain(direct)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Link::Loopback => "loopback",
+            Link::Ports => "gigabit ports",
+        }
+    }
+
+    fn connect(self, streams: usize) -> io::Result<PortConnections> {
+        match self {
+            Link::Loopback => {
+                let pairs = || (0..streams).map(|_| connected()).collect::<io::Result<Vec<_>>>();
+                Ok(PortConnections { ingress: pairs()?, egress: pairs()? })
+            }
+            Link::Ports => port::connect(streams),
+        }
+    }
 }
 
 impl Configuration {
-    /// All of them, in the paper's order, by its names.
+    /// Those of figure 9, in the paper's order, by its names.
     pub const ALL: [(Configuration, &'static str); 4] = [
         (Configuration::SingleRxTx, "SingleRxTx"),
         (Configuration::TwoRxTx, "TwoRxTx"),
@@ -59,12 +99,14 @@ impl Configuration {
         match self {
             Configuration::SingleRxTx | Configuration::TwoRxTx => 1,
             Configuration::TwoRxTxNoPrio | Configuration::TwoRxTxPrio => 2,
+            Configuration::Direct => 2,
         }
     }
 
     fn way(self) -> Way {
         match self {
-            Configuration::SingleRxTx => Way::Single,
+            // Direct streams have no service.
+            Configuration::SingleRxTx | Configuration::Direct => Way::Single,
             Configuration::TwoRxTx | Configuration::TwoRxTxNoPrio => Way::RoundRobin,
             Configuration::TwoRxTxPrio => Way::Weighted(pollers(&PRIORITIES, POLLERS)),
         }
@@ -77,6 +119,8 @@ impl Configuration {
 pub struct Through {
     /// Its name.
     pub configuration: &'static str,
+    /// The way by which streams leave: loopback, or gigabit ports.
+    pub link: &'static str,
     /// Each stream's throughput, in 10^6 bit/s.
     pub mbps: Vec<f64>,
     /// The first stream's share of all bytes, where there are two.
@@ -89,9 +133,15 @@ pub struct Through {
 /// No socket or thread to be had, or bytes that arrived changed.
 pub fn run(
     configuration: (Configuration, &'static str),
+    link: Link,
     lasting: Duration,
 ) -> Result<Through, CelluleError> {
-    let forwarded = transfer(configuration.0, Amount::until(Instant::now() + lasting))?;
+    if configuration.0 == Configuration::Direct {
+        let mbps = direct(link, lasting)?;
+        let link = link.name();
+        return Ok(Through { configuration: configuration.1, link, mbps, shares: Vec::new() });
+    }
+    let forwarded = transfer(configuration.0, link, Lasting::Time(lasting))?;
     let seconds = forwarded.last().map_or(f64::NAN, |last| last.at_ns as f64 / 1e9);
     let streams = configuration.0.streams();
     let mbps = (0..streams)
@@ -109,19 +159,47 @@ pub fn run(
     let busy = Duration::as_nanos(&lasting) as u64;
     let windows =
         windows.iter().map(|window| shares(&forwarded, *window * 1_000_000, busy)).collect();
-    Ok(Through { configuration: configuration.1, mbps, shares: windows })
+    Ok(Through { configuration: configuration.1, link: link.name(), mbps, shares: windows })
+}
+
+/// The throughput of a stream through each port, one after the other, with nothing between.
+fn direct(link: Link, lasting: Duration) -> Result<Vec<f64>, CelluleError> {
+    let connections = link.connect(Configuration::Direct.streams()).map_err(failed)?;
+    let streams = (0..).zip(connections.egress);
+    streams
+        .map(|(stream, (outer, inner))| {
+            let began = Instant::now();
+            let amount = Amount::until(began + lasting);
+            let (sent, got) = std::thread::scope(|scope| {
+                let sink = std::thread::Builder::new()
+                    .spawn_scoped(scope, move || sink(stream, outer))
+                    .map_err(failed)?;
+                let sent = source(stream, inner, amount);
+                Ok::<_, CelluleError>((sent, sink.join().ok().flatten()))
+            })?;
+            match got {
+                Some(got) if sent == Some(got) => {
+                    Ok(got as f64 * 8.0 / 1e6 / began.elapsed().as_secs_f64())
+                }
+                _ => Err(CelluleError::Torn(stream)),
+            }
+        })
+        .collect()
 }
 
 /// Sends this amount through each stream of a configuration, and returns the chunks that were
 /// forwarded, with their times.
-fn transfer(configuration: Configuration, amount: Amount) -> Result<Vec<Forwarded>, CelluleError> {
+fn transfer(
+    configuration: Configuration,
+    link: Link,
+    amount: Lasting,
+) -> Result<Vec<Forwarded>, CelluleError> {
     let count = configuration.streams();
-    let pairs =
-        (0..2 * count).map(|_| connected()).collect::<io::Result<Vec<_>>>().map_err(failed)?;
-    // The first half of the connections comes in, the other half goes out.
-    let (mut outer, mut inner): (Vec<TcpStream>, Vec<TcpStream>) = pairs.into_iter().unzip();
-    let sinks = outer.split_off(count);
-    let egress = inner.split_off(count);
+    let connections = link.connect(count).map_err(failed)?;
+    let (outer, inner): (Vec<TcpStream>, Vec<TcpStream>) = connections.ingress.into_iter().unzip();
+    let (sinks, egress): (Vec<TcpStream>, Vec<TcpStream>) = connections.egress.into_iter().unzip();
+    // The time begins when the connections are there.
+    let amount = amount.begun();
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new;
         let sources: io::Result<Vec<_>> = (0..count)
@@ -146,8 +224,26 @@ fn transfer(configuration: Configuration, amount: Amount) -> Result<Vec<Forwarde
     })
 }
 
+/// How much is sent, before the time begins.
+#[derive(Clone, Copy, Debug)]
+enum Lasting {
+    Time(Duration),
+    #[cfg(test)]
+    Bytes(u64),
+}
+
+impl Lasting {
+    fn begun(self) -> Amount {
+        match self {
+            Lasting::Time(time) => Amount::until(Instant::now() + time),
+            #[cfg(test)]
+            Lasting::Bytes(bytes) => Amount { end: None, bytes },
+        }
+    }
+}
+
 fn failed(error: std::io::Error) -> CelluleError {
-    CelluleError::System("a stream over the loopback", error)
+    CelluleError::System("a stream", error)
 }
 
 /// Two ends of a TCP connection over the loopback.
@@ -165,13 +261,28 @@ mod tests {
     fn every_byte_arrives_in_every_configuration() {
         for (configuration, name) in Configuration::ALL {
             let bytes = 3_000_000;
-            let forwarded = transfer(configuration, Amount { end: None, bytes }).unwrap();
+            let forwarded = transfer(configuration, Link::Loopback, Lasting::Bytes(bytes)).unwrap();
             for stream in 0..configuration.streams() {
                 let sum: u64 =
                     forwarded.iter().filter(|one| one.stream == stream).map(|one| one.bytes).sum();
                 assert_eq!(sum, bytes, "{name}");
             }
             assert!(forwarded.is_sorted_by_key(|one| one.at_ns), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_stream_through_a_port_is_no_faster_than_its_wire() {
+        // Without root, or without ip and tc, there are no ports.
+        let bytes = 40_000_000;
+        match transfer(Configuration::SingleRxTx, Link::Ports, Lasting::Bytes(bytes)) {
+            Ok(forwarded) => {
+                let last = forwarded.last().unwrap().at_ns;
+                // Buffers of sockets and of the port take some megabytes without waiting.
+                let least_ns = (bytes as f64 - 16e6) * 8.0 / 0.984;
+                assert!(last as f64 > least_ns, "{last} ns");
+            }
+            Err(error) => seatmap_needs::skipped!("ports: {error:?}"),
         }
     }
 }

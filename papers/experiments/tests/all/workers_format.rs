@@ -37,6 +37,7 @@ fn documents() -> Vec<Value> {
     let series = vec![gains::Series { name: "one".to_owned(), points: vec![point] }];
     let through = Through {
         configuration: "TwoRxTx-Prio",
+        link: "loopback",
         mbps: vec![1.0, 2.0],
         shares: vec![shares(&[], 1, 1)],
     };

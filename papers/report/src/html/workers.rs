@@ -213,7 +213,7 @@ fn chart(figure: &Figure, is_per_worker: bool, over: &str) -> Chart {
 fn streams(all: &[Through]) -> Markup {
     html! {
         section.card {
-            h2 { "Streams" }
+            h2 { "Streams" @if let Some(one) = all.first() { span.unit { (one.link) } } }
             table.figures {
                 thead { tr { th { "Configuration" } th { "Stream 1" } th { "Stream 2" } th.wide { "Share of stream 1: median (least to most)" } } }
                 tbody { @for one in all { tr {
@@ -296,6 +296,7 @@ mod tests {
     fn streams_name_the_best() {
         let one = |configuration, mbps: &[f64]| Through {
             configuration,
+            link: "loopback",
             mbps: mbps.to_vec(),
             shares: Vec::new(),
         };
