@@ -108,6 +108,8 @@ mod tests {
             search_seconds: 0.0,
             search_share: 0.0,
             mean_without_search: median,
+            least_without_search: median,
+            most_without_search: median,
             seated: None,
         };
         insta::assert_snapshot!([1.5, 1.0, 0.7].map(|median| of_gain(&gain(median))).join("\n"), @"

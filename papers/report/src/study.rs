@@ -1,17 +1,18 @@
 //! Published figures beside ours.
 
+mod claim;
+mod figure;
 mod table;
 
+pub use claim::{Kind, Limit, Verdict};
+pub use figure::{Figure, MeasuredFigure};
 use seatmap_document::{visible, visible_lines};
-use seatmap_statistics::words;
-use serde::{Deserialize, Serialize};
+use seatmap_statistics::words::{self, counted};
+use serde::Deserialize;
 pub use table::{Column, FilledTable, Table, TableRow};
 
 /// The format's name, in the `format` key.
-pub const FORMAT: &str = "seatmap-study/1";
-
-/// How far off a checked figure may be, where the study says nothing else.
-const WITHIN: f64 = 0.1;
+pub const FORMAT: &str = "seatmap-study/2";
 
 /// The verbs of the papers' own program.
 const OF_THE_PAPERS: [&str; 5] = ["rank", "stats", "channels", "workers", "study"];
@@ -135,43 +136,6 @@ impl Study {
     }
 }
 
-/// One figure.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Figure {
-    /// The figure's name, and its place in the paper.
-    pub what: String,
-    /// The command that gives ours, without its program and `--json`.
-    pub command: String,
-    /// A command whose figure the first one's is divided by.
-    #[serde(default)]
-    pub over: Option<String>,
-    /// The divisor, where it is another value: of the same command if no other is given.
-    #[serde(default)]
-    pub over_value: Option<String>,
-    /// Where in the command's JSON: a pointer (RFC 6901), or `/rows/NAME`.
-    pub value: String,
-    /// The published value.
-    #[serde(default)]
-    pub published: Option<f64>,
-    /// The value that ours must exceed, where the direction counts and not the figure.
-    #[serde(default)]
-    pub above: Option<f64>,
-    /// The value that ours must stay below, where the direction counts and not the figure.
-    #[serde(default)]
-    pub below: Option<f64>,
-    /// The unit of both figures.
-    pub unit: String,
-    /// Whether the model was fitted to it.
-    pub kind: Kind,
-    /// How far off ours may be, as a share.
-    #[serde(default)]
-    pub within: Option<f64>,
-    /// A remark, above all the reason for a miss.
-    #[serde(default)]
-    pub note: Option<String>,
-}
-
 /// A picture that belongs to a study.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -182,72 +146,6 @@ pub struct Picture {
     pub file: String,
     /// The command that writes it, with `FILE` for its place.
     pub command: String,
-}
-
-/// Whether the model knew a figure beforehand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// A parameter was fitted to it.
-    Calibration,
-    /// The model was not fitted to it.
-    Check,
-}
-
-/// A figure and ours.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct MeasuredFigure {
-    /// The figure's name.
-    pub what: String,
-    /// The command.
-    pub command: String,
-    /// The published value; null where the paper gives only a direction.
-    pub published: Option<f64>,
-    /// The value that Seatmap found.
-    pub ours: f64,
-    /// Seatmap's value over the published one.
-    pub ratio: Option<f64>,
-    /// The unit of both figures.
-    pub unit: String,
-    /// Whether it is a calibration or a check.
-    pub kind: Kind,
-    /// Whether it is met.
-    pub is_met: bool,
-    /// A remark.
-    pub note: Option<String>,
-}
-
-impl Figure {
-    /// This figure beside ours.
-    #[must_use]
-    pub fn beside(&self, ours: f64) -> MeasuredFigure {
-        let ratio = self.published.map(|published| ours / published);
-        let is_bounded = self.above.is_some() || self.below.is_some();
-        let is_inside = self.above.is_none_or(|least| ours > least)
-            && self.below.is_none_or(|most| ours < most);
-        let command = match &self.over {
-            Some(over) => format!("{} / {}", with_program(&self.command), with_program(over)),
-            None => with_program(&self.command),
-        };
-        MeasuredFigure {
-            what: self.what.clone(),
-            command,
-            published: self.published,
-            ours,
-            ratio,
-            unit: self.unit.clone(),
-            kind: self.kind,
-            // Bounds hold instead of the published figure, which is then only shown.
-            is_met: if is_bounded {
-                is_inside
-            } else {
-                ratio
-                    // Rounding must not turn a figure right at the limit into a miss.
-                    .is_none_or(|ratio| (ratio - 1.0).abs() <= self.within.unwrap_or(WITHIN) + 1e-9)
-            },
-            note: self.note.clone(),
-        }
-    }
 }
 
 /// A study as text for a terminal.
@@ -265,36 +163,33 @@ pub fn text(study: &Study, found: &[MeasuredFigure], tables: &[FilledTable]) -> 
 
 /// The figures as lines of text.
 fn figures(found: &[MeasuredFigure]) -> String {
-    let names: Vec<String> = found.iter().map(|one| line(&one.what)).collect();
+    let names: Vec<String> =
+        found.iter().map(|one| format!("{}: {}", line(&one.place), line(&one.what))).collect();
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for (one, name) in found.iter().zip(&names) {
         text += &format!(
-            "{:<5} {name:<width$}  {:>12}  {:>12} {:<5} {:>6}  {}\n",
-            if one.is_met { "met" } else { "MISS" },
+            "{:<10} {name:<width$}  {:>12}  {:>12} {:<5} {:>6}  {}\n",
+            one.verdict.word(),
             one.published.map_or_else(String::new, number),
             number(one.ours),
             line(&one.unit),
             one.ratio.map_or_else(String::new, |ratio| format!("{ratio:.3}")),
-            if one.kind == Kind::Check { "check" } else { "calibration" },
+            one.rule,
         );
     }
     text
 }
 
-/// How many are met.
+/// How many figures have each verdict. They are never added up: an input proves nothing, and a
+/// direction is less than a number.
 #[must_use]
 pub fn summary(found: &[MeasuredFigure]) -> String {
-    let (met, checks) = counts(found, Kind::Check);
-    let (fitted, calibrations) = counts(found, Kind::Calibration);
-    format!("{met} of {checks} checks met, {fitted} of {calibrations} calibrations.")
-}
-
-fn counts(found: &[MeasuredFigure], kind: Kind) -> (usize, usize) {
-    (
-        found.iter().filter(|one| one.kind == kind).filter(|one| one.is_met).count(),
-        found.iter().filter(|one| one.kind == kind).count(),
-    )
+    let counts = Verdict::ALL.map(|verdict| {
+        let count = found.iter().filter(|one| one.verdict == verdict).count();
+        format!("{count} {}", verdict.word())
+    });
+    format!("{}: {}.", counted(found.len(), "row"), counts.join(", "))
 }
 
 /// A study as a page of the guide.
@@ -306,8 +201,8 @@ pub fn markdown(study: &Study, found: &[MeasuredFigure], tables: &[FilledTable])
         prose(&study.paper),
         prose(&study.about)
     );
-    let met = if found.is_empty() { String::new() } else { summary(found) + " " };
-    text += &format!("{met}`seatmap-papers study {}` prints this again.\n", study.name);
+    let counts = if found.is_empty() { String::new() } else { summary(found) + " " };
+    text += &format!("{counts}`seatmap-papers study {}` prints this again.\n", study.name);
     if !found.is_empty() {
         text += &figure_table(found);
     }
@@ -318,7 +213,7 @@ pub fn markdown(study: &Study, found: &[MeasuredFigure], tables: &[FilledTable])
     for table in tables {
         text += &table.markdown();
     }
-    text += &misses(found);
+    text += &disagreements(found);
     if let Some(conclusion) = &study.conclusion {
         text += &format!("\n## What follows\n\n{}\n", prose(conclusion));
     }
@@ -328,44 +223,86 @@ pub fn markdown(study: &Study, found: &[MeasuredFigure], tables: &[FilledTable])
     // Figures that share a command come one after the other.
     commands.dedup();
     for command in commands {
-        // A ratio is of two commands.
-        text += &format!("{}\n", line(command).replace(" / ", "\n"));
+        // A ratio or difference is of two commands.
+        text += &format!("{}\n", line(command).replace(" / ", "\n").replace(" - ", "\n"));
     }
     text + "```\n"
 }
 
 /// The figures as a table of the page.
 fn figure_table(found: &[MeasuredFigure]) -> String {
-    let mut text =
-        "\n| | figure | published | ours | ratio | kind |\n|---|---|---|---|---|---|\n".to_owned();
+    let mut text = "\n| verdict | in the paper | figure | published | ours | ratio | judged by |\n\
+                    |---|---|---|---|---|---|---|\n"
+        .to_owned();
     for one in found {
         let unit =
             if one.unit.is_empty() { String::new() } else { format!(" {}", column(&one.unit)) };
         text += &format!(
-            "| {} | {} | {} | {}{unit} | {} | {} |\n",
-            if one.is_met { "met" } else { "**miss**" },
+            "| {} | {} | {} | {} | {}{unit} | {} | {} |\n",
+            emphasised(one.verdict),
+            column(&one.place),
             column(&one.what),
-            one.published.map_or_else(String::new, |published| number(published) + &unit),
+            stated(one, &unit),
             number(one.ours),
             one.ratio.map_or_else(String::new, |ratio| format!("{ratio:.3}")),
-            if one.kind == Kind::Check { "check" } else { "calibration" },
+            column(&one.rule),
         );
     }
     text
 }
 
-/// The figures that are not met, and why.
-fn misses(found: &[MeasuredFigure]) -> String {
-    let missed: Vec<&MeasuredFigure> = found.iter().filter(|one| !one.is_met).collect();
-    if missed.is_empty() {
+/// A verdict's word, bold where the paper and Seatmap disagree.
+fn emphasised(verdict: Verdict) -> String {
+    if verdict.is_disagreement() {
+        format!("**{}**", verdict.word())
+    } else {
+        verdict.word().to_owned()
+    }
+}
+
+/// The published number or statement, in a column of a page.
+fn stated(one: &MeasuredFigure, unit: &str) -> String {
+    match (one.published, &one.says) {
+        (Some(published), _) => number(published) + unit,
+        (None, Some(says)) => column(says),
+        (None, None) => String::new(),
+    }
+}
+
+/// The figures in which the paper and Seatmap disagree, and why.
+fn disagreements(found: &[MeasuredFigure]) -> String {
+    let disagreeing: Vec<&MeasuredFigure> =
+        found.iter().filter(|one| one.verdict.is_disagreement()).collect();
+    if disagreeing.is_empty() {
         return String::new();
     }
     let mut text = "\n## What misses, and why\n\n".to_owned();
-    for one in missed {
+    for one in disagreeing {
         let note = one.note.as_deref().map_or_else(|| "not explained yet.".to_owned(), column);
-        text += &format!("- **{}**: {note}\n", column(&one.what));
+        let what = column(&one.what);
+        text += &format!("- **{}, {what}** ({}): {note}\n", column(&one.place), one.verdict.word());
     }
     text
+}
+
+/// The verdicts of studies as one table of a page: a paper's figure, the row that stands for it,
+/// and its verdict.
+#[must_use]
+pub fn verdicts(studies: &[(Study, Vec<MeasuredFigure>)]) -> String {
+    let mut text = "| study | in the paper | row | verdict |\n|---|---|---|---|\n".to_owned();
+    for (study, found) in studies {
+        for one in found {
+            text += &format!(
+                "| [{name}](../studies/{name}.md) | {} | {} | {} |\n",
+                column(&one.place),
+                column(&one.what),
+                emphasised(one.verdict),
+                name = study.name,
+            );
+        }
+    }
+    let all: Vec<MeasuredFigure> = studies.iter().flat_map(|(_, found)| found.clone()).collect();
+    format!("{}\n\n{text}", summary(&all))
 }
 
 fn number(value: f64) -> String {
@@ -377,38 +314,4 @@ fn number(value: f64) -> String {
         _ => 3,
     };
     words::figure(value, digits)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn figure(published: Option<f64>, above: Option<f64>) -> Figure {
-        Figure {
-            what: "round trip".into(),
-            command: "stats -f mailbox".into(),
-            over: None,
-            over_value: None,
-            value: "/latency_ns".into(),
-            published,
-            above,
-            below: None,
-            unit: "ns".into(),
-            kind: Kind::Check,
-            within: None,
-            note: None,
-        }
-    }
-
-    #[test]
-    fn figures_are_met_within_a_tenth_or_in_their_direction() {
-        assert!(figure(Some(100.0), None).beside(110.0).is_met);
-        assert!(!figure(Some(100.0), None).beside(111.0).is_met);
-        assert!(
-            figure(None, Some(1.0)).beside(1.1).is_met
-                && !figure(None, Some(1.0)).beside(0.9).is_met
-        );
-        let found = figure(Some(100.0), Some(1.0)).beside(2.0);
-        assert_eq!((found.is_met, found.ratio), (true, Some(0.02)));
-    }
 }

@@ -196,20 +196,22 @@ fn with_primitives(
 
 fn options(typed: &Stats, function: Function) -> StatsOptions {
     let usual = StatsOptions::new(function);
+    let is_among = typed.between || function.collective().is_some();
+    // Transfers move a line of the Cell by default; the usual 4 bytes are for atomics.
+    let usual_size_bytes = match (function.transfer(), function.collective()) {
+        (Some(_), _) => 128,
+        (None, Some(_)) => 1024,
+        (None, None) => usual.size_bytes,
+    };
     StatsOptions {
-        // Between workers there are two at least.
-        workers: typed.shared.or(typed.private).unwrap_or(if typed.between { 2 } else { 1 }),
+        // Between and among workers there are two at least.
+        workers: typed.shared.or(typed.private).unwrap_or(if is_among { 2 } else { 1 }),
         is_private: typed.private.is_some(),
         chip: typed.chip.unwrap_or(usual.chip),
         module: typed.module.unwrap_or(usual.module),
         iterations: typed.iterations.unwrap_or(usual.iterations),
         warm_up: typed.warm_up.unwrap_or(usual.warm_up),
-        // Transfers move a line of the Cell by default; the usual 4 bytes are for atomics.
-        size_bytes: typed.size.unwrap_or(if function.transfer().is_some() {
-            128
-        } else {
-            usual.size_bytes
-        }),
+        size_bytes: typed.size.unwrap_or(usual_size_bytes),
         between_workers: typed.between,
         stride_bytes: typed.stride,
         elements: typed.elements.unwrap_or(usual.elements),

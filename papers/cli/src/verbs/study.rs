@@ -8,7 +8,7 @@ use seatmap_console::{here, input};
 use seatmap_document::visible_lines;
 use seatmap_os::limited;
 use seatmap_papers_report::study::{
-    FORMAT, FilledTable, MeasuredFigure, Study, markdown, program_of, text,
+    FORMAT, Figure, FilledTable, MeasuredFigure, Study, markdown, program_of, text, verdicts,
 };
 use seatmap_report::counted;
 use std::collections::HashMap;
@@ -30,6 +30,7 @@ const STUDIES: [&str; 7] = [
 /// Runs studies.
 pub fn run(typed: &StudyArguments) -> Result<(), CliError> {
     let mut documents = Vec::new();
+    let mut judged = Vec::new();
     let mut runs = Runs::default();
     for mut study in named_studies(&typed.name)? {
         if study.is_of_host {
@@ -47,6 +48,11 @@ pub fn run(typed: &StudyArguments) -> Result<(), CliError> {
         }
         documents
             .push(serde_json::json!({ "name": study.name, "figures": found, "tables": tables }));
+        judged.push((study, found));
+    }
+    if let Some(folder) = typed.write.as_ref().filter(|_| judged.len() > 1) {
+        let table = visible_lines(verdicts(&judged));
+        Destination::new(&folder.join("verdicts.md"))?.write(&table)?;
     }
     if typed.json {
         output::json(&serde_json::json!({ "format": FORMAT, "studies": documents }))
@@ -105,13 +111,7 @@ fn figures(study: &Study, runs: &mut Runs) -> Result<Vec<MeasuredFigure>, CliErr
     let mut found = Vec::new();
     for (done, figure) in study.figure.iter().enumerate() {
         bar.show(done, study.figure.len());
-        let mut ours = runs.value(&figure.command, &figure.value)?;
-        // A ratio: of another command, of another value of the same command, or of both.
-        if figure.over.is_some() || figure.over_value.is_some() {
-            let over = figure.over.as_ref();
-            let value = figure.over_value.as_ref();
-            ours /= runs.value(over.unwrap_or(&figure.command), value.unwrap_or(&figure.value))?;
-        }
+        let ours = runs.ours(figure)?;
         found.push(figure.beside(ours));
     }
     Ok(found)
@@ -159,6 +159,27 @@ fn write(
 struct Runs(HashMap<String, serde_json::Value>);
 
 impl Runs {
+    /// Our figure: the quantity of its command, divided by that of another command or less it.
+    fn ours(&mut self, figure: &Figure) -> Result<f64, CliError> {
+        let mut ours = self.quantity(&figure.command, figure)?;
+        if let Some(over) = &figure.over {
+            ours /= self.quantity(over, figure)?;
+        }
+        if let Some(minus) = &figure.minus {
+            ours -= self.quantity(minus, figure)?;
+        }
+        Ok(ours)
+    }
+
+    /// A command's value, divided by another value of the same command where the figure has one.
+    fn quantity(&mut self, command: &str, figure: &Figure) -> Result<f64, CliError> {
+        let value = self.value(command, &figure.value)?;
+        match &figure.over_value {
+            Some(divisor) => Ok(value / self.value(command, divisor)?),
+            None => Ok(value),
+        }
+    }
+
     fn value(&mut self, command: &str, pointer: &str) -> Result<f64, CliError> {
         // A command runs once, however many figures come from it.
         if !self.0.contains_key(command) {
@@ -177,14 +198,24 @@ impl Runs {
     }
 }
 
-/// The number at a pointer, or that of the row of this name.
+/// The number at a pointer (RFC 6901), in which `[NAME]` stands for the element of an array with
+/// this name.
 fn found_in(document: &serde_json::Value, pointer: &str) -> Option<f64> {
-    if let Some(name) = pointer.strip_prefix("/rows/") {
-        let rows = document.get("rows")?.as_array()?;
-        // Rows are found by name: their number changes with the machine.
-        return rows.iter().find(|row| row["what"] == name)?.get("latency_ns")?.as_f64();
+    let mut at = document;
+    for part in pointer.strip_prefix('/')?.split('/') {
+        let name = part.strip_prefix('[').and_then(|part| part.strip_suffix(']'));
+        at = match (name, at.as_array()) {
+            // Elements are found by name: their number changes with the machine.
+            (Some(name), Some(elements)) => elements.iter().find(|one| is_named(one, name))?,
+            _ => at.pointer(&format!("/{part}"))?,
+        };
     }
-    document.pointer(pointer)?.as_f64()
+    at.as_f64()
+}
+
+/// Whether an element of a document has this name, by any of the keys under which names stand.
+fn is_named(element: &serde_json::Value, name: &str) -> bool {
+    ["name", "what", "mapping"].iter().any(|key| element[key] == name)
 }
 
 /// How long one command of a study may take. The longest takes minutes on one core.

@@ -34,10 +34,13 @@ fn no_string_of_a_ranking_commands_a_terminal_or_forges_a_line() {
 /// A study with text in each place that has some. One command gives all its figures.
 fn study() -> Value {
     let command = "rank --on cell-ps3 --pattern ring:3 --runs 1";
-    json!({ "format": "seatmap-study/1", "name": "own", "title": "A title", "paper": "Nobody 2026",
+    json!({ "format": "seatmap-study/2", "name": "own", "title": "A title", "paper": "Nobody 2026",
         "about": "Some words.", "conclusion": "It works.",
-        "figure": [{ "what": "a cost", "command": command, "over": command, "value": "/best_mean_ns", "over_value": "/best_mean_ns",
-            "published": 7.0, "unit": "ns", "kind": "check", "note": "It is not seven." }],
+        "figure": [{ "place": "table 1", "what": "a cost", "command": command, "over": command,
+            "value": "/best_mean_ns", "over_value": "/best_mean_ns", "published": 7.0,
+            "unit": "ns", "kind": "check", "note": "It is not seven." },
+            { "place": "section 2", "what": "a change", "command": command, "minus": command,
+            "value": "/best_mean_ns", "says": "It grows.", "above": 1.0, "unit": "ns", "kind": "check" }],
         "table": [{ "title": "A table", "about": "Costs.", "rows": "placement", "value": "/best_mean_ns",
             "column": [{ "name": "once", "word": "--seed 1" }],
             "row": [{ "what": "a row", "command": format!("{command} COLUMN"), "note": "One row." }] }],

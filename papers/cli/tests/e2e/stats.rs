@@ -76,11 +76,13 @@ fn every_primitive_ends_on_every_machine() {
         .flat_map(|function| workers.map(|workers| format!("{function} {workers}")));
     let messages =
         ["mailbox -n 1", "mailbox -n 2 -s", "signal -n 1", "signal -n 2 -s"].map(str::to_owned);
-    let lines: Vec<String> = both.chain(messages).collect();
+    let collectives = ["broadcast -n 6", "reduce -n 6"].map(str::to_owned);
+    let lines: Vec<String> = both.chain(messages).chain(collectives).collect();
     for (machine, line) in
         machines.iter().flat_map(|machine| lines.iter().map(move |line| (machine, line)))
     {
-        let typed = format!("stats --on {machine} -i 32 -w 4 --json -f {line}");
+        let warm_up = if line.starts_with(['b', 'r']) { "" } else { " -w 4" };
+        let typed = format!("stats --on {machine} -i 32{warm_up} --json -f {line}");
         let found: serde_json::Value =
             serde_json::from_str(&place.stdout(&typed.split(' ').collect::<Vec<_>>())).unwrap();
         assert!(found["latency_ns"].as_f64() > Some(0.0), "{typed}: {found}");
@@ -118,6 +120,9 @@ fn what_the_hardware_would_refuse_is_refused() {
         "stats --on cell-ps3 -f dmalistget -l 3000",
         "stats --on cell-ps3 -f fetchadd -b 256",
         "stats --on cell-ps3 -f dmaget -b 1x",
+        "stats --on cell-ps3 -f broadcast -n 2 -b 24",
+        "stats --on cell-ps3 -f reduce -n 2 -b 32k",
+        "stats --on cell-ps3 -f reduce -n 40",
         "stats --on cell-ps4 -f dmaget",
         "stats --on duo.csv -f dmaget",
         "stats --on xeon-e5-2680-2s -f mkthread",
@@ -127,6 +132,20 @@ fn what_the_hardware_would_refuse_is_refused() {
     .map(refusal)
     .collect();
     insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn a_collective_operation_takes_longer_for_more_bytes() {
+    let place = Place::new();
+    let latency_ns = |function: &str, size: &str| {
+        let line = format!("stats --on cell-qs20 -n 16 -f {function} -b {size} --json");
+        place.json(&line.split(' ').collect::<Vec<_>>())["latency_ns"].as_f64().unwrap()
+    };
+    for function in ["broadcast", "reduce"] {
+        let small = latency_ns(function, "1k");
+        let large = latency_ns(function, "16k");
+        assert!(small > 0.0 && large > 4.0 * small, "{function}: {small} and {large} ns");
+    }
 }
 
 #[test]
@@ -198,6 +217,9 @@ fn an_option_that_would_change_nothing_is_refused() {
         "-f mkthread -c 0",
         "-f mkthread -n 2",
         "-f mkthread -s",
+        "-f broadcast -n 1",
+        "-f reduce -N 2",
+        "-f reduce -w 8",
         "-n 0",
         "-N 2",
         "-i 5",

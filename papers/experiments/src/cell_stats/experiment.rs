@@ -6,6 +6,7 @@ use seatmap_port::channels::{Bed, Program};
 use seatmap_port::{ENOUGH_OVERLAP, overlap};
 use seatmap_statistics::summarise;
 use seatmap_workload::stats::{Atomics, Exchange, Means, Source, Threads, Timed, Transfers};
+use seatmap_workload::{Collective, CollectiveKind};
 
 /// Operations with which a machine that repeats itself begins.
 const FEWEST: u64 = 32;
@@ -15,6 +16,10 @@ const STEADY: f64 = 2e-3;
 /// every few microseconds, are the same if they agree so well.
 const MANY_REFRESHES_NS: f64 = 1e6;
 const STEADY_BESIDE_REFRESHES: f64 = 5e-3;
+
+/// The most workers of a collective operation: a signal register has a bit for each, and two more
+/// for the directions.
+pub(super) const MOST_TOGETHER: usize = 30;
 
 /// Batches on a machine that does not repeat itself: the bar of measuring core distances.
 const BATCHES: u64 = 32;
@@ -152,8 +157,29 @@ pub(super) fn check<E: std::error::Error>(
         {
             impossible("an atomic works on 4 to 128 bytes: a cache line of the PPE at most".into())
         }
+        StatsOptions { function, workers, size_bytes, .. } if function.collective().is_some() => {
+            check_collective(*workers, *size_bytes)
+        }
         _ => Ok(()),
     }
+}
+
+fn check_collective<E: std::error::Error>(
+    workers: usize,
+    size_bytes: u32,
+) -> Result<(), StatsError<E>> {
+    if !(2..=MOST_TOGETHER).contains(&workers) {
+        return impossible(format!("a collective operation is of 2 to {MOST_TOGETHER} workers"));
+    }
+    // A parent fetches its children's bytes with one command each (Cell Broadband Engine
+    // Architecture, MFC commands).
+    if !size_bytes.is_multiple_of(16) || !(16..=16384).contains(&size_bytes) {
+        return impossible(
+            "a collective operation is of a multiple of 16 bytes, up to 16 KiB: one DMA command"
+                .into(),
+        );
+    }
+    Ok(())
 }
 
 fn impossible<E: std::error::Error>(text: String) -> Result<(), StatsError<E>> {
@@ -181,6 +207,9 @@ fn started<B: Bed>(
     warm_up: u64,
     iterations: u64,
 ) -> Result<Outcome, StatsError<B::Error>> {
+    if let Some(kind) = options.function.collective() {
+        return collective(bed, rooms, options, kind, iterations);
+    }
     match options.function {
         Function::MkThread => {
             let threads = Threads { warm_up, iterations };
@@ -214,6 +243,19 @@ fn started<B: Bed>(
             None => transfer(bed, rooms, options, warm_up, iterations),
         },
     }
+}
+
+/// A tree has no operations before those that are timed: its first ones are like all others.
+fn collective<B: Bed>(
+    bed: &mut B,
+    rooms: &Rooms,
+    options: &StatsOptions,
+    kind: CollectiveKind,
+    iterations: u64,
+) -> Result<Outcome, StatsError<B::Error>> {
+    let seats = rooms.workers(options.chip, options.workers).ok_or_else(|| too_few(rooms))?;
+    let tree = Collective { kind, tasks: seats.len(), size_bytes: options.size_bytes, iterations };
+    run(bed, &seats, &tree, options, 0)
 }
 
 fn transfer<B: Bed>(

@@ -1,6 +1,7 @@
 //! The options: what to measure, and how.
 
 use seatmap_port::channels::Atomic;
+use seatmap_workload::CollectiveKind;
 
 /// A primitive, as CellStats' `-f` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,11 +30,15 @@ pub enum Function {
     DmaListGet,
     /// Sending one.
     DmaListPut,
+    /// One worker's bytes to all, over a tree (section 5.2).
+    Broadcast,
+    /// The sum of all workers' words at one, over a tree (section 5.2).
+    Reduce,
 }
 
 impl Function {
     /// All of them with their names on the command line.
-    pub const ALL: [(&'static str, Function); 12] = [
+    pub const ALL: [(&'static str, Function); 14] = [
         ("mkthread", Function::MkThread),
         ("mailbox", Function::Mailbox),
         ("signal", Function::Signal),
@@ -46,6 +51,8 @@ impl Function {
         ("dmaput", Function::DmaPut),
         ("dmalistget", Function::DmaListGet),
         ("dmalistput", Function::DmaListPut),
+        ("broadcast", Function::Broadcast),
+        ("reduce", Function::Reduce),
     ];
 
     /// Its name.
@@ -73,6 +80,16 @@ impl Function {
         match self {
             Function::DmaGet | Function::DmaListGet => Some(true),
             Function::DmaPut | Function::DmaListPut => Some(false),
+            _ => None,
+        }
+    }
+
+    /// The collective operation; `None` for the other experiments.
+    #[must_use]
+    pub fn collective(self) -> Option<CollectiveKind> {
+        match self {
+            Function::Broadcast => Some(CollectiveKind::Broadcast),
+            Function::Reduce => Some(CollectiveKind::Reduce),
             _ => None,
         }
     }

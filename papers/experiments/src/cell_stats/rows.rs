@@ -1,5 +1,6 @@
 //! The single figures of the whole characterisation.
 
+use super::experiment::MOST_TOGETHER;
 use super::overlapping::{Overlapping, lengthened, runs};
 use super::survey::told_apart;
 use super::{Function, Rooms, StatsError, StatsOptions, Survey, measure};
@@ -62,9 +63,7 @@ fn together<B: Bed>(
     rooms: &Rooms,
     found: &mut Survey,
 ) -> Result<(), StatsError<B::Error>> {
-    // A signal register has 32 bits: one for each task, and two for the answers of barriers by
-    // turns.
-    let tasks = rooms.count().min(30);
+    let tasks = rooms.count().min(MOST_TOGETHER);
     let first_chip = rooms.chips[0].len();
     let Some(seats) = rooms.workers(0, tasks).filter(|_| tasks > 1) else { return Ok(()) };
     for is_blocking in [true, false] {

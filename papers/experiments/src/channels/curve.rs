@@ -3,6 +3,7 @@
 use super::{ChannelsError, Chip, FIRST_LINE, round_trips};
 use fastrand::Rng;
 use seatmap_port::Testbed;
+use seatmap_statistics::correlation::spearman;
 use seatmap_statistics::median;
 use serde::Serialize;
 
@@ -50,6 +51,10 @@ pub struct Curve {
     pub slowest_cycles: f64,
     /// How long such a cycle lasts.
     pub nanoseconds_per_cycle: f64,
+    /// Rank correlation (Spearman) of the distances with the cores' numbers of steps round a ring
+    /// of all cores: 1 where a distance can be told from the place; null where all distances are
+    /// alike.
+    pub ring_correlation: Option<f64>,
 }
 
 /// The distance to one PU.
@@ -96,8 +101,24 @@ pub fn curve<T: Testbed>(
             .unwrap_or(f64::NAN),
         slowest_cycles: points.iter().map(|point| point.slowest_cycles).fold(0.0, f64::max),
         nanoseconds_per_cycle: bed.ns_per_tick() * f64::from(bed.ticks_per_cycle()),
+        ring_correlation: ring_correlation(chip, home, &points)?,
         points,
     })
+}
+
+/// How well distances from a core agree with steps round the ring of all cores.
+fn ring_correlation(
+    chip: &Chip,
+    from: usize,
+    points: &[Point],
+) -> Result<Option<f64>, ChannelsError> {
+    let mut steps = Vec::with_capacity(points.len());
+    for point in points {
+        let one_way = chip.core_of(point.pu)?.abs_diff(from);
+        steps.push(one_way.min(chip.cores.len() - one_way) as f64);
+    }
+    let cycles: Vec<f64> = points.iter().map(|point| point.cycles).collect();
+    Ok(spearman(&steps, &cycles))
 }
 
 fn point<T: Testbed>(

@@ -31,6 +31,10 @@ pub struct Gain {
     pub most: f64,
     /// The mean of (T2 - T1) / (T4 - T3): as if homes were known.
     pub mean_without_search: f64,
+    /// The least of these.
+    pub least_without_search: f64,
+    /// The most of these.
+    pub most_without_search: f64,
     /// The mean share of T4 - T2 that the search takes.
     pub search_share: f64,
     /// The mean time of the search.
@@ -45,12 +49,16 @@ impl Gain {
     #[must_use]
     pub fn of(times: &[Times], ns_per_tick: f64) -> Self {
         let speed_ups: Vec<f64> = times.iter().map(ratio).collect();
+        let without_search: Vec<f64> =
+            times.iter().map(|times| times.usual as f64 / times.placed as f64).collect();
         Gain {
             mean: mean(times, &ratio),
             median: median(&speed_ups).unwrap_or(f64::NAN),
-            least: speed_ups.iter().copied().fold(f64::INFINITY, f64::min),
-            most: speed_ups.iter().copied().fold(0.0, f64::max),
-            mean_without_search: mean(times, &|times| times.usual as f64 / times.placed as f64),
+            least: least(&speed_ups),
+            most: most(&speed_ups),
+            mean_without_search: without_search.iter().sum::<f64>() / times.len().max(1) as f64,
+            least_without_search: least(&without_search),
+            most_without_search: most(&without_search),
             // Of the placed run with its search, not of the usual run.
             search_share: mean(times, &|times| {
                 times.search as f64 / (times.search + times.placed) as f64
@@ -64,6 +72,14 @@ impl Gain {
 
 fn ratio(times: &Times) -> f64 {
     times.usual as f64 / (times.search + times.placed) as f64
+}
+
+fn least(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::INFINITY, f64::min)
+}
+
+fn most(values: &[f64]) -> f64 {
+    values.iter().copied().fold(0.0, f64::max)
 }
 
 fn mean(times: &[Times], of: &dyn Fn(&Times) -> f64) -> f64 {
@@ -85,5 +101,6 @@ mod tests {
             (gain.speed_ups.as_slice(), gain.mean, gain.mean_without_search),
             (&[2.0, 1.0][..], 1.5, 2.0)
         );
+        assert_eq!((gain.least_without_search, gain.most_without_search), (1.0, 3.0));
     }
 }

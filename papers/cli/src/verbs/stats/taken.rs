@@ -14,7 +14,10 @@ struct Taken {
 }
 
 const BUFFERS: &str = "fetchadd and the other atomics, dmaget and the other transfers";
+const SIZED: &str = "fetchadd and the other atomics, dmaget and the other transfers, broadcast \
+                     and reduce";
 const ALL_BUT_THREADS: &str = "every function but mkthread";
+const WITH_A_PARTNER: &str = "every function but mkthread, broadcast and reduce";
 
 const TAKEN: [Taken; 11] = [
     Taken {
@@ -32,8 +35,8 @@ const TAKEN: [Taken; 11] = [
     Taken {
         option: "-w",
         is_typed: |typed| typed.warm_up.is_some(),
-        by: |_| true,
-        functions: "a function",
+        by: |function| function.collective().is_none(),
+        functions: "every function but broadcast and reduce",
     },
     Taken {
         option: "-N",
@@ -50,8 +53,8 @@ const TAKEN: [Taken; 11] = [
     Taken {
         option: "-b",
         is_typed: |typed| typed.size.is_some(),
-        by: has_buffers,
-        functions: BUFFERS,
+        by: |function| has_buffers(function) || function.collective().is_some(),
+        functions: SIZED,
     },
     Taken {
         option: "-t",
@@ -68,8 +71,8 @@ const TAKEN: [Taken; 11] = [
     Taken {
         option: "-s",
         is_typed: |typed| typed.between,
-        by: has_workers,
-        functions: ALL_BUT_THREADS,
+        by: |function| has_workers(function) && function.collective().is_none(),
+        functions: WITH_A_PARTNER,
     },
     Taken {
         option: "-l",
@@ -137,6 +140,9 @@ fn workers(typed: &Stats, function: Function) -> Result<(), CliError> {
     match (given, typed.between) {
         // None at all is refused with other numbers that are too small.
         (None | Some(0), _) => Ok(()),
+        (Some(1), _) if function.collective().is_some() => {
+            refused(format!("{name} is among workers: -n starts at 2"))
+        }
         (Some(1), true) => {
             refused("-s is between workers: -n and -N start at 2 with it".to_owned())
         }

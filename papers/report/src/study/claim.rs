@@ -1,0 +1,384 @@
+//! A paper's word on a figure, and how ours is judged by it.
+
+use super::number;
+use serde::{Deserialize, Serialize};
+
+/// How far off a published number ours may be, where the study says nothing else. A tenth is what
+/// readers take for "the same" in a figure that is read off a curve.
+const WITHIN: f64 = 0.1;
+
+/// Beyond the value at which an order turns round, ours must lie by this share of it, where the
+/// study says nothing else: less is no difference.
+const MARGIN: f64 = 0.1;
+
+/// Whether the model knew a figure beforehand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// A parameter was fitted to it.
+    Calibration,
+    /// The model was not fitted to it.
+    Check,
+}
+
+/// How our figure stands beside what a paper says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The published number, within the tolerance.
+    Equal,
+    /// The order or trend that the paper states; the opposite could have come out.
+    Direction,
+    /// Neither the number nor a difference in the stated direction.
+    Miss,
+    /// The opposite of what the paper says.
+    Reverse,
+    /// An input of the model, which proves nothing.
+    Calibrated,
+}
+
+impl Verdict {
+    /// All of them, in the order in which a summary counts them.
+    pub const ALL: [Self; 5] =
+        [Self::Equal, Self::Direction, Self::Miss, Self::Reverse, Self::Calibrated];
+
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Equal => "equal",
+            Self::Direction => "direction",
+            Self::Miss => "miss",
+            Self::Reverse => "reverse",
+            Self::Calibrated => "calibrated",
+        }
+    }
+
+    /// Whether the paper and Seatmap disagree.
+    #[must_use]
+    pub fn is_disagreement(self) -> bool {
+        matches!(self, Self::Miss | Self::Reverse)
+    }
+}
+
+/// A side of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Above,
+    Below,
+}
+
+impl Side {
+    /// How far a value lies on this side of another one; negative on the other side.
+    fn beyond(self, value: f64, turn: f64) -> f64 {
+        match self {
+            Self::Above => value - turn,
+            Self::Below => turn - value,
+        }
+    }
+
+    fn sign(self) -> &'static str {
+        match self {
+            Self::Above => ">",
+            Self::Below => "<",
+        }
+    }
+}
+
+/// The order that a paper states: a value lies on one side of the value at which the order turns
+/// round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Order {
+    side: Side,
+    turn: f64,
+    /// How far beyond `turn` a difference begins, in the figure's unit.
+    margin: f64,
+}
+
+/// A published number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Published {
+    number: f64,
+    /// How far off ours may be, in the figure's unit.
+    tolerance: f64,
+    /// The tolerance as it is printed.
+    is_share: bool,
+    /// Where the paper gives the number as a limit ("over a factor of two"): the permitted side.
+    limit: Option<Side>,
+}
+
+/// A paper's word on a figure: a number, an order, or both.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Claim {
+    published: Option<Published>,
+    order: Option<Order>,
+    kind: Kind,
+}
+
+/// A claim as a study's file has it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WrittenClaim {
+    /// The published number.
+    pub published: Option<f64>,
+    /// How far off ours may be, as a share of the published number.
+    pub within: Option<f64>,
+    /// How far off ours may be, in the figure's unit.
+    pub within_absolute: Option<f64>,
+    /// The way in which the paper gives the number as a limit.
+    pub limit: Option<Limit>,
+    /// The paper says that the value lies above this one, where the order turns round.
+    pub above: Option<f64>,
+    /// The paper says that the value lies below this one, where the order turns round.
+    pub below: Option<f64>,
+    /// How far beyond `above` or `below` a difference begins, in the figure's unit.
+    pub margin: Option<f64>,
+    /// The paper's statement of an order, in the study's words.
+    pub says: Option<String>,
+}
+
+/// The way in which a paper gives a number as a limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Limit {
+    /// The number or more.
+    Over,
+    /// The number or less.
+    Under,
+}
+
+impl WrittenClaim {
+    /// The claim that it makes.
+    ///
+    /// # Errors
+    /// A sentence for the study's author, where it says nothing of the paper or contradicts itself.
+    pub fn understood(&self, kind: Kind) -> Result<Claim, &'static str> {
+        let published = self.number()?;
+        let order = self.order()?;
+        if published.is_none() && order.is_none() {
+            return Err(
+                "it has neither a published number nor an order that the paper states; write \
+                 'published = NUMBER', or 'says = \"...\"' with 'above' or 'below'",
+            );
+        }
+        if published.is_none() && self.says.is_none() {
+            // A bound on our own figure shows nothing of the paper.
+            return Err("write with 'says' what the paper says of the order");
+        }
+        if kind == Kind::Calibration && published.is_none() {
+            return Err("a calibration is a published number; write 'published = NUMBER'");
+        }
+        Ok(Claim { published, order, kind })
+    }
+
+    fn number(&self) -> Result<Option<Published>, &'static str> {
+        let Some(number) = self.published else {
+            let is_alone =
+                self.within.is_none() && self.within_absolute.is_none() && self.limit.is_none();
+            return if is_alone {
+                Ok(None)
+            } else {
+                Err("'within', 'within_absolute' and 'limit' belong to 'published', which is not \
+                     there")
+            };
+        };
+        let tolerance = match (self.within, self.within_absolute) {
+            (Some(_), Some(_)) => {
+                return Err("write 'within' or 'within_absolute', and not both");
+            }
+            (None, Some(absolute)) => absolute,
+            (share, None) => share.unwrap_or(WITHIN) * number.abs(),
+        };
+        if !(number.is_finite() && tolerance.is_finite() && tolerance >= 0.0) {
+            return Err("'published' and its tolerance are finite numbers, the latter from 0 on");
+        }
+        if number == 0.0 && self.within_absolute.is_none() {
+            return Err("a share of 0 is nothing; write 'within_absolute', in the figure's unit");
+        }
+        Ok(Some(Published {
+            number,
+            tolerance,
+            is_share: self.within_absolute.is_none(),
+            limit: self.limit.map(|limit| match limit {
+                Limit::Over => Side::Above,
+                Limit::Under => Side::Below,
+            }),
+        }))
+    }
+
+    fn order(&self) -> Result<Option<Order>, &'static str> {
+        let (side, turn) = match (self.above, self.below) {
+            (Some(_), Some(_)) => {
+                return Err("an order has one side; write 'above' or 'below', and not both");
+            }
+            (Some(turn), None) => (Side::Above, turn),
+            (None, Some(turn)) => (Side::Below, turn),
+            (None, None) if self.margin.is_some() => {
+                return Err("'margin' belongs to 'above' or 'below', which are not there");
+            }
+            (None, None) => return Ok(None),
+        };
+        let margin = self.margin.unwrap_or(MARGIN * turn.abs());
+        if !(turn.is_finite() && margin.is_finite() && margin >= 0.0) {
+            return Err("'above', 'below' and 'margin' are finite, the latter from 0 on");
+        }
+        if turn == 0.0 && self.margin.is_none() {
+            return Err("a tenth of 0 is nothing; write 'margin', in the figure's unit");
+        }
+        Ok(Some(Order { side, turn, margin }))
+    }
+}
+
+impl Claim {
+    /// The published number, where there is one.
+    #[must_use]
+    pub fn published(&self) -> Option<f64> {
+        self.published.map(|published| published.number)
+    }
+
+    /// Our figure's verdict.
+    #[must_use]
+    pub fn verdict(&self, ours: f64) -> Verdict {
+        if self.kind == Kind::Calibration {
+            return Verdict::Calibrated;
+        }
+        // Rounding must not turn a figure right at a limit round.
+        let slack = 1e-9 * ours.abs().max(1e-9);
+        if let Some(published) = &self.published {
+            if (ours - published.number).abs() <= published.tolerance + slack {
+                return Verdict::Equal;
+            }
+            if published.limit.is_some_and(|side| side.beyond(ours, published.number) > 0.0) {
+                return Verdict::Direction;
+            }
+        }
+        match self.order.map(|order| (order, order.side.beyond(ours, order.turn))) {
+            Some((order, beyond)) if -beyond > order.margin + slack => Verdict::Reverse,
+            // A published number is what judges, where there is one.
+            Some((order, beyond)) if beyond > order.margin && self.published.is_none() => {
+                Verdict::Direction
+            }
+            _ => Verdict::Miss,
+        }
+    }
+
+    /// The rule by which ours is judged, as it stands beside each figure.
+    #[must_use]
+    pub fn rule(&self) -> String {
+        if self.kind == Kind::Calibration {
+            return "fitted".to_owned();
+        }
+        let number_rule = self.published.map(|published| {
+            let tolerance = if published.is_share {
+                let percent = 100.0 * published.tolerance / published.number.abs();
+                format!("within {} %", short(percent))
+            } else {
+                format!("within {}", short(published.tolerance))
+            };
+            match published.limit {
+                Some(side) => format!("{tolerance}, or {}", side.sign()),
+                None => tolerance,
+            }
+        });
+        let order_rule = self.order.map(|Order { side, turn, margin }| {
+            format!("{} {} by {}", side.sign(), short(turn), short(margin))
+        });
+        match (number_rule, order_rule) {
+            (Some(rule), None) | (None, Some(rule)) => rule,
+            // The order beside a number tells only what is the opposite.
+            (Some(rule), Some(_)) => {
+                let turn = self.order.map_or(0.0, |order| order.turn);
+                format!("{rule}; turns at {}", short(turn))
+            }
+            (None, None) => unreachable!("a claim says something"),
+        }
+    }
+}
+
+/// A number without zeros that say nothing.
+fn short(value: f64) -> String {
+    let text = number(value);
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(written: &WrittenClaim) -> Claim {
+        written.understood(Kind::Check).unwrap()
+    }
+
+    fn published(number: f64) -> WrittenClaim {
+        WrittenClaim { published: Some(number), ..WrittenClaim::default() }
+    }
+
+    #[test]
+    fn a_published_number_judges_within_a_tenth() {
+        let claim = claim(&published(100.0));
+        assert_eq!(claim.verdict(110.0), Verdict::Equal);
+        assert_eq!(claim.verdict(111.0), Verdict::Miss);
+        assert_eq!(claim.verdict(0.1), Verdict::Miss);
+        assert_eq!(claim.rule(), "within 10 %");
+    }
+
+    #[test]
+    fn a_number_on_the_other_side_of_the_turn_is_the_reverse() {
+        // A call that Cellule made 6.4 times slower, and ours quicker.
+        let claim = claim(&WrittenClaim { above: Some(1.0), ..published(6.4) });
+        assert_eq!(claim.verdict(0.14), Verdict::Reverse);
+        assert_eq!(claim.verdict(6.0), Verdict::Equal);
+        // Slower, but by another factor: the number judges.
+        assert_eq!(claim.verdict(3.0), Verdict::Miss);
+        assert_eq!(claim.verdict(0.95), Verdict::Miss);
+        assert_eq!(claim.rule(), "within 10 %; turns at 1");
+    }
+
+    #[test]
+    fn an_order_needs_a_difference() {
+        let written = WrittenClaim {
+            above: Some(1.0),
+            says: Some("distances grow".into()),
+            ..WrittenClaim::default()
+        };
+        let claim = claim(&written);
+        assert_eq!(claim.verdict(1.023), Verdict::Miss);
+        assert_eq!(claim.verdict(1.2), Verdict::Direction);
+        assert_eq!(claim.verdict(0.8), Verdict::Reverse);
+        assert_eq!(claim.rule(), "> 1 by 0.1");
+    }
+
+    #[test]
+    fn a_limit_holds_beyond_its_number() {
+        let over = WrittenClaim { limit: Some(Limit::Over), above: Some(1.0), ..published(2.0) };
+        let claim = claim(&over);
+        assert_eq!(claim.verdict(1.51), Verdict::Miss);
+        assert_eq!(claim.verdict(1.86), Verdict::Equal);
+        assert_eq!(claim.verdict(2.6), Verdict::Direction);
+        assert_eq!(claim.verdict(0.5), Verdict::Reverse);
+        assert_eq!(claim.rule(), "within 10 %, or >; turns at 1");
+    }
+
+    #[test]
+    fn an_input_proves_nothing() {
+        let claim = published(100.0).understood(Kind::Calibration).unwrap();
+        assert_eq!(claim.verdict(100.0), Verdict::Calibrated);
+        assert_eq!(claim.verdict(500.0), Verdict::Calibrated);
+    }
+
+    #[test]
+    fn a_claim_that_says_nothing_of_the_paper_is_refused() {
+        let refused = |written: WrittenClaim| written.understood(Kind::Check).is_err();
+        assert!(refused(WrittenClaim::default()));
+        assert!(refused(WrittenClaim { below: Some(1000.0), ..WrittenClaim::default() }));
+        assert!(refused(WrittenClaim { within: Some(0.1), ..WrittenClaim::default() }));
+        assert!(refused(WrittenClaim { above: Some(1.0), below: Some(2.0), ..published(1.5) }));
+        assert!(refused(published(0.0)));
+        assert!(refused(published(f64::NAN)));
+        assert!(refused(WrittenClaim { within: Some(-0.1), ..published(1.0) }));
+        assert!(refused(WrittenClaim { margin: Some(0.1), ..published(1.0) }));
+    }
+}
