@@ -16,12 +16,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Runs of the microbenchmark in a turn.
 const ROUNDS: u32 = 12;
-/// Runs of a program at one size: the phase of the timer is all that differs, which a long run does
-/// not notice.
-const RUNS: u32 = 3;
+/// Runs of a program at one size at most: the phase of the timer is all that differs, which a long
+/// run does not notice.
+const MOST_RUNS: u32 = 3;
 const LONG_RUNS: u32 = 1;
-/// Runs of a program beside another partition, each at another place of the slice.
-const PERTURBED_RUNS: u32 = 10;
+
 /// Sizes of figure 4.
 const SIZES: [u32; 4] = [128, 256, 512, 1024];
 /// Iterations of figure 4 b.
@@ -109,10 +108,10 @@ struct Planned {
 }
 
 impl Planned {
-    fn runs(&self) -> u32 {
+    fn runs(&self, turns: u32) -> u32 {
         match self.work {
             Work::Matrix(size) if size > LARGEST_REPEATED => LONG_RUNS,
-            _ => RUNS,
+            _ => turns.clamp(1, MOST_RUNS),
         }
     }
 }
@@ -120,7 +119,8 @@ impl Planned {
 /// The title and the axis of a figure, and its curves to be.
 type Plan = (&'static str, &'static str, Vec<(String, Vec<Planned>)>);
 
-/// Simulates the figures with up to all SPEs of the machine, the microbenchmark in `turns` turns.
+/// Simulates the figures with up to all SPEs of the machine. `turns` says how often programs run, each
+/// time at another place of timers and slices.
 /// The same seed gives the same figures. `step` is called with the number of points done and the
 /// number of all points.
 ///
@@ -137,7 +137,7 @@ where
     B: Bed,
     F: Fn() -> B + Sync,
 {
-    let simulation = Simulation { machine, inputs, seed };
+    let simulation = Simulation { machine, inputs, turns, seed };
     let counts: Vec<usize> = (1..=machine.spes.len()).collect();
     let plan = plan(machine.spes.len());
     let perturbed = if machine.spes.len() == 1 { vec![1] } else { vec![1, machine.spes.len()] };
@@ -147,7 +147,7 @@ where
     let progress = Progress { done: AtomicUsize::new(0), all, step: &step };
     let times = counts
         .par_iter()
-        .map(|spes| progress.after(simulation.calls(*spes, turns)))
+        .map(|spes| progress.after(simulation.calls(*spes)))
         .collect::<Result<Vec<_>, _>>()?;
     let calls = growing(times);
     let mut figures = Vec::new();
@@ -219,6 +219,7 @@ fn growing(all: Vec<(usize, BTreeMap<Call, ByStyle<Spread>>)>) -> Vec<SimulatedC
 struct Simulation<'a, F> {
     machine: &'a Machine<'a, F>,
     inputs: &'a Inputs,
+    turns: u32,
     seed: u64,
 }
 
@@ -257,15 +258,11 @@ impl<B: Bed, F: Fn() -> B + Sync> Simulation<'_, F> {
         Ok((ticks, bed.ns_per_tick()))
     }
 
-    fn calls(
-        &self,
-        spes: usize,
-        turns: u32,
-    ) -> Result<(usize, BTreeMap<Call, ByStyle<Spread>>), CelluleError> {
+    fn calls(&self, spes: usize) -> Result<(usize, BTreeMap<Call, ByStyle<Spread>>), CelluleError> {
         let planned = Planned { at: spes as u32, work: Work::Addition, times: 1, spes };
         let mut samples = BTreeMap::<Call, ByStyle<Vec<f64>>>::new();
         for style in [Style::Cell, Style::Linux] {
-            for number in 0..turns.max(1) * ROUNDS {
+            for number in 0..self.turns.max(1) * ROUNDS {
                 let (ticks, ns_per_tick) = self.run(planned, style, false, number)?;
                 for (call, ticks) in ticks.calls {
                     samples.entry(call).or_default().of(style).push(ticks as f64 * ns_per_tick);
@@ -304,8 +301,8 @@ impl<B: Bed, F: Fn() -> B + Sync> Simulation<'_, F> {
     }
 
     fn point(&self, planned: Planned) -> Result<Point, CelluleError> {
-        let (cell, _) = self.times(planned, Style::Cell, false, planned.runs())?;
-        let (linux, kernel) = self.times(planned, Style::Linux, false, planned.runs())?;
+        let (cell, _) = self.times(planned, Style::Cell, false, planned.runs(self.turns))?;
+        let (linux, kernel) = self.times(planned, Style::Linux, false, planned.runs(self.turns))?;
         let spread = |times: Vec<f64>| {
             Spread::of(&[times]).ok_or(CelluleError::Workers { workers: 0, cpus: 0 })
         };
@@ -317,9 +314,9 @@ impl<B: Bed, F: Fn() -> B + Sync> Simulation<'_, F> {
 
     fn perturbed(&self, size: u32, spes: usize) -> Result<PerturbedGain, CelluleError> {
         let planned = matrix(size, spes, 1);
-        let (linux, _) = self.times(planned, Style::Linux, false, planned.runs())?;
+        let (linux, _) = self.times(planned, Style::Linux, false, planned.runs(self.turns))?;
         let linux = seatmap_statistics::median(&linux).unwrap_or(f64::NAN);
-        let (cell, _) = self.times(planned, Style::Cell, true, PERTURBED_RUNS)?;
+        let (cell, _) = self.times(planned, Style::Cell, true, 1 + self.turns)?;
         let mut gains: Vec<f64> = cell.iter().map(|cell| gain(linux, *cell)).collect();
         gains.sort_unstable_by(f64::total_cmp);
         Ok(PerturbedGain {
@@ -384,8 +381,8 @@ mod tests {
         let spes: Vec<u32> = (0..8).collect();
         let bed = || CellBed::new(Arc::clone(&model));
         let machine = Machine { ppe: model.ppe(), spes: &spes, bed };
-        let simulation = Simulation { machine: &machine, inputs, seed };
-        work(&|count| simulation.calls(count, 1).unwrap().1, &|planned, style, is_perturbed| {
+        let simulation = Simulation { machine: &machine, inputs, turns: 1, seed };
+        work(&|count| simulation.calls(count).unwrap().1, &|planned, style, is_perturbed| {
             simulation.times(planned, style, is_perturbed, 1).unwrap().0[0]
         })
     }
