@@ -39,6 +39,9 @@ pub struct Workers {
     /// Send streams through a gigabit port each, between network namespaces (requires root).
     #[arg(long)]
     pub ports: bool,
+    /// Run inside a cell of one CPU made for it and undone afterwards, for streams through ports.
+    #[arg(long, requires = "ports")]
+    pub in_cell: bool,
     /// Write one self-contained page.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,

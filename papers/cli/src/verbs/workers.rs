@@ -1,5 +1,6 @@
 //! `seatmap-papers workers`.
 
+mod inside;
 mod model;
 
 use crate::args::{What, Workers};
@@ -35,6 +36,9 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
         ));
     }
     check(typed)?;
+    if typed.in_cell {
+        return output::print(&String::from_utf8_lossy(&inside::run(typed)?));
+    }
     // Files that cannot be written are refused before the measurement.
     let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
     let page = output::page(typed.html.as_deref(), typed.json)?;

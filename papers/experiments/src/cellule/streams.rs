@@ -2,8 +2,8 @@
 //!
 //! The paper gives a network processor's threads to two streams, 8 and 6 for priorities of 4 and 3,
 //! and measures the throughput of each. Here two senders saturate a TCP connection each, a service
-//! receives (Rx) and forwards (Tx), and two sinks receive the bytes and compare them with those that
-//! were sent. Streams leave over the loopback, or through a gigabit port each.
+//! receives (Rx) and forwards (Tx), and two sinks receive the bytes and compare them with those
+//! that were sent. Streams leave over the loopback, or through a gigabit port each.
 //!
 //! | module | holds |
 //! |---|---|
@@ -181,7 +181,7 @@ fn arrived(stream: usize, from: TcpStream, began: Instant) -> Option<(u64, f64)>
     Some((bytes, bytes as f64 * 8.0 / 1e6 / began.elapsed().as_secs_f64()))
 }
 
-/// What has gone through the service.
+/// The traffic of a configuration.
 struct Transferred {
     /// The chunks, with their times.
     forwarded: Vec<Forwarded>,

@@ -21,7 +21,8 @@ pub(super) fn sentence(found: &Simulated) -> String {
         return "Nothing was simulated.".to_owned();
     }
     format!(
-        "On the model the cell's style takes {} to {} % less time than Linux's, the more the smaller the work is.",
+        "On the model the cell's style takes {} to {} % less time than Linux's, the more the \
+         smaller the work is.",
         words::figure(least, 0),
         words::figure(most, 0)
     )
@@ -40,11 +41,18 @@ pub(super) fn page(found: &Simulated) -> Markup {
 fn calls(found: &SimulatedCalls) -> Markup {
     html! {
         section.card {
-            h2 { "Calls with " (counted(found.spes, "SPE")) span.unit { "median and standard deviation; growth over one SPE" } }
+            h2 {
+                "Calls with " (counted(found.spes, "SPE"))
+                span.unit { "median and standard deviation; growth over one SPE" }
+            }
             table.figures {
-                thead { tr { th { "Call" } th { "Cell style" } th { "Growth" } th { "Linux style" } th { "Growth" } } }
+                thead { tr {
+                    th { "Call" } th { "Cell style" } th { "Growth" }
+                    th { "Linux style" } th { "Growth" }
+                } }
                 tbody { @for (call, name, _) in CALLS {
-                    @if let (Some(both), Some(growth)) = (found.times.get(&call), found.growth.get(&call)) { tr {
+                    @let times = found.times.get(&call);
+                    @if let (Some(both), Some(growth)) = (times, found.growth.get(&call)) { tr {
                         th scope="row" { (name) }
                         td { (spread(&both.cell)) } td { (format!("{:.1}", growth.cell)) }
                         td { (spread(&both.linux)) } td { (format!("{:.1}", growth.linux)) }
@@ -64,7 +72,8 @@ fn perturbed(all: &[Perturbed]) -> Markup {
                     th scope="row" { (counted(one.spes, "SPE")) }
                     @for point in &one.points { td {
                         (point.size) ": " (words::figure(point.median_percent, 0))
-                        " (" (words::figure(point.least_percent, 0)) " to " (words::figure(point.most_percent, 0)) ")"
+                        " (" (words::figure(point.least_percent, 0))
+                        " to " (words::figure(point.most_percent, 0)) ")"
                     } }
                 } } }
             }

@@ -25,7 +25,7 @@ pub fn check(typed: &Workers) -> Result<(), CliError> {
     let refused = if is_model { &of_host[..] } else { &of_models[..] };
     match refused.iter().find(|(_, is_typed)| *is_typed) {
         Some((option, _)) if is_model => Err(CliError::input(format!(
-            "{option} is for this computer: seatmap-papers workers cellule --on cell-qs20 --workers 4"
+            "{option} is for this computer: seatmap-papers workers cellule --on cell-qs20"
         ))),
         Some((option, _)) => Err(CliError::input(format!(
             "{option} is for cellule: seatmap-papers workers cellule --on cell-qs20"

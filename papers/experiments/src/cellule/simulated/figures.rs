@@ -119,8 +119,8 @@ impl Planned {
 /// The title and the axis of a figure, and its curves to be.
 type Plan = (&'static str, &'static str, Vec<(String, Vec<Planned>)>);
 
-/// Simulates the figures with up to all SPEs of the machine. `turns` says how often programs run, each
-/// time at another place of timers and slices.
+/// Simulates the figures with up to all SPEs of the machine. `turns` says how often programs run,
+/// each time at another place of timers and slices.
 /// The same seed gives the same figures. `step` is called with the number of points done and the
 /// number of all points.
 ///
@@ -269,16 +269,12 @@ impl<B: Bed, F: Fn() -> B + Sync> Simulation<'_, F> {
                 }
             }
         }
-        let times = CALLS
-            .iter()
-            .filter_map(|(call, _, _)| Some((*call, samples.get(call)?)))
-            .map(|(call, samples)| {
-                let spread = |samples: &Vec<f64>| Spread::of(std::slice::from_ref(samples));
-                let both = ByStyle { cell: spread(&samples.cell), linux: spread(&samples.linux) };
-                Some((call, both.try_map(|spread| spread.ok_or(())).ok()?))
-            })
-            .collect::<Option<_>>()
-            .unwrap_or_default();
+        let mut times = BTreeMap::new();
+        for (call, _, _) in CALLS {
+            if let Some(ByStyle { cell, linux }) = samples.remove(&call) {
+                times.insert(call, ByStyle { cell: spread(cell)?, linux: spread(linux)? });
+            }
+        }
         Ok((spes, times))
     }
 
@@ -303,9 +299,6 @@ impl<B: Bed, F: Fn() -> B + Sync> Simulation<'_, F> {
     fn point(&self, planned: Planned) -> Result<Point, CelluleError> {
         let (cell, _) = self.times(planned, Style::Cell, false, planned.runs(self.turns))?;
         let (linux, kernel) = self.times(planned, Style::Linux, false, planned.runs(self.turns))?;
-        let spread = |times: Vec<f64>| {
-            Spread::of(&[times]).ok_or(CelluleError::Workers { workers: 0, cpus: 0 })
-        };
         let time = ByStyle { cell: spread(cell)?, linux: spread(linux)? };
         let gain_percent = gain(time.linux.median_ns, time.cell.median_ns);
         let kernel_percent = ByStyle { cell: None, linux: kernel };
@@ -326,6 +319,11 @@ impl<B: Bed, F: Fn() -> B + Sync> Simulation<'_, F> {
             most_percent: gains.last().copied().unwrap_or(f64::NAN),
         })
     }
+}
+
+/// The spread of at least one run.
+fn spread(times_ns: Vec<f64>) -> Result<Spread, CelluleError> {
+    Spread::of(&[times_ns]).ok_or(CelluleError::Workers { workers: 0, cpus: 0 })
 }
 
 /// (Linux - cell) / Linux in per cent.

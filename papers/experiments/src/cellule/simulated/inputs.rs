@@ -124,13 +124,13 @@ impl Default for Inputs {
             calibration("linux_map_us", 1.1, "table 1, Linux: MapPS with one SPE"),
             calibration(
                 "linux_clone_us",
-                154.5,
+                150.3,
                 "table 1, Linux: ThrCreate of 1433.5 us with one SPE, less spu_run's activation \
                  and two switches: the thread that was made runs first",
             ),
             calibration(
                 "linux_activate_us",
-                1269.0,
+                1273.2,
                 "table 1, Linux: CtxRun of 1361.9 us with one SPE, less what the calls after it, \
                  the SPE's own work and the way back take; the kernel restores the context by \
                  polling (spufs/switch.c), so that the CPU is taken",
@@ -200,7 +200,8 @@ impl Default for Inputs {
             assumption(
                 "cell_partition_slice_us",
                 10_000.0,
-                "the paper says round robin and gives no slice; Xen's round robin of the time had 10 ms",
+                "the paper says round robin and gives no slice; Xen's round robin of the time had \
+                 10 ms",
             ),
             calibration(
                 "look_us",

@@ -2,9 +2,9 @@
 //!
 //! The paper's kernel had one CPU (section 4.1), so that whatever the kernel does for one thread
 //! delays the others. The threads take turns by the rules of Linux 2.6.30's fair scheduler
-//! (kernel/sched_fair.c): a thread that was made runs before its maker; a thread that wakes preempts
-//! one that is far enough ahead of it; time slices end at timer interrupts. Work inside the kernel
-//! is not preempted (the kernel for the Cell had `CONFIG_PREEMPT_NONE`).
+//! (kernel/sched_fair.c): a thread that was made runs before its maker; a thread that wakes
+//! preempts one that is far enough ahead of it; time slices end at timer interrupts. Work inside
+//! the kernel is not preempted (the kernel for the Cell had `CONFIG_PREEMPT_NONE`).
 
 use super::inputs::Cost;
 use super::program::{Run, SpeCalls, since};
@@ -51,7 +51,7 @@ struct SpeThread {
     is_mapped: bool,
 }
 
-/// What the program's own thread waits for.
+/// The event that the program's own thread waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wait {
     Activation(usize),

@@ -22,7 +22,7 @@ const ROWS: u32 = 64;
 /// An SPE that has not stopped.
 const RUNNING: u64 = u64::MAX;
 
-/// What the SPEs compute.
+/// The computation of the SPEs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
     /// The paper's microbenchmark: 16 KiB fetched, added to, and put back.
@@ -72,7 +72,7 @@ pub(super) struct Run {
     pub signs: Vec<Sign>,
 }
 
-/// What the PPE can see of an SPE without a message.
+/// The state of an SPE that the PPE sees without a message.
 #[derive(Debug)]
 pub(super) struct Sign {
     has_answered: AtomicBool,

@@ -10,8 +10,8 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::process::{Command, Output};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// The rate of a gigabit wire for the bytes that the kernel counts: 1514 of the 1538 bytes of a full
-/// frame, as it leaves out preamble, checksum and the gap to the next one (IEEE 802.3). TCP's
+/// The rate of a gigabit wire for the bytes that the kernel counts: 1514 of the 1538 bytes of a
+/// full frame, as it leaves out preamble, checksum and the gap to the next one (IEEE 802.3). TCP's
 /// payload, 1448 bytes of the frame, then comes to 941 Mbit/s.
 const RATE: &str = "984400kbit";
 
