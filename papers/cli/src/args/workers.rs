@@ -1,6 +1,7 @@
 //! `seatmap-papers workers`, as typed.
 
 use clap::Args;
+use seatmap_console::figures::FigureChanges;
 use seatmap_console::time::time_within;
 use seatmap_console::values::cpus;
 use seatmap_experiments::cellule::{CelluleError, Workload};
@@ -29,6 +30,8 @@ pub struct Workers {
     /// How often workers and threads take turns, 9 times by default; not for streams.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub turns: Option<u32>,
+    #[command(flatten)]
+    pub figures: FigureChanges,
     /// Decides where timers and other partitions stand when a run of cellule begins; 1 by default.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,

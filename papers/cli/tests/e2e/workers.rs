@@ -98,6 +98,7 @@ fn what_cannot_be_meant_is_refused() {
         &["workers", "cellule", "--on", "xeon-phi-5110p"],
         &["workers", "cellule", "--on", "cell-qs20", "--workers", "9"],
         &["workers", "cellule", "--on", "cell-qs20", "--cpus", "0"],
+        &["workers", "cellule", "--on", "cell-qs20", "--set", "linux_tick_us=-1"],
         &["workers", "calls", "--seed", "1"],
         &["workers", "calls", "--ports"],
     ];

@@ -20,7 +20,9 @@ const SEED: u64 = 1;
 /// Refuses options that only a model takes, or only this computer.
 pub fn check(typed: &Workers) -> Result<(), CliError> {
     let is_model = typed.what == What::Cellule;
-    let of_models = [("--on", typed.on.is_some()), ("--seed", typed.seed.is_some())];
+    let is_changed = !typed.figures.set.is_empty();
+    let of_models =
+        [("--on", typed.on.is_some()), ("--seed", typed.seed.is_some()), ("--set", is_changed)];
     let of_host = [("--cpus", typed.cpus.is_some())];
     let refused = if is_model { &of_host[..] } else { &of_models[..] };
     match refused.iter().find(|(_, is_typed)| *is_typed) {
@@ -41,8 +43,8 @@ pub fn simulated(typed: &Workers) -> Result<Document, CliError> {
             "cellule runs on a model of the Cell: seatmap-papers workers cellule --on cell-qs20",
         ));
     };
-    let none = FigureChanges { set: Vec::new() };
-    let Runner::CellBe(model) = input::runner(name, Capability::RunsChannels, &none)? else {
+    let (inputs, of_model) = changed(&typed.figures)?;
+    let Runner::CellBe(model) = input::runner(name, Capability::RunsChannels, &of_model)? else {
         return Err(CliError::input(format!(
             "{name} is not a model of the Cell; try --on cell-qs20"
         )));
@@ -53,11 +55,30 @@ pub fn simulated(typed: &Workers) -> Result<Document, CliError> {
     let bar = Bar::new("simulating");
     let turns = typed.turns.unwrap_or(TURNS);
     let seed = typed.seed.unwrap_or(SEED);
-    let found =
-        simulate(&machine, &Inputs::default(), turns, seed, |done, all| bar.show(done, all))
-            .map_err(CliError::work)?;
+    let found = simulate(&machine, &inputs, turns, seed, |done, all| bar.show(done, all))
+        .map_err(CliError::work)?;
     let pus = [&[model.ppe()][..], &spes].concat();
     Ok(Document::new(model.name.clone(), pus, CelluleResult::Cellule(Box::new(found))))
+}
+
+/// The inputs with the changes that name one of them, and the other changes: those of the model's
+/// own figures.
+fn changed(changes: &FigureChanges) -> Result<(Inputs, FigureChanges), CliError> {
+    let mut inputs = Inputs::default();
+    let mut of_model = FigureChanges { set: Vec::new() };
+    for change in &changes.set {
+        match inputs.clone().with_named(&change.key, change.value) {
+            Some(_) if !(0.0..=1e9).contains(&change.value) => {
+                return Err(CliError::input(format!(
+                    "--set {}={}: write 0 to 1000000000",
+                    change.key, change.value
+                )));
+            }
+            Some(with_change) => inputs = with_change,
+            None => of_model.set.push(change.clone()),
+        }
+    }
+    Ok((inputs, of_model))
 }
 
 /// The SPEs to use, all of the first chip: the paper's program had those.

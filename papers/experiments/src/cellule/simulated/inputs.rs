@@ -98,6 +98,14 @@ impl Inputs {
         self
     }
 
+    /// The same inputs with another value of the one of this name; `None` where there is none.
+    #[must_use]
+    pub fn with_named(mut self, name: &str, value: f64) -> Option<Self> {
+        let input = self.0.iter_mut().find(|input| input.name == name)?;
+        *input = assumption(input.name, value, "chosen for this run");
+        Some(self)
+    }
+
     /// The inputs as a list.
     #[must_use]
     pub fn list(&self) -> Vec<Input> {
@@ -241,6 +249,9 @@ mod tests {
         assert_eq!(inputs.0[Cost::Price as usize].name, "spu_price_us");
         assert_eq!(inputs.0[Cost::PartitionSlice as usize].name, "cell_partition_slice_us");
         assert!(inputs.list().iter().all(|input| !input.source.is_empty() && input.value > 0.0));
+        assert_eq!(inputs.clone().with_named("no_such_us", 1.0), None);
+        let inputs = inputs.with_named("linux_tick_us", 6.0).unwrap();
+        assert_eq!((inputs.value(Cost::Tick), inputs.list()[10].kind), (6.0, Basis::Assumption));
         assert_eq!(inputs.with(Cost::Tick, 7.0).value(Cost::Tick), 7.0);
     }
 }

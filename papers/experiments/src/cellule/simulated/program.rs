@@ -157,9 +157,9 @@ pub(super) fn since<C: Channels>(channels: &C, began: u32) -> u64 {
 }
 
 impl Run {
-    /// Core cycles of an input.
+    /// Core cycles of an input; at least one, so that a loop that looks for something takes time.
     pub fn cycles(&self, cost: Cost) -> u64 {
-        (self.inputs.value(cost) * self.cycles_per_us) as u64
+        (self.inputs.value(cost) * self.cycles_per_us).max(1.0) as u64
     }
 
     /// The program of an SPE: it waits for its start and for a message that says how often to work,
