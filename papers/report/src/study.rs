@@ -161,22 +161,20 @@ pub fn text(study: &Study, found: &[MeasuredFigure], tables: &[FilledTable]) -> 
     text
 }
 
-/// The figures as lines of text.
+/// The figures as text, two lines each: a line of all its parts would be as long as two screens are
+/// wide.
 fn figures(found: &[MeasuredFigure]) -> String {
-    let names: Vec<String> =
-        found.iter().map(|one| format!("{}: {}", line(&one.place), line(&one.what))).collect();
-    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
-    for (one, name) in found.iter().zip(&names) {
-        text += &format!(
-            "{:<10} {name:<width$}  {:>12}  {:>12} {:<5} {:>6}  {}\n",
-            one.verdict.word(),
-            one.published.map_or_else(String::new, number),
-            number(one.ours),
-            line(&one.unit),
-            one.ratio.map_or_else(String::new, |ratio| format!("{ratio:.3}")),
-            one.rule,
-        );
+    for one in found {
+        text += &format!("{:<10} {}: {}\n", one.verdict.word(), line(&one.place), line(&one.what));
+        let ours = [number(one.ours), line(&one.unit)].join(" ");
+        let paper = match (one.published, &one.says) {
+            (Some(published), _) => format!("published {}", number(published)),
+            (None, Some(says)) => format!("said: {}", line(says)),
+            (None, None) => String::new(),
+        };
+        let ratio = one.ratio.map_or_else(String::new, |ratio| format!(", ratio {ratio:.3}"));
+        text += &format!("{:<10} {paper}; ours {}{ratio}; {}\n", "", ours.trim_end(), one.rule);
     }
     text
 }

@@ -242,8 +242,7 @@ fn compared(results: &Results, found: &Comparison, with: &str) -> String {
     let Some((low, high)) = found.ratio_low.zip(found.ratio_high) else {
         let fewest = signed_rank::fewest(results.confidence);
         return format!(
-            "So few blocks show nothing: in them '{own}' {by} than {with}, and an interval needs \
-             at least {}",
+            "So few blocks show nothing of '{own}' beside {with}: an interval needs at least {}",
             counted(fewest, "whole block")
         );
     };

@@ -15,6 +15,10 @@ pub const HARDLY_RUNS_PERCENT: f64 = 5.0;
 /// The share of a program's CPUs that others must have to be the cause, in percent.
 pub const NEIGHBOURS_PERCENT: f64 = 15.0;
 
+/// The share of a program's CPUs, in percent, whose loss to the computer's host is the answer whatever
+/// seats would do. Below it a trial tells.
+pub const STEAL_DECIDES_PERCENT: f64 = 50.0;
+
 /// The share of the time in which its busy threads could run that they must have waited for a CPU,
 /// in percent.
 pub const WAITS_PERCENT: f64 = 10.0;
@@ -207,7 +211,7 @@ fn by_mask(evidence: &Evidence) -> Option<Conclusion> {
 
 /// Neighbours decide where the program waits for the CPUs that they have.
 fn by_others(evidence: &Evidence) -> Option<Conclusion> {
-    if evidence.neighbours.steal_percent >= NEIGHBOURS_PERCENT {
+    if evidence.neighbours.steal_percent >= STEAL_DECIDES_PERCENT {
         return Some(Conclusion::cannot(Reason::Steal, Confidence::High));
     }
     let is_crowded = evidence.neighbours.percent >= NEIGHBOURS_PERCENT;
@@ -249,7 +253,17 @@ fn by_talk(evidence: &Evidence) -> Option<Conclusion> {
     (most.percent < SHOWABLE_PERCENT).then(|| Conclusion::leave(Reason::LittleTalk, confidence))
 }
 
+/// Rounds in which the host took as much in all periods count, so that a trial may tell what a look
+/// cannot.
 fn by_trial(evidence: &Evidence) -> Conclusion {
+    let tells = evidence.trial.as_ref().is_some_and(|trial| !trial.is_void() && !trial.drifts());
+    if !tells && evidence.neighbours.steal_percent >= NEIGHBOURS_PERCENT {
+        return Conclusion::cannot(Reason::Steal, Confidence::High);
+    }
+    by_seats(evidence)
+}
+
+fn by_seats(evidence: &Evidence) -> Conclusion {
     let Some(trial) = &evidence.trial else {
         let why = evidence.no_trial.clone().unwrap_or(NoTrial::Ended);
         // Where the kernel's choice is the only one, there is nothing to do.

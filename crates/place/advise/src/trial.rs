@@ -13,7 +13,7 @@ use seatmap_live::event::Verdict as Judgement;
 use seatmap_live::guard::Guard;
 use seatmap_live::masks::Masks;
 use seatmap_observe::End;
-use seatmap_os::cpu_time::CpuTimes;
+use seatmap_os::busy::BusyCount;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::{CpuSet, Tid, task};
 use seatmap_statistics::{Xoshiro, signed_rank};
@@ -39,9 +39,9 @@ const CONFIDENCE: f64 = 0.99;
 /// The least gain that is advised, in percent. Below it the trouble is greater.
 const LEAST_GAIN_PERCENT: f64 = 2.0;
 
-/// A round is void where the work of others in its periods differed by more than this share of the
-/// program's CPUs.
-const MOST_NEIGHBOURS_DIFFER: f64 = 0.15;
+/// A round is void where what others had of the program's CPUs in its periods, other programs or the
+/// computer's host, differed by more than this share of them.
+const MOST_OTHERS_DIFFER: f64 = 0.15;
 
 /// A trial ends after this many rounds without any work that can be read.
 const ROUNDS_WITHOUT_WORK: usize = 2;
@@ -188,8 +188,17 @@ fn percent(log: f64) -> f64 {
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Period {
     rate: f64,
-    /// The share of the CPUs that others had.
+    /// What others had of the CPUs.
+    others: Others,
+}
+
+/// The shares of the program's CPUs that others had, from 0 to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Others {
+    /// Other programs.
     neighbours: f64,
+    /// The host of this computer, which gave its CPUs to somebody else.
+    host: f64,
 }
 
 impl Trial<'_> {
@@ -284,16 +293,16 @@ impl Trial<'_> {
             return Ok(Err(end));
         }
         let cpus = Cpus::read();
-        let before = cpu_times();
+        let before = BusyCount::now();
         work.begin_period(&mut || (self.stop)());
         if let Some(end) = self.pass(PERIOD.mul_f64(1.0 - SETTLING), work, guard, masks)? {
             return Ok(Err(end));
         }
         let done = work.end_period(&mut || (self.stop)());
-        let neighbours = self.neighbours(&before, done.cpus);
+        let others = self.others(&before, done.cpus);
         // A period in which CPUs were taken away or given back says nothing about the seats.
         let is_same = cpus.is_ok_and(|before| Cpus::read().is_ok_and(|now| now == before));
-        Ok(Ok(done.rate.filter(|_| is_same).map(|rate| Period { rate, neighbours })))
+        Ok(Ok(done.rate.filter(|_| is_same).map(|rate| Period { rate, others })))
     }
 
     fn pass(
@@ -329,12 +338,17 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// The share of the CPUs that others had since then, where the program used `own` CPUs.
-    fn neighbours(&self, before: &CpuTimes, own: f64) -> f64 {
-        let now = cpu_times();
-        let shares = self.cpus.iter().filter_map(|cpu| now.since(before, cpu));
-        let busy: f64 = shares.map(|shares| shares.busy_percent / 100.0).sum();
-        ((busy - own) / self.cpus.len().max(1) as f64).clamp(0.0, 1.0)
+    /// What others had of the CPUs since then, where the program used `own` CPUs. Where the kernel
+    /// does not count them, nobody is seen.
+    fn others(&self, before: &BusyCount, own: f64) -> Others {
+        let Some(time) = BusyCount::now().since(before, self.cpus) else {
+            return Others::default();
+        };
+        let own_share = own / self.cpus.len().max(1) as f64;
+        Others {
+            neighbours: (time.busy_s / time.all_s - own_share).clamp(0.0, 1.0),
+            host: (time.stolen_s / time.all_s).clamp(0.0, 1.0),
+        }
     }
 
     fn judge(&self, rounds: &[Vec<Option<Period>>], result: &mut TrialResult) {
@@ -376,16 +390,17 @@ fn log_rate(periods: &[Period], arm: usize) -> f64 {
     periods[arm].rate.ln()
 }
 
-/// The counts of the CPUs' time; none where they cannot be read, and no neighbour is seen then.
-fn cpu_times() -> CpuTimes {
-    CpuTimes::parse(&std::fs::read("/proc/stat").unwrap_or_default())
+/// Whether others had as much of the CPUs in all periods of a round.
+fn is_quiet(periods: &[Period]) -> bool {
+    range(periods, |others| others.neighbours) <= MOST_OTHERS_DIFFER
+        && range(periods, |others| others.host) <= MOST_OTHERS_DIFFER
 }
 
-/// Whether the work of others was alike in all periods of a round.
-fn is_quiet(periods: &[Period]) -> bool {
-    let most = periods.iter().map(|period| period.neighbours).fold(0.0, f64::max);
-    let least = periods.iter().map(|period| period.neighbours).fold(1.0, f64::min);
-    most - least <= MOST_NEIGHBOURS_DIFFER
+/// The difference between the period with the most and the one with the least.
+fn range(periods: &[Period], share: fn(&Others) -> f64) -> f64 {
+    let most = periods.iter().map(|period| share(&period.others)).fold(0.0, f64::max);
+    let least = periods.iter().map(|period| share(&period.others)).fold(1.0, f64::min);
+    most - least
 }
 
 #[cfg(test)]
@@ -393,7 +408,7 @@ mod tests {
     use super::*;
 
     /// The judgement of rounds of two defaults and one candidate, whose work is `ratio` of theirs,
-    /// with noise of 3 % and a drift of 1 % a round. In `crowded` rounds a neighbour came and went.
+    /// with noise of 3 % and a drift of 1 % a round. In `crowded` rounds others came and went.
     fn judged(ratio: f64, rounds: usize, crowded: usize, seed: u64) -> TrialResult {
         let mut random = Xoshiro::new(seed);
         let mut noise = || 0.97 + 0.06 * random.below(1000) as f64 / 1000.0;
@@ -407,7 +422,14 @@ mod tests {
                     .map(|(arm, work)| {
                         let disturbed = is_crowded && arm == 0;
                         let rate = work * drift * noise() * if disturbed { 0.5 } else { 1.0 };
-                        Some(Period { rate, neighbours: if disturbed { 0.5 } else { 0.01 } })
+                        let share = if disturbed { 0.5 } else { 0.01 };
+                        // Every other time it is the host that takes the CPUs.
+                        let others = if round.is_multiple_of(2) {
+                            Others { neighbours: share, host: 0.0 }
+                        } else {
+                            Others { neighbours: 0.0, host: share }
+                        };
+                        Some(Period { rate, others })
                     })
                     .collect()
             })
@@ -439,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn rounds_with_a_neighbour_in_one_period_do_not_count() {
+    fn rounds_with_others_in_one_period_do_not_count() {
         let some = judged(1.1, 20, 6, 1);
         assert_eq!((some.rounds, some.counted, some.is_void()), (20, 14, false));
         let most = judged(1.1, 20, 12, 1);

@@ -56,22 +56,35 @@ enum Phase {
 }
 
 /// A line that atomics work on. Sets of SPEs have a bit for each.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct AtomicLine {
     key: (u8, u32),
     /// The units that have the line in their caches.
     sharers: u32,
     /// The unit that has changed the line, and is its only sharer.
     owner: Option<u16>,
+    /// The sharer that gives the line to others: the one that changed it last, or that got it from
+    /// memory.
+    supplier: Option<u16>,
     /// The units that have the line reserved.
     reserved: u32,
 }
 
 impl AtomicLine {
-    /// Checks that an owner is the only sharer, and that a reserved line is in its unit's cache.
+    /// Notes that a unit has changed the line: no other one has it any more.
+    fn change(&mut self, spe: u16) {
+        self.sharers = 1 << spe;
+        self.owner = Some(spe);
+        self.supplier = Some(spe);
+        self.reserved = 0;
+    }
+
+    /// Checks that an owner is the only sharer, and that a line which is reserved or supplied is in
+    /// its unit's cache.
     fn check(&self, now: u64) {
         let is_alone = self.owner.is_none_or(|owner| self.sharers == 1 << owner);
-        let is_sound = is_alone && self.reserved & !self.sharers == 0;
+        let is_kept = self.supplier.is_none_or(|supplier| self.sharers & 1 << supplier != 0);
+        let is_sound = is_alone && is_kept && self.reserved & !self.sharers == 0;
         invariant!(
             is_sound,
             at_cycle("the atomic units", now),
@@ -142,16 +155,21 @@ impl AtomicUnits {
     }
 
     /// Gives a unit's command for a line its place in the order of commands: a later store breaks
-    /// its reservation. Returns the SPE whose cache supplies the line because it has changed it;
-    /// `None` if memory supplies it.
+    /// its reservation. Returns the SPE whose cache supplies the line; `None` if memory supplies it.
+    ///
+    /// A line that is in any atomic unit comes from there and not from memory (D. Calver, "PS3 Cell
+    /// chip: SPEs each have atomic cache", 2007). Which of several sharers supplies it is not
+    /// published: here the one that changed it last.
     pub fn order(&mut self, spe: u16, at: Ea, now: u64) -> Option<u16> {
         let line = self.line(at);
-        // A changed line is supplied once, and is shared from then on.
-        let owner = line.owner.take();
+        // It is shared from now on.
+        line.owner = None;
+        let supplier = line.supplier.filter(|supplier| *supplier != spe);
+        line.supplier = line.supplier.or(Some(spe));
         line.sharers |= 1 << spe;
         line.reserved |= 1 << spe;
         line.check(now);
-        owner
+        supplier
     }
 
     /// Takes the line that a unit asked for.
@@ -213,7 +231,7 @@ impl AtomicUnits {
         }
         // A read leaves the line as it was, with all its sharers.
         if operation.kind != Atomic::Read {
-            (line.sharers, line.owner, line.reserved) = (1 << spe, Some(spe), 0);
+            line.change(spe);
         }
         line.check(out.now());
         self.phases[spe as usize] = Phase::Idle;
@@ -239,14 +257,14 @@ impl AtomicUnits {
         }
         let key = key(at);
         if let Some(line) = self.lines.iter_mut().find(|line| line.key == key) {
-            (line.sharers, line.owner, line.reserved) = (0, None, 0);
+            (line.sharers, line.owner, line.supplier, line.reserved) = (0, None, None, 0);
         }
     }
 
     fn line(&mut self, at: Ea) -> &mut AtomicLine {
         let key = key(at);
         let found = self.lines.iter().position(|line| line.key == key).unwrap_or_else(|| {
-            self.lines.push(AtomicLine { key, sharers: 0, owner: None, reserved: 0 });
+            self.lines.push(AtomicLine { key, ..AtomicLine::default() });
             self.lines.len() - 1
         });
         &mut self.lines[found]

@@ -91,7 +91,20 @@ fn neighbours_decide_only_where_the_program_waits_for_them() {
     let elsewhere = Evidence { is_elsewhere: true, ..crowd(30.0) };
     assert_eq!(verdict(&elsewhere).1, Reason::NoneBetter, "neighbours here, and not there");
     let stolen = with(|all| all.neighbours.steal_percent = 20.0);
-    assert_eq!(verdict(&stolen), (Verdict::CannotTell, Reason::Steal));
+    assert_eq!(verdict(&stolen), (Verdict::CannotTell, Reason::Steal), "nothing was tried");
+    let tried = |steal_percent: f64| {
+        with(|all| {
+            all.neighbours.steal_percent = steal_percent;
+            all.trial = Some(trial([-1.0, 0.1, 1.0], [-1.0, 0.0, 1.0]));
+        })
+    };
+    assert_eq!(verdict(&tried(20.0)), (Verdict::LeaveIt, Reason::NoneBetter));
+    assert_eq!(verdict(&tried(60.0)), (Verdict::CannotTell, Reason::Steal));
+    let drifting = with(|all| {
+        all.neighbours.steal_percent = 20.0;
+        all.trial = Some(trial([3.0, 5.0, 7.0], [-1.0, 0.0, 1.0]));
+    });
+    assert_eq!(verdict(&drifting), (Verdict::CannotTell, Reason::Steal));
 }
 
 #[test]

@@ -60,7 +60,7 @@ impl AtomicUnits {
             self.lost += 1;
             return Step::Put(at, false);
         }
-        (line.sharers, line.owner, line.reserved) = (1 << spe, Some(spe), 0);
+        line.change(spe);
         line.check(now);
         Step::Put(at, true)
     }

@@ -156,6 +156,16 @@ fn a_line_that_a_unit_has_changed_comes_from_its_cache() {
     assert_eq!(units.claimed(1, &mut out), Step::Done(add(4)));
     assert_eq!(units.begin(2, add(8), &mut out), Step::Reserve(word(8)));
     assert_eq!(units.order(2, word(8), 0), Some(1), "both words are in one line, and SPE 1 has it");
+    assert_eq!(units.order(3, word(8), 0), Some(1), "it has the line still");
+}
+
+#[test]
+fn a_line_that_any_unit_has_does_not_come_from_memory() {
+    let (mut units, _) = units();
+    assert_eq!(units.order(0, word(0), 0), None);
+    assert_eq!(units.order(3, word(0), 0), Some(0), "nobody has changed it");
+    units.written(word(0));
+    assert_eq!(units.order(1, word(0), 0), None, "a transfer has emptied all caches");
 }
 
 #[test]
