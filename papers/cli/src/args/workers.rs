@@ -1,6 +1,7 @@
 //! `seatmap-papers workers`, as typed.
 
 use clap::Args;
+use seatmap_console::figures::FigureChanges;
 use seatmap_console::time::time_within;
 use seatmap_console::values::cpus;
 use seatmap_experiments::cellule::{CelluleError, Workload};
@@ -11,24 +12,39 @@ use std::time::Duration;
 
 #[derive(Debug, Args)]
 pub struct Workers {
-    /// calls, gains, streams, libspe2 (programs in C; needs seatmap-cellcc), or a program:
-    /// matrix:SIZE:ITERATIONS, black-scholes:BLOCKS:CYCLES; what is repeated may be left out.
+    /// calls, gains, streams, libspe2 (programs in C; needs seatmap-cellcc), cellule (on a model of
+    /// the Cell), or a program: matrix:SIZE:ITERATIONS, black-scholes:BLOCKS:CYCLES; what is
+    /// repeated may be left out.
     #[arg(value_name = "WHAT", default_value = "calls")]
     pub what: What,
+    /// The model of the Cell for cellule, such as cell-qs20.
+    #[arg(long, value_name = "MODEL")]
+    pub on: Option<String>,
     /// The controller's CPU, then those of the workers; all that this process may use by default.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub cpus: Option<CpuList>,
-    /// How many workers; one on each CPU but the controller's by default. One more shares that. Not
-    /// for streams.
+    /// How many workers; one on each CPU but the controller's by default. One more shares that. For
+    /// cellule, up to how many SPEs of a chip. Not for streams.
     #[arg(long, value_name = "N")]
     pub workers: Option<usize>,
     /// How often workers and threads take turns, 9 times by default; not for streams.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub turns: Option<u32>,
+    #[command(flatten)]
+    pub figures: FigureChanges,
+    /// Decides where timers and other partitions stand when a run of cellule begins; 1 by default.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
     /// How long each configuration of streams lasts, 3s by default: 500ms, 10s, 2m; a number alone
     /// is seconds.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub seconds: Option<Duration>,
+    /// Send streams through a gigabit port each, between network namespaces (requires root).
+    #[arg(long)]
+    pub ports: bool,
+    /// Run inside a cell of one CPU made for it and undone afterwards, for streams through ports.
+    #[arg(long, requires = "ports")]
+    pub in_cell: bool,
     /// Write one self-contained page.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
@@ -51,6 +67,8 @@ pub enum What {
     Streams,
     /// The C programs against libspe2.
     Libspe2,
+    /// Both styles on a model of the Cell.
+    Cellule,
     /// A program.
     Program(Workload),
 }
@@ -64,6 +82,7 @@ impl FromStr for What {
             "gains" => Ok(What::Gains),
             "streams" => Ok(What::Streams),
             "libspe2" => Ok(What::Libspe2),
+            "cellule" => Ok(What::Cellule),
             program => program.parse().map(What::Program),
         }
     }

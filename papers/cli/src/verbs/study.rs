@@ -17,10 +17,12 @@ use std::process::Command;
 use std::time::Duration;
 
 /// The studies, compiled in.
-const STUDIES: [&str; 7] = [
+const STUDIES: [&str; 9] = [
     include_str!("../../../studies/cellstats/study.toml"),
     include_str!("../../../studies/cellule-2010/study.toml"),
     include_str!("../../../studies/cellule-libspe2/study.toml"),
+    include_str!("../../../studies/cellule-ports/study.toml"),
+    include_str!("../../../studies/cellule-qs20/study.toml"),
     include_str!("../../../studies/keller/study.toml"),
     include_str!("../../../studies/keller-why/study.toml"),
     include_str!("../../../studies/liu-2015/study.toml"),

@@ -1,5 +1,8 @@
 //! `seatmap-papers workers`.
 
+mod inside;
+mod model;
+
 use crate::args::{What, Workers};
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
@@ -12,7 +15,7 @@ use seatmap_experiments::cellule::libspe2::gains::Curves;
 use seatmap_experiments::cellule::libspe2::libspe2;
 use seatmap_experiments::cellule::seats::on;
 use seatmap_experiments::cellule::streams;
-use seatmap_experiments::cellule::streams::Configuration;
+use seatmap_experiments::cellule::streams::Link;
 use seatmap_experiments::cellule::{CelluleError, Document, Seats, compare};
 use seatmap_os::cpus::{CpuError, Cpus};
 use seatmap_papers_report::html;
@@ -26,30 +29,35 @@ const LASTING: Duration = Duration::from_secs(3);
 
 /// Says what it costs to have work done by pinned workers, and by threads made for it.
 pub fn run(typed: &Workers) -> Result<(), CliError> {
-    if typed.svg.is_some() && !matches!(typed.what, What::Gains | What::Libspe2) {
+    if typed.svg.is_some() && !matches!(typed.what, What::Gains | What::Libspe2 | What::Cellule) {
         return Err(CliError::input(
-            "--svg draws what is gained by size: seatmap-papers workers gains|libspe2 --svg FILE",
+            "--svg draws what is gained by size: seatmap-papers workers gains|libspe2|cellule \
+             --svg FILE",
         ));
     }
     check(typed)?;
+    if typed.in_cell {
+        return output::print(&String::from_utf8_lossy(&inside::run(typed)?));
+    }
     // Files that cannot be written are refused before the measurement.
     let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
     let page = output::page(typed.html.as_deref(), typed.json)?;
-    let cpus = match &typed.cpus {
-        Some(cpus) => cpus.0.clone(),
-        None => here::cpus_to_measure(None)?,
+    let document = match typed.what {
+        What::Cellule => model::simulated(typed)?,
+        _ => on_host(typed)?,
     };
-    let found = measured(typed, &cpus)?;
-    match (picture, &found) {
+    match (picture, &document.found) {
         (Some(picture), CelluleResult::Gains(figures)) => {
             picture.write(&charts(&drawn(figures)))?
         }
         (Some(picture), CelluleResult::Libspe2(found)) => {
-            picture.write(&charts(&of_programs(&found.figures)))?
+            picture.write(&charts(&of_programs("C programs", &found.figures)))?
+        }
+        (Some(picture), CelluleResult::Cellule(found)) => {
+            picture.write(&charts(&of_programs("simulated", &found.figures)))?
         }
         _ => {}
     }
-    let document = Document::new(here::host_name(), cpus, found);
     if let Some(page) = &page {
         page.write(&html::workers(&document))?;
     }
@@ -60,12 +68,28 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
     if typed.json { output::json(&document) } else { output::print(&document.text()) }
 }
 
+/// Measures on this computer.
+fn on_host(typed: &Workers) -> Result<Document, CliError> {
+    let cpus = match &typed.cpus {
+        Some(cpus) => cpus.0.clone(),
+        None => here::cpus_to_measure(None)?,
+    };
+    let found = measured(typed, &cpus)?;
+    Ok(Document::new(here::host_name(), cpus, found))
+}
+
 /// Refuses an option that would change nothing.
 fn check(typed: &Workers) -> Result<(), CliError> {
+    model::check(typed)?;
     let is_streams = typed.what == What::Streams;
     if typed.seconds.is_some() && !is_streams {
         return Err(CliError::input(
             "--seconds is for streams: seatmap-papers workers streams --seconds 10s",
+        ));
+    }
+    if typed.ports && !is_streams {
+        return Err(CliError::input(
+            "--ports is for streams: seatmap-papers workers streams --ports",
         ));
     }
     let only_others = [("--turns", typed.turns.is_some()), ("--workers", typed.workers.is_some())];
@@ -96,8 +120,11 @@ fn measured(typed: &Workers, cpus: &[u32]) -> Result<CelluleResult, CliError> {
                 .map(CelluleResult::Gains),
             What::Libspe2 => libspe2(&seats, turns, |done, all| bar.show(done, all))
                 .map(|it| CelluleResult::Libspe2(Box::new(it))),
-            What::Streams => {
-                through(cpus, typed.seconds.unwrap_or(LASTING)).map(CelluleResult::Streams)
+            // The model's document is made elsewhere.
+            What::Streams | What::Cellule => {
+                let link = if typed.ports { Link::Ports } else { Link::Loopback };
+                let lasting = typed.seconds.unwrap_or(LASTING);
+                through(cpus, link, lasting).map(CelluleResult::Streams)
             }
         };
     found.map_err(CliError::work)
@@ -114,8 +141,12 @@ fn counted(
 }
 
 /// All configurations, their threads on these CPUs.
-fn through(cpus: &[u32], lasting: Duration) -> Result<Vec<streams::Through>, CelluleError> {
-    on(cpus, || Configuration::ALL.into_iter().map(|one| streams::run(one, lasting)).collect())
+fn through(
+    cpus: &[u32],
+    link: Link,
+    lasting: Duration,
+) -> Result<Vec<streams::Through>, CelluleError> {
+    on(cpus, || link.configurations().map(|one| streams::run(one, link, lasting)).collect())
 }
 
 /// Each figure twice: over a thread a worker, and over a thread a task.
@@ -141,11 +172,11 @@ fn gain_chart(figure: &Figure, over: &str, is_worker: bool) -> Chart {
 }
 
 /// The gain of the cell's style of libspe2 over Linux's.
-fn of_programs(figures: &[Curves]) -> Vec<Chart> {
+fn of_programs(which: &str, figures: &[Curves]) -> Vec<Chart> {
     figures
         .iter()
         .map(|figure| Chart {
-            title: format!("{}: C programs, cell over Linux style", figure.title),
+            title: format!("{}: {which}, cell over Linux style", figure.title),
             across: figure.across.to_owned(),
             up: "(Linux - cell) / Linux in %".to_owned(),
             curves: figure.curves(),

@@ -61,6 +61,27 @@ fn streams_are_told_in_the_papers_configurations() {
 }
 
 #[test]
+fn a_model_gives_the_papers_table_and_gains_that_fade() {
+    let place = Place::new();
+    let line = "workers cellule --on cell-qs20 --workers 1 --turns 1 --json --html x.html";
+    let found = place.json(&line.split(' ').collect::<Vec<_>>());
+    assert_eq!(found["cpus"], serde_json::json!([16, 0]));
+    let median = |call: &str, style: &str| {
+        number(&found["cellule"], &format!("/calls/0/times/{call}/{style}/median_ns"))
+    };
+    assert!((median("ThrCreate", "linux") / 1_433_500.0 - 1.0).abs() < 0.01, "{found}");
+    assert!((median("MBoxRd", "cell") / 9_600.0 - 1.0).abs() < 0.02, "{found}");
+    let gain = |size: usize| {
+        let at = format!("/figures/0/series/0/points/{size}/gain_percent");
+        number(&found["cellule"], &at)
+    };
+    assert!(gain(0) > gain(1) && gain(1) > gain(3) && gain(3) > 0.0, "{found}");
+    assert!(number(&found["cellule"], "/perturbed/0/least_percent") < 0.0, "{found}");
+    let page = place.read("x.html");
+    assert!(page.contains("Taken as given") && page.contains("linux_fault_us"), "{page}");
+}
+
+#[test]
 fn what_cannot_be_meant_is_refused() {
     let place = Place::new();
     let lines = [
@@ -73,6 +94,13 @@ fn what_cannot_be_meant_is_refused() {
         &["workers", "streams", "--workers", "1"],
         &["workers", "--cpus", "0", "--workers", "2"],
         &["workers", "--workers", "0", "--cpus", "0,1"],
+        &["workers", "cellule"],
+        &["workers", "cellule", "--on", "xeon-phi-5110p"],
+        &["workers", "cellule", "--on", "cell-qs20", "--workers", "9"],
+        &["workers", "cellule", "--on", "cell-qs20", "--cpus", "0"],
+        &["workers", "cellule", "--on", "cell-qs20", "--set", "linux_tick_us=-1"],
+        &["workers", "calls", "--seed", "1"],
+        &["workers", "calls", "--ports"],
     ];
     let told: Vec<String> =
         lines.iter().map(|line| place.refusal(line).lines().next().unwrap().to_owned()).collect();

@@ -3,7 +3,7 @@
 use crate::cellule::costs::Costs;
 use crate::cellule::gains::Figure;
 use crate::cellule::streams::Through;
-use crate::cellule::{Comparison, Libspe2, libspe2, text};
+use crate::cellule::{Comparison, Libspe2, Simulated, libspe2, simulated, text};
 use serde::Serialize;
 
 /// The format's name, in the `format` key.
@@ -41,6 +41,8 @@ pub enum CelluleResult {
     Streams(Vec<Through>),
     /// The C programs against libspe2.
     Libspe2(Box<Libspe2>),
+    /// Both styles on a model of the Cell.
+    Cellule(Box<Simulated>),
 }
 
 impl Document {
@@ -59,6 +61,7 @@ impl Document {
             CelluleResult::Gains(figures) => text::gains(figures),
             CelluleResult::Streams(all) => text::streams(all),
             CelluleResult::Libspe2(found) => libspe2::text::libspe2(found),
+            CelluleResult::Cellule(found) => simulated::text::simulated(found),
         }
     }
 }

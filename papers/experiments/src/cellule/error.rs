@@ -69,6 +69,9 @@ pub enum CelluleError {
         /// The reason.
         words: String,
     },
+    /// The model could not run a program.
+    #[error(transparent)]
+    Model(Box<dyn std::error::Error + Send + Sync>),
     /// Bytes of a stream that did not arrive as they were sent.
     #[error("stream {0} arrived changed, or in part")]
     Torn(usize),

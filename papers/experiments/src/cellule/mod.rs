@@ -13,6 +13,7 @@
 //! | [`compare()`], [`gains`], [`kernel`] | a program's time by each way; figures 4 and 5; the kernel's part, figure 7 |
 //! | [`costs`] | table 1 and figure 6: the cost of each call |
 //! | [`libspe2`] | the same programs in C, by a libspe2 that works as the runtime and as Linux does |
+//! | [`simulated`] | the same programs on a model of the Cell, in virtual time, with 1 to 8 SPEs |
 //! | [`streams`] | section 4.2: TCP streams through pollers with weights |
 //! | [`spread`], [`text`], [`document`] | the numbers that stand for samples; tables for people; JSON for programs |
 
@@ -29,6 +30,7 @@ pub mod matrix;
 mod memory;
 pub mod problem;
 pub mod seats;
+pub mod simulated;
 pub mod spread;
 pub mod streams;
 pub mod text;
@@ -39,4 +41,5 @@ pub use document::Document;
 pub use error::CelluleError;
 pub use libspe2::Libspe2;
 pub use seats::Seats;
+pub use simulated::Simulated;
 pub use workload::Workload;

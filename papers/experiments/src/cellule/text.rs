@@ -127,9 +127,10 @@ pub fn gains(figures: &[Figure]) -> String {
 /// The throughput.
 #[must_use]
 pub fn streams(all: &[Through]) -> String {
+    let link = all.first().map_or("", |one| one.link);
     let mut text = format!(
-        "{:<16} {:>12} {:>12}   share of stream 1: median (least-most)\n",
-        "", "stream 1", "stream 2"
+        "{link:<16} {:>12} {:>12}   share of stream 1: median (least-most)\n",
+        "stream 1", "stream 2"
     );
     for one in all {
         let _ = write!(text, "{:<16}", one.configuration);

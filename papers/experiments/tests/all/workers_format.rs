@@ -7,10 +7,12 @@ use seatmap_experiments::cellule::costs::{Call, Cost, Costs};
 use seatmap_experiments::cellule::document::CelluleResult;
 use seatmap_experiments::cellule::libspe2::style::ByStyle;
 use seatmap_experiments::cellule::libspe2::{gains as figures, noise::Noise};
+use seatmap_experiments::cellule::simulated::figures::{Perturbed, PerturbedGain, SimulatedCalls};
+use seatmap_experiments::cellule::simulated::inputs::Inputs;
 use seatmap_experiments::cellule::spread::Spread;
 use seatmap_experiments::cellule::streams::Through;
 use seatmap_experiments::cellule::streams::share::shares;
-use seatmap_experiments::cellule::{Document, Libspe2, Seats, compare, gains};
+use seatmap_experiments::cellule::{Document, Libspe2, Seats, Simulated, compare, gains};
 use serde_json::Value;
 
 const NOTHING: [&str; 0] = [];
@@ -37,6 +39,7 @@ fn documents() -> Vec<Value> {
     let series = vec![gains::Series { name: "one".to_owned(), points: vec![point] }];
     let through = Through {
         configuration: "TwoRxTx-Prio",
+        link: "loopback",
         mbps: vec![1.0, 2.0],
         shares: vec![shares(&[], 1, 1)],
     };
@@ -46,7 +49,26 @@ fn documents() -> Vec<Value> {
         json(CelluleResult::Gains(vec![gains::Figure { title: "gain", across: "size", series }])),
         json(CelluleResult::Streams(vec![through])),
         json(CelluleResult::Libspe2(Box::new(libspe2(spread)))),
+        json(CelluleResult::Cellule(Box::new(cellule(spread)))),
     ]
+}
+
+fn cellule(spread: Spread) -> Simulated {
+    let growth = [(Call::CtxRun, ByStyle { cell: 1.0, linux: 1.0 })].into();
+    let gain =
+        PerturbedGain { size: 128, least_percent: -1.0, median_percent: 0.0, most_percent: 1.0 };
+    Simulated {
+        seed: 1,
+        inputs: Inputs::default().list(),
+        calls: vec![SimulatedCalls { spes: 1, times: libspe2(spread).table, growth }],
+        figures: libspe2(spread).figures,
+        perturbed: vec![Perturbed {
+            spes: 1,
+            points: vec![gain],
+            least_percent: -1.0,
+            most_percent: 1.0,
+        }],
+    }
 }
 
 fn libspe2(spread: Spread) -> Libspe2 {

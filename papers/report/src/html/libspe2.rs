@@ -48,7 +48,7 @@ fn table(found: &Libspe2) -> Markup {
     }
 }
 
-fn curves(figure: &Curves) -> Markup {
+pub(super) fn curves(figure: &Curves) -> Markup {
     let chart = Chart {
         title: String::new(),
         across: figure.across.to_owned(),

@@ -3,6 +3,7 @@
 mod channels;
 mod libspe2;
 mod ranking;
+mod simulated;
 mod stats;
 mod workers;
 

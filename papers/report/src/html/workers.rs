@@ -1,6 +1,6 @@
 //! The page of what work costs that is done by pinned workers, and by threads made for it.
 
-use super::libspe2;
+use super::{libspe2, simulated};
 use crate::svg::Chart;
 use maud::{Markup, html};
 use seatmap_experiments::cellule::Comparison;
@@ -30,6 +30,7 @@ pub fn workers(document_of: &Document) -> String {
                 CelluleResult::Gains(figures) => div.columns { @for figure in figures { (gains(figure)) } },
                 CelluleResult::Streams(all) => (streams(all)),
                 CelluleResult::Libspe2(found) => (libspe2::page(found)),
+                CelluleResult::Cellule(found) => (simulated::page(found)),
             }
         }
         footer { "After Gupta et al. 2010. The runtime's workers are made once and wait; threads \
@@ -52,6 +53,7 @@ fn sentence(found: &CelluleResult) -> String {
         CelluleResult::Gains(figures) => of_gains(figures),
         CelluleResult::Streams(all) => of_streams(all),
         CelluleResult::Libspe2(found) => libspe2::sentence(found),
+        CelluleResult::Cellule(found) => simulated::sentence(found),
     }
 }
 
@@ -211,7 +213,7 @@ fn chart(figure: &Figure, is_per_worker: bool, over: &str) -> Chart {
 fn streams(all: &[Through]) -> Markup {
     html! {
         section.card {
-            h2 { "Streams" }
+            h2 { "Streams" @if let Some(one) = all.first() { span.unit { (one.link) } } }
             table.figures {
                 thead { tr { th { "Configuration" } th { "Stream 1" } th { "Stream 2" } th.wide { "Share of stream 1: median (least to most)" } } }
                 tbody { @for one in all { tr {
@@ -294,6 +296,7 @@ mod tests {
     fn streams_name_the_best() {
         let one = |configuration, mbps: &[f64]| Through {
             configuration,
+            link: "loopback",
             mbps: mbps.to_vec(),
             shares: Vec::new(),
         };

@@ -1,0 +1,96 @@
+//! Cellule's way: one light task that polls, in a partition of its own.
+
+use super::inputs::Cost;
+use super::program::{Run, SpeCalls, since};
+use seatmap_port::channels::{Channels, Register};
+use std::cell::Cell;
+
+/// The PPE under Cellule.
+pub(super) struct Light<'a, C> {
+    channels: &'a C,
+    run: &'a Run,
+    run_ticks: Cell<u64>,
+}
+
+impl<'a, C: Channels> Light<'a, C> {
+    pub fn new(channels: &'a C, run: &'a Run) -> Self {
+        Light { channels, run, run_ticks: Cell::new(0) }
+    }
+
+    /// Spends the PPE's time on an input's cost.
+    fn spend(&self, cost: Cost) {
+        let mut left = self.run.cycles(cost);
+        while left > 0 {
+            let own = self.until_switch();
+            let step = left.min(own);
+            self.channels.compute(step);
+            left -= step;
+        }
+    }
+
+    /// Cycles that this partition has before the other one takes its turn; it waits for its own
+    /// turn first. The SPEs work on meanwhile: the hypervisor does not take them away.
+    fn until_switch(&self) -> u64 {
+        if !self.run.is_perturbed {
+            return u64::MAX;
+        }
+        let slice = self.run.cycles(Cost::PartitionSlice).max(1);
+        // The program begins within a turn of its own partition.
+        let past = (self.run.phase * slice as f64) as u64;
+        let at = (self.channels.cycles() + past) % (2 * slice);
+        if at < slice {
+            return slice - at;
+        }
+        self.channels.compute(2 * slice - at);
+        slice
+    }
+}
+
+impl<C: Channels> SpeCalls for Light<'_, C> {
+    fn map(&self) {
+        self.spend(Cost::LightMap);
+    }
+
+    fn load(&self) {
+        self.spend(Cost::LightLoad);
+    }
+
+    fn create(&self, spe: usize) {
+        self.spend(Cost::LightCreate);
+        let began = self.channels.decrementer();
+        self.spend(Cost::LightRun);
+        self.channels.signal(1 + spe, Register::One, 1);
+        self.run_ticks.set(self.run_ticks.get() + since(self.channels, began));
+    }
+
+    fn write(&self, spe: usize, message: u32) {
+        self.spend(Cost::LightWrite);
+        self.channels.mailbox_write(1 + spe, message);
+    }
+
+    fn sees_answer(&self, spe: usize) -> bool {
+        self.spend(Cost::Look);
+        self.run.signs[spe].has_answered()
+    }
+
+    fn read(&self, spe: usize) {
+        self.spend(Cost::LightRead);
+        self.channels.outbox_read(1 + spe);
+    }
+
+    fn join(&self, spe: usize) {
+        self.spend(Cost::LightJoin);
+        self.spend(Cost::Look);
+        while self.run.signs[spe].stopped_at().is_none() {
+            self.spend(Cost::Look);
+        }
+    }
+
+    fn run_ticks(&self) -> u64 {
+        self.run_ticks.get()
+    }
+
+    fn kernel_share(&self) -> Option<f64> {
+        None
+    }
+}

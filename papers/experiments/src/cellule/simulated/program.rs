@@ -1,0 +1,267 @@
+//! The programs, written once over [`Channels`]: the PPE's part over the calls of a style, and the
+//! SPUs' part.
+
+use super::inputs::{Cost, Inputs};
+use super::light::Light;
+use super::linux::Linux;
+use crate::cellule::costs::Call;
+use crate::cellule::libspe2::style::Style;
+use crate::cellule::problem::Part;
+use seatmap_port::channels::{Channels, Ea, Order, Program, Register, Shape};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Bytes of a block that an SPE moves at once: the most that one transfer takes.
+const BLOCK: u32 = 16 << 10;
+/// Blocks of 16 KiB in a block of options.
+const OPTION_BLOCKS: u32 = 4;
+/// Options of such a block, of four numbers each.
+const OPTIONS: f64 = 4096.0;
+/// Rows of a block of a matrix.
+const ROWS: u32 = 64;
+/// An SPE that has not stopped.
+const RUNNING: u64 = u64::MAX;
+
+/// The computation of the SPEs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Work {
+    /// The paper's microbenchmark: 16 KiB fetched, added to, and put back.
+    Addition,
+    /// A product of two matrices of this many rows.
+    Matrix(u32),
+    /// Option prices of this many blocks of 64 KiB.
+    BlackScholes(u32),
+}
+
+impl Work {
+    /// Parts that SPEs can do by themselves.
+    fn tasks(self, spes: usize) -> u32 {
+        match self {
+            Work::Addition => spes as u32,
+            Work::Matrix(size) => (size / ROWS).pow(2),
+            Work::BlackScholes(blocks) => blocks,
+        }
+    }
+
+    /// Bytes of memory that all parts lie in.
+    fn memory(self, spes: usize) -> u32 {
+        match self {
+            Work::Addition => spes as u32 * BLOCK,
+            // Two factors and the product.
+            Work::Matrix(size) => 3 * (size / ROWS).pow(2) * BLOCK,
+            // A block's inputs, and a quarter of that for its prices.
+            Work::BlackScholes(blocks) => blocks * (OPTION_BLOCKS + 1) * BLOCK,
+        }
+    }
+}
+
+/// One run of a program under one style.
+pub(super) struct Run {
+    pub style: Style,
+    pub work: Work,
+    /// How often the work is done.
+    pub times: u32,
+    pub spes: usize,
+    pub inputs: Inputs,
+    pub cycles_per_us: f64,
+    /// When the first timer interrupt comes, or how much of its slice the partition has had, from 0
+    /// to 1 of a period.
+    pub phase: f64,
+    /// Whether another partition takes turns with Cellule's.
+    pub is_perturbed: bool,
+    pub signs: Vec<Sign>,
+}
+
+/// The state of an SPE that the PPE sees without a message.
+#[derive(Debug)]
+pub(super) struct Sign {
+    has_answered: AtomicBool,
+    stopped_at: AtomicU64,
+}
+
+impl Default for Sign {
+    fn default() -> Self {
+        Sign { has_answered: AtomicBool::new(false), stopped_at: AtomicU64::new(RUNNING) }
+    }
+}
+
+impl Sign {
+    pub fn has_answered(&self) -> bool {
+        self.has_answered.load(Ordering::Relaxed)
+    }
+
+    /// The cycle at which its program stopped.
+    pub fn stopped_at(&self) -> Option<u64> {
+        Some(self.stopped_at.load(Ordering::Relaxed)).filter(|at| *at != RUNNING)
+    }
+}
+
+/// The ticks of the time base that each call took, for all SPEs one after the other.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Ticks {
+    pub calls: BTreeMap<Call, u64>,
+    /// From the first load to the last join.
+    pub whole: u64,
+    /// The kernel's part of the CPU time, from 0 to 1; `None` without one.
+    pub kernel_share: Option<f64>,
+}
+
+/// The calls of libspe2 by one style, for the SPEs from 0 on.
+pub(super) trait SpeCalls {
+    fn map(&self);
+    fn load(&self);
+    /// Makes a thread that runs the program.
+    fn create(&self, spe: usize);
+    fn write(&self, spe: usize, message: u32);
+    /// Looks once whether there is an answer.
+    fn sees_answer(&self, spe: usize) -> bool;
+    fn read(&self, spe: usize);
+    fn join(&self, spe: usize);
+    /// Ticks that all calls of `spe_context_run` took together.
+    fn run_ticks(&self) -> u64;
+    fn kernel_share(&self) -> Option<f64>;
+}
+
+/// The PPE's program, the same in both styles. Its calls come in the order of the C program that
+/// times them on this computer (`cell/calls.c`), each for all SPEs together.
+fn control<C: Channels>(channels: &C, calls: &impl SpeCalls, spes: usize, times: u32) -> Ticks {
+    let mut ticks = Ticks::default();
+    ticks.add(channels, Call::MapPS, || (0..spes).for_each(|_| calls.map()));
+    let began = channels.decrementer();
+    ticks.add(channels, Call::PgmLoad, || (0..spes).for_each(|_| calls.load()));
+    ticks.add(channels, Call::ThrCreate, || (0..spes).for_each(|spe| calls.create(spe)));
+    ticks.add(channels, Call::MBoxWr, || (0..spes).for_each(|spe| calls.write(spe, times)));
+    // Only the reads of messages that are there are timed.
+    for spe in 0..spes {
+        while !calls.sees_answer(spe) {}
+    }
+    ticks.add(channels, Call::MBoxRd, || (0..spes).for_each(|spe| calls.read(spe)));
+    ticks.add(channels, Call::ThrJoin, || (0..spes).for_each(|spe| calls.join(spe)));
+    ticks.whole = since(channels, began);
+    ticks.calls.insert(Call::CtxRun, calls.run_ticks());
+    ticks.kernel_share = calls.kernel_share();
+    ticks
+}
+
+impl Ticks {
+    fn add<C: Channels>(&mut self, channels: &C, call: Call, work: impl FnOnce()) {
+        let began = channels.decrementer();
+        work();
+        self.calls.insert(call, since(channels, began));
+    }
+}
+
+/// Ticks of the time base since it read this: it counts down.
+pub(super) fn since<C: Channels>(channels: &C, began: u32) -> u64 {
+    u64::from(began.wrapping_sub(channels.decrementer()))
+}
+
+impl Run {
+    /// Core cycles of an input; at least one, so that a loop that looks for something takes time.
+    pub fn cycles(&self, cost: Cost) -> u64 {
+        (self.inputs.value(cost) * self.cycles_per_us).max(1.0) as u64
+    }
+
+    /// The program of an SPE: it waits for its start and for a message that says how often to work,
+    /// answers when all is done, and stops.
+    fn spu<C: Channels>(&self, channels: &C, spe: usize) {
+        channels.signal_read(Register::One);
+        let times = channels.mailbox_read();
+        let part = Part { first: spe as u32, step: self.spes as u32 };
+        for _ in 0..times {
+            for task in Part::tasks(part.argument(), self.work.tasks(self.spes)) {
+                self.task(channels, task);
+            }
+        }
+        channels.outbox_write(times);
+        let sign = &self.signs[spe];
+        sign.has_answered.store(true, Ordering::Relaxed);
+        channels.compute(self.cycles(Cost::SpuEnd));
+        sign.stopped_at.store(channels.cycles(), Ordering::Relaxed);
+    }
+
+    fn task<C: Channels>(&self, channels: &C, task: u32) {
+        match self.work {
+            Work::Addition => {
+                get(channels, 0, task, 0);
+                channels.wait_tags(1);
+                channels.compute(self.cycles(Cost::Add));
+                put(channels, 0, task);
+            }
+            Work::Matrix(size) => self.product(channels, size / ROWS, task),
+            Work::BlackScholes(blocks) => {
+                for part in 0..OPTION_BLOCKS {
+                    get(channels, part, task * OPTION_BLOCKS + part, 0);
+                }
+                channels.wait_tags(1);
+                let prices_us = OPTIONS * self.inputs.value(Cost::Price);
+                channels.compute((prices_us * self.cycles_per_us) as u64);
+                put(channels, OPTION_BLOCKS, blocks * OPTION_BLOCKS + task);
+            }
+        }
+    }
+
+    /// A block of the product. The next two blocks are fetched while two are multiplied, as the
+    /// kernel that the cost comes from is used.
+    fn product<C: Channels>(&self, channels: &C, blocks: u32, task: u32) {
+        let row = task / blocks;
+        let column = task % blocks;
+        let all = blocks * blocks;
+        for k in 0..=blocks {
+            if k < blocks {
+                let half = k % 2;
+                get(channels, 2 * half, row * blocks + k, half as u8);
+                get(channels, 2 * half + 1, all + k * blocks + column, half as u8);
+            }
+            if k > 0 {
+                channels.wait_tags(1 << ((k - 1) % 2));
+                channels.compute(self.cycles(Cost::Multiply));
+            }
+        }
+        put(channels, 4, 2 * all + task);
+    }
+}
+
+/// Begins to fetch a block of memory into a block of the local store.
+fn get<C: Channels>(channels: &C, local: u32, block: u32, tag: u8) {
+    channels.get(local * BLOCK, memory(block), BLOCK, tag, Order::Free);
+}
+
+/// Puts a block back, and waits for that.
+fn put<C: Channels>(channels: &C, local: u32, block: u32) {
+    channels.put(local * BLOCK, memory(block), BLOCK, 2, Order::Free);
+    channels.wait_tags(1 << 2);
+}
+
+fn memory(block: u32) -> Ea {
+    Ea::Memory { module: 0, offset: block * BLOCK }
+}
+
+impl Program for Run {
+    type Output = Option<Ticks>;
+
+    fn shape(&self) -> Shape {
+        Shape {
+            tasks: 1 + self.spes,
+            local_bytes: (OPTION_BLOCKS + 1) * BLOCK,
+            memory_bytes: self.work.memory(self.spes),
+            signals_or: false,
+        }
+    }
+
+    fn task<C: Channels>(&self, channels: &C, rank: usize) -> Option<Ticks> {
+        let Some(spe) = rank.checked_sub(1) else {
+            let ticks = match self.style {
+                Style::Cell => {
+                    control(channels, &Light::new(channels, self), self.spes, self.times)
+                }
+                Style::Linux => {
+                    control(channels, &Linux::new(channels, self), self.spes, self.times)
+                }
+            };
+            return Some(ticks);
+        };
+        self.spu(channels, spe);
+        None
+    }
+}

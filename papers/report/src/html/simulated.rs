@@ -1,0 +1,96 @@
+//! Both styles on a model of the Cell, as a part of the workers' page.
+
+use super::libspe2::curves;
+use super::workers::spread;
+use maud::{Markup, html};
+use seatmap_experiments::cellule::Simulated;
+use seatmap_experiments::cellule::costs::CALLS;
+use seatmap_experiments::cellule::simulated::figures::{Perturbed, SimulatedCalls};
+use seatmap_experiments::cellule::simulated::inputs::Input;
+use seatmap_experiments::cellule::simulated::text::origin;
+use seatmap_report::counted;
+use seatmap_statistics::words;
+
+/// The answer in one sentence.
+pub(super) fn sentence(found: &Simulated) -> String {
+    let points = found.figures.iter().flat_map(|figure| &figure.series).flat_map(|one| &one.points);
+    let gains = points.map(|point| point.gain_percent);
+    let most = gains.clone().fold(f64::NEG_INFINITY, f64::max);
+    let least = gains.fold(f64::INFINITY, f64::min);
+    if most < least {
+        return "Nothing was simulated.".to_owned();
+    }
+    format!(
+        "On the model the cell's style takes {} to {} % less time than Linux's, the more the \
+         smaller the work is.",
+        words::figure(least, 0),
+        words::figure(most, 0)
+    )
+}
+
+/// The calls by number of SPEs, the gains, and the inputs.
+pub(super) fn page(found: &Simulated) -> Markup {
+    html! {
+        div.columns { @for figure in &found.figures { (curves(figure)) } }
+        (perturbed(&found.perturbed))
+        @for one in &found.calls { (calls(one)) }
+        (inputs(&found.inputs))
+    }
+}
+
+fn calls(found: &SimulatedCalls) -> Markup {
+    html! {
+        section.card {
+            h2 {
+                "Calls with " (counted(found.spes, "SPE"))
+                span.unit { "median and standard deviation; growth over one SPE" }
+            }
+            table.figures {
+                thead { tr {
+                    th { "Call" } th { "Cell style" } th { "Growth" }
+                    th { "Linux style" } th { "Growth" }
+                } }
+                tbody { @for (call, name, _) in CALLS {
+                    @let times = found.times.get(&call);
+                    @if let (Some(both), Some(growth)) = (times, found.growth.get(&call)) { tr {
+                        th scope="row" { (name) }
+                        td { (spread(&both.cell)) } td { (format!("{:.1}", growth.cell)) }
+                        td { (spread(&both.linux)) } td { (format!("{:.1}", growth.linux)) }
+                    } }
+                } }
+            }
+        }
+    }
+}
+
+fn perturbed(all: &[Perturbed]) -> Markup {
+    html! {
+        section.card {
+            h2 { "Gain beside another partition" span.unit { "median (least to most), %" } }
+            table.figures {
+                tbody { @for one in all { tr {
+                    th scope="row" { (counted(one.spes, "SPE")) }
+                    @for point in &one.points { td {
+                        (point.size) ": " (words::figure(point.median_percent, 0))
+                        " (" (words::figure(point.least_percent, 0))
+                        " to " (words::figure(point.most_percent, 0)) ")"
+                    } }
+                } } }
+            }
+        }
+    }
+}
+
+fn inputs(all: &[Input]) -> Markup {
+    html! {
+        section.card {
+            h2 { "Taken as given" }
+            table.figures {
+                thead { tr { th { "Cost" } th { "Value" } th.wide { "Origin" } } }
+                tbody { @for input in all { tr {
+                    th scope="row" { (input.name) } td { (input.value) } td.wide { (origin(input)) }
+                } } }
+            }
+        }
+    }
+}
