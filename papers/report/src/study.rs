@@ -8,7 +8,7 @@ pub use claim::{Kind, Limit, Verdict};
 pub use figure::{Figure, MeasuredFigure};
 use seatmap_document::{visible, visible_lines};
 use seatmap_statistics::words::{self, counted};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 pub use table::{Column, FilledTable, Table, TableRow};
 
 /// The format's name, in the `format` key.
@@ -148,17 +148,55 @@ pub struct Picture {
     pub command: String,
 }
 
+/// A row that could not be run here.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NotRun {
+    /// The figure's place in the paper; empty for a table.
+    pub place: String,
+    /// The figure's name, or the table's title.
+    pub what: String,
+    /// The reason.
+    pub why: String,
+}
+
+/// A study that was run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgedStudy {
+    /// The study.
+    pub study: Study,
+    /// Its figures and ours.
+    pub found: Vec<MeasuredFigure>,
+    /// Its tables.
+    pub tables: Vec<FilledTable>,
+    /// What could not be run.
+    pub not_run: Vec<NotRun>,
+}
+
 /// A study as text for a terminal.
 #[must_use]
-pub fn text(study: &Study, found: &[MeasuredFigure], tables: &[FilledTable]) -> String {
+pub fn text(judged: &JudgedStudy) -> String {
+    let JudgedStudy { study, found, tables, not_run } = judged;
     let mut text = format!("{}\n{}\n\n", line(&study.title), line(&study.about));
-    if !found.is_empty() {
-        text += &(figures(found) + "\n" + &summary(found) + "\n");
+    text += &figures(found);
+    for one in not_run {
+        text += &format!("{:<10} {}\n{:<10} {}\n", "not run", of_paper(one), "", line(&one.why));
+    }
+    if !(found.is_empty() && not_run.is_empty()) {
+        text += &format!("\n{}\n", summary(found, not_run.len()));
     }
     for table in tables {
         text += &table.text();
     }
     text
+}
+
+/// The name of a row that was not run, with its place in the paper.
+fn of_paper(one: &NotRun) -> String {
+    if one.place.is_empty() {
+        line(&one.what)
+    } else {
+        format!("{}: {}", line(&one.place), line(&one.what))
+    }
 }
 
 /// The figures as text, two lines each: a line of all its parts would be as long as two screens are
@@ -179,27 +217,30 @@ fn figures(found: &[MeasuredFigure]) -> String {
     text
 }
 
-/// How many figures have each verdict. They are never added up: an input proves nothing, and a
-/// direction is less than a number.
-#[must_use]
-pub fn summary(found: &[MeasuredFigure]) -> String {
+/// How many figures have each verdict, and how many could not be run. They are never added up: an
+/// input proves nothing, and a direction is less than a number.
+fn summary(found: &[MeasuredFigure], not_run: usize) -> String {
     let counts = Verdict::ALL.map(|verdict| {
         let count = found.iter().filter(|one| one.verdict == verdict).count();
         format!("{count} {}", verdict.word())
     });
-    format!("{}: {}.", counted(found.len(), "row"), counts.join(", "))
+    let unseen =
+        if not_run == 0 { String::new() } else { format!(", {not_run} not run on this computer") };
+    format!("{}: {}{unseen}.", counted(found.len() + not_run, "row"), counts.join(", "))
 }
 
 /// A study as a page of the guide.
 #[must_use]
-pub fn markdown(study: &Study, found: &[MeasuredFigure], tables: &[FilledTable]) -> String {
+pub fn markdown(judged: &JudgedStudy) -> String {
+    let JudgedStudy { study, found, tables, not_run } = judged;
     let mut text = format!(
         "# {}\n\n{}\n\n{}\n\n",
         column(&study.title),
         prose(&study.paper),
         prose(&study.about)
     );
-    let counts = if found.is_empty() { String::new() } else { summary(found) + " " };
+    let has_rows = !(found.is_empty() && not_run.is_empty());
+    let counts = if has_rows { summary(found, not_run.len()) + " " } else { String::new() };
     text += &format!("{counts}`seatmap-papers study {}` prints this again.\n", study.name);
     if !found.is_empty() {
         text += &figure_table(found);
@@ -212,6 +253,12 @@ pub fn markdown(study: &Study, found: &[MeasuredFigure], tables: &[FilledTable])
         text += &table.markdown();
     }
     text += &disagreements(found);
+    if !not_run.is_empty() {
+        text += "\n## Not run on this computer\n\n";
+        for one in not_run {
+            text += &format!("- **{}**: {}\n", column(&of_paper(one)), column(&one.why));
+        }
+    }
     if let Some(conclusion) = &study.conclusion {
         text += &format!("\n## What follows\n\n{}\n", prose(conclusion));
     }
@@ -286,9 +333,9 @@ fn disagreements(found: &[MeasuredFigure]) -> String {
 /// The verdicts of studies as one table of a page: a paper's figure, the row that stands for it,
 /// and its verdict.
 #[must_use]
-pub fn verdicts(studies: &[(Study, Vec<MeasuredFigure>)]) -> String {
+pub fn verdicts(studies: &[JudgedStudy]) -> String {
     let mut text = "| study | in the paper | row | verdict |\n|---|---|---|---|\n".to_owned();
-    for (study, found) in studies {
+    for JudgedStudy { study, found, not_run, .. } in studies {
         for one in found {
             text += &format!(
                 "| [{name}](../studies/{name}.md) | {} | {} | {} |\n",
@@ -298,9 +345,18 @@ pub fn verdicts(studies: &[(Study, Vec<MeasuredFigure>)]) -> String {
                 name = study.name,
             );
         }
+        for one in not_run {
+            text += &format!(
+                "| [{name}](../studies/{name}.md) | {} | {} | not run |\n",
+                column(&one.place),
+                column(&one.what),
+                name = study.name,
+            );
+        }
     }
-    let all: Vec<MeasuredFigure> = studies.iter().flat_map(|(_, found)| found.clone()).collect();
-    format!("{}\n\n{text}", summary(&all))
+    let all: Vec<MeasuredFigure> = studies.iter().flat_map(|one| one.found.clone()).collect();
+    let not_run = studies.iter().map(|one| one.not_run.len()).sum();
+    format!("{}\n\n{text}", summary(&all, not_run))
 }
 
 fn number(value: f64) -> String {

@@ -8,7 +8,8 @@ use seatmap_console::{here, input};
 use seatmap_document::visible_lines;
 use seatmap_os::limited;
 use seatmap_papers_report::study::{
-    FORMAT, Figure, FilledTable, MeasuredFigure, Study, markdown, program_of, text, verdicts,
+    FORMAT, Figure, FilledTable, JudgedStudy, MeasuredFigure, NotRun, Study, markdown, program_of,
+    text, verdicts,
 };
 use seatmap_report::counted;
 use std::collections::HashMap;
@@ -29,10 +30,9 @@ const STUDIES: [&str; 9] = [
     include_str!("../../../studies/sudheer/study.toml"),
 ];
 
-/// Runs studies.
+/// Runs studies. Rows that cannot be run here do not keep the others from it.
 pub fn run(typed: &StudyArguments) -> Result<(), CliError> {
-    let mut documents = Vec::new();
-    let mut judged = Vec::new();
+    let mut all = Vec::new();
     let mut runs = Runs::default();
     for mut study in named_studies(&typed.name)? {
         if study.is_of_host {
@@ -40,27 +40,46 @@ pub fn run(typed: &StudyArguments) -> Result<(), CliError> {
             // same anywhere.
             study.about += &format!(" Measured on {}.", here()?);
         }
-        let found = figures(&study, &mut runs)?;
-        let tables = tables(&study, &mut runs)?;
+        let judged = judged(study, &mut runs);
         if let Some(folder) = &typed.write {
-            write(&study, &found, &tables, folder)?;
+            write(&judged, folder)?;
         }
         if !typed.json {
-            output::print(&(visible_lines(text(&study, &found, &tables)) + "\n"))?;
+            output::print(&(visible_lines(text(&judged)) + "\n"))?;
         }
-        documents
-            .push(serde_json::json!({ "name": study.name, "figures": found, "tables": tables }));
-        judged.push((study, found));
+        all.push(judged);
     }
-    if let Some(folder) = typed.write.as_ref().filter(|_| judged.len() > 1) {
-        let table = visible_lines(verdicts(&judged));
+    if let Some(folder) = typed.write.as_ref().filter(|_| all.len() > 1) {
+        let table = visible_lines(verdicts(&all));
         Destination::new(&folder.join("verdicts.md"))?.write(&table)?;
     }
     if typed.json {
-        output::json(&serde_json::json!({ "format": FORMAT, "studies": documents }))
-    } else {
-        Ok(())
+        output::json(&document(&all))?;
     }
+    complete(&all)
+}
+
+fn document(all: &[JudgedStudy]) -> serde_json::Value {
+    let studies = all.iter().map(|one| {
+        serde_json::json!({
+            "name": one.study.name,
+            "figures": one.found,
+            "tables": one.tables,
+            "not_run": one.not_run,
+        })
+    });
+    serde_json::json!({ "format": FORMAT, "studies": studies.collect::<Vec<_>>() })
+}
+
+/// Rows that were not run are no verdict, and the command has not done all of its work.
+fn complete(all: &[JudgedStudy]) -> Result<(), CliError> {
+    let not_run: Vec<&NotRun> = all.iter().flat_map(|one| &one.not_run).collect();
+    let Some(first) = not_run.first() else { return Ok(()) };
+    Err(CliError::work(format!(
+        "{} could not be run here; the first: {}",
+        counted(not_run.len(), "row"),
+        first.why
+    )))
 }
 
 /// This computer in a few words, and when.
@@ -108,61 +127,74 @@ fn read(path: &Path, text: &str) -> Result<Study, CliError> {
     Study::from_toml(text).map_err(|error| CliError::at(path, error))
 }
 
-fn figures(study: &Study, runs: &mut Runs) -> Result<Vec<MeasuredFigure>, CliError> {
+/// A study with our figures.
+fn judged(study: Study, runs: &mut Runs) -> JudgedStudy {
+    let mut not_run = Vec::new();
+    let found = figures(&study, runs, &mut not_run);
+    let tables = tables(&study, runs, &mut not_run);
+    JudgedStudy { study, found, tables, not_run }
+}
+
+fn figures(study: &Study, runs: &mut Runs, not_run: &mut Vec<NotRun>) -> Vec<MeasuredFigure> {
     let bar = Bar::new("studying");
     let mut found = Vec::new();
     for (done, figure) in study.figure.iter().enumerate() {
         bar.show(done, study.figure.len());
-        let ours = runs.ours(figure)?;
-        found.push(figure.beside(ours));
+        match runs.ours(figure) {
+            Ok(ours) => found.push(figure.beside(ours)),
+            Err(why) => {
+                not_run.push(NotRun { place: figure.place.clone(), what: figure.what.clone(), why })
+            }
+        }
     }
-    Ok(found)
+    found
 }
 
-fn tables(study: &Study, runs: &mut Runs) -> Result<Vec<FilledTable>, CliError> {
+fn tables(study: &Study, runs: &mut Runs, not_run: &mut Vec<NotRun>) -> Vec<FilledTable> {
     let bar = Bar::new("studying");
     let total: usize = study.table.iter().map(|table| table.row.len() * table.column.len()).sum();
     let mut done = 0;
-    study
-        .table
-        .iter()
-        .map(|table| {
-            table.filled(|command| {
-                bar.show(done, total);
-                done += 1;
-                runs.value(command, &table.value)
-            })
-        })
-        .collect()
+    let mut found = Vec::new();
+    for table in &study.table {
+        let filled = table.filled(|command| {
+            bar.show(done, total);
+            done += 1;
+            runs.value(command, &table.value)
+        });
+        match filled {
+            Ok(filled) => found.push(filled),
+            Err(why) => {
+                not_run.push(NotRun { place: String::new(), what: table.title.clone(), why });
+            }
+        }
+    }
+    found
 }
 
 /// A page, and the pictures on it.
-fn write(
-    study: &Study,
-    found: &[MeasuredFigure],
-    tables: &[FilledTable],
-    folder: &Path,
-) -> Result<(), CliError> {
+fn write(judged: &JudgedStudy, folder: &Path) -> Result<(), CliError> {
+    let study = &judged.study;
     std::fs::create_dir_all(folder).map_err(|error| CliError::work_at(folder, error))?;
     let page = folder.join(format!("{}.md", study.name));
-    Destination::new(&page)?.write(&visible_lines(markdown(study, found, tables)))?;
+    Destination::new(&page)?.write(&visible_lines(markdown(judged)))?;
     for picture in &study.picture {
         let file = folder.join(&picture.file).display().to_string();
         // Replaced after the words are split, because a folder's name may hold blanks.
         let words: Vec<String> =
             picture.command.split(' ').map(|word| word.replace("FILE", &file)).collect();
-        printed_by(&words)?;
+        printed_by(&words).map_err(CliError::work)?;
     }
     Ok(())
 }
 
-/// The output of each command that has run; several figures may come from one command.
+/// The document of each command that has run, or why there is none; several figures may come from
+/// one command.
 #[derive(Default)]
-struct Runs(HashMap<String, serde_json::Value>);
+struct Runs(HashMap<String, Result<serde_json::Value, String>>);
 
 impl Runs {
     /// Our figure: the quantity of its command, divided by that of another command or less it.
-    fn ours(&mut self, figure: &Figure) -> Result<f64, CliError> {
+    fn ours(&mut self, figure: &Figure) -> Result<f64, String> {
         let mut ours = self.quantity(&figure.command, figure)?;
         if let Some(over) = &figure.over {
             ours /= self.quantity(over, figure)?;
@@ -174,7 +206,7 @@ impl Runs {
     }
 
     /// A command's value, divided by another value of the same command where the figure has one.
-    fn quantity(&mut self, command: &str, figure: &Figure) -> Result<f64, CliError> {
+    fn quantity(&mut self, command: &str, figure: &Figure) -> Result<f64, String> {
         let value = self.value(command, &figure.value)?;
         match &figure.over_value {
             Some(divisor) => Ok(value / self.value(command, divisor)?),
@@ -182,22 +214,22 @@ impl Runs {
         }
     }
 
-    fn value(&mut self, command: &str, pointer: &str) -> Result<f64, CliError> {
+    fn value(&mut self, command: &str, pointer: &str) -> Result<f64, String> {
         // A command runs once, however many figures come from it.
-        if !self.0.contains_key(command) {
-            let words: Vec<String> =
-                command.split(' ').chain(["--json"]).map(str::to_owned).collect();
-            let document = serde_json::from_slice(&printed_by(&words)?).map_err(CliError::work)?;
-            self.0.insert(command.to_owned(), document);
-        }
-        let value = self.0.get(command).and_then(|document| found_in(document, pointer));
-        value.ok_or_else(|| {
-            CliError::work(format!(
-                "{} {command} --json has no number at {pointer}",
-                program_of(command)
-            ))
+        let document =
+            self.0.entry(command.to_owned()).or_insert_with(|| document_of(command)).as_ref();
+        let document = document.map_err(String::clone)?;
+        found_in(document, pointer).ok_or_else(|| {
+            format!("{} {command} --json has no number at {pointer}", program_of(command))
         })
     }
+}
+
+/// The document that a command prints, or a sentence that says why there is none.
+fn document_of(command: &str) -> Result<serde_json::Value, String> {
+    let words: Vec<String> = command.split(' ').chain(["--json"]).map(str::to_owned).collect();
+    let printed = printed_by(&words)?;
+    serde_json::from_slice(&printed).map_err(|error| error.to_string())
 }
 
 /// The number at a pointer (RFC 6901), in which `[NAME]` stands for the element of an array with
@@ -224,20 +256,20 @@ fn is_named(element: &serde_json::Value, name: &str) -> bool {
 const LIMIT: Duration = Duration::from_secs(3600);
 
 /// The output of a command line of Seatmap's, so that a figure is what its command prints.
-fn printed_by(words: &[String]) -> Result<Vec<u8>, CliError> {
+fn printed_by(words: &[String]) -> Result<Vec<u8>, String> {
     let line = words.join(" ");
     let name = program_of(&line);
-    let myself = std::env::current_exe().map_err(CliError::work)?;
+    let myself = std::env::current_exe().map_err(|error| error.to_string())?;
     // Both programs are built and installed side by side; where only this one is, the shell's path
     // may know the other.
     let beside = myself.with_file_name(name);
     let program = if beside.exists() { beside } else { name.into() };
     let line = format!("{name} {line}");
-    let output =
-        limited::output(&line, Command::new(program).args(words), LIMIT).map_err(CliError::work)?;
+    let output = limited::output(&line, Command::new(program).args(words), LIMIT)
+        .map_err(|error| error.to_string())?;
     if output.status.success() {
         return Ok(output.stdout);
     }
     let said = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-    Err(CliError::work(format!("{line}: {said}")))
+    Err(format!("{line}: {said}"))
 }

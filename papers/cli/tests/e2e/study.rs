@@ -108,5 +108,12 @@ fn what_is_no_study_is_refused() {
     insta::assert_snapshot!(place.refusal(&["study", "bound.toml"]));
     let wrong = place.run(&["study", "wrong.toml"]);
     assert_eq!(wrong.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&wrong.stderr).contains("has no number at /nothing"));
+    let told = String::from_utf8_lossy(&wrong.stderr);
+    assert!(told.contains("1 row could not be run here"), "{told}");
+    assert!(told.contains("has no number at /nothing"), "{told}");
+    // The other rows are there.
+    let printed = String::from_utf8_lossy(&wrong.stdout);
+    assert!(printed.contains("calibrated table 2: an SPE's round trip"), "{printed}");
+    assert!(printed.contains("not run    section 1: random over best"), "{printed}");
+    assert!(printed.contains("1 not run on this computer."), "{printed}");
 }
