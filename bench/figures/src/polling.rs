@@ -3,7 +3,7 @@
 
 use crate::row::Row;
 use seatmap_experiments::cellule::streams::share::Shares;
-use seatmap_experiments::cellule::streams::{Configuration, PRIORITIES, run};
+use seatmap_experiments::cellule::streams::{Configuration, Link, PRIORITIES, run};
 use std::error::Error;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let expected = f64::from(PRIORITIES[0]) / f64::from(PRIORITIES.iter().sum::<u32>());
     let mut rows = Vec::new();
     for configuration in [without, with] {
-        for shares in run(configuration, LASTING)?.shares {
+        for shares in run(configuration, Link::Loopback, LASTING)?.shares {
             let what = format!(
                 "{}, share of stream 1 in windows of {} ms",
                 configuration.1, shares.window_ms

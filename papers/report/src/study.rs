@@ -168,7 +168,7 @@ pub struct JudgedStudy {
     pub found: Vec<MeasuredFigure>,
     /// Its tables.
     pub tables: Vec<FilledTable>,
-    /// What could not be run.
+    /// Rows and tables that could not be run.
     pub not_run: Vec<NotRun>,
 }
 

@@ -338,8 +338,8 @@ impl Trial<'_> {
         Ok(())
     }
 
-    /// The part of the CPUs that others had since then, where the program used `own` CPUs. Where the
-    /// kernel does not count them, nobody is seen.
+    /// The part of the CPUs that others had since then, where the program used `own` CPUs. Nobody
+    /// is seen where the kernel does not count them.
     fn others(&self, before: &BusyCount, own: f64) -> Others {
         let Some(time) = BusyCount::now().since(before, self.cpus) else {
             return Others::default();

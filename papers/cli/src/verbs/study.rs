@@ -71,7 +71,7 @@ fn document(all: &[JudgedStudy]) -> serde_json::Value {
     serde_json::json!({ "format": FORMAT, "studies": studies.collect::<Vec<_>>() })
 }
 
-/// Rows that were not run are no verdict, and the command has not done all of its work.
+/// Rows that were not run have no verdict, and the command has not done all of its work.
 fn complete(all: &[JudgedStudy]) -> Result<(), CliError> {
     let not_run: Vec<&NotRun> = all.iter().flat_map(|one| &one.not_run).collect();
     let Some(first) = not_run.first() else { return Ok(()) };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 const WITHIN: f64 = 0.1;
 
 /// Beyond the value at which an order turns round, ours must lie by this share of it, where the
-/// study says nothing else: less is no difference.
+/// study says nothing else. Less does not count as a difference.
 const MARGIN: f64 = 0.1;
 
 /// Whether the model knew a figure beforehand.
