@@ -35,6 +35,8 @@ pub enum TrappedCall {
     MigratePages,
     /// `set_mempolicy_home_node`.
     HomeNode,
+    /// `openat`, whose path is at the second argument and whose flags are the third.
+    Open,
     /// `clone`, whose flags are the first argument.
     Clone,
     /// `clone3`, whose flags are the first word at the first argument.
@@ -61,6 +63,7 @@ const CALLS: &[(libc::c_long, TrappedCall)] = &[
     (libc::SYS_move_pages, TrappedCall::MovePages),
     (libc::SYS_migrate_pages, TrappedCall::MigratePages),
     (HOME_NODE, TrappedCall::HomeNode),
+    (libc::SYS_openat, TrappedCall::Open),
     (libc::SYS_clone, TrappedCall::Clone),
     (libc::SYS_clone3, TrappedCall::Clone3),
     #[cfg(target_arch = "x86_64")]
@@ -170,12 +173,14 @@ pub struct WaitingCall {
 }
 
 /// The answer to a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CallAnswer {
     /// It returns this.
     Value(i64),
     /// It fails with this error number: `libc::EINVAL`.
     Failure(i32),
+    /// It is an [`TrappedCall::Open`], and opens a file with this text.
+    Text(String),
     /// The kernel carries it out.
     CarriedOut,
 }
@@ -245,6 +250,11 @@ impl Listener {
         match answer {
             CallAnswer::Value(value) => response.val = value,
             CallAnswer::Failure(code) => response.error = -code,
+            // Before Linux 5.14 no descriptor can be handed over: the program opens its own file.
+            CallAnswer::Text(text) => match self.open_with(call, &text) {
+                Ok(()) => return Ok(()),
+                Err(_) => response.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
+            },
             CallAnswer::CarriedOut => {
                 response.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
             }
@@ -253,6 +263,27 @@ impl Listener {
             Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(()),
             answered => answered,
         }
+    }
+
+    /// Answers a call with the descriptor of a new file that holds this text.
+    fn open_with(&self, call: &WaitingCall, text: &str) -> io::Result<()> {
+        // SAFETY: the name is a text, and the descriptor is owned from here on.
+        let file = unsafe {
+            let descriptor = libc::memfd_create(c"seatmap".as_ptr(), libc::MFD_CLOEXEC);
+            if descriptor < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            File::from_raw_fd(descriptor)
+        };
+        file.write_all_at(text.as_bytes(), 0)?;
+        let mut handed = libc::seccomp_notif_addfd {
+            id: call.id,
+            flags: libc::SECCOMP_ADDFD_FLAG_SEND as u32,
+            srcfd: file.as_raw_fd() as u32,
+            newfd: 0,
+            newfd_flags: call.arguments[2] as u32 & libc::O_CLOEXEC as u32,
+        };
+        self.control(libc::SECCOMP_IOCTL_NOTIF_ADDFD, &raw mut handed)
     }
 
     fn control<T>(&self, request: libc::Ioctl, argument: *mut T) -> io::Result<()> {

@@ -7,8 +7,9 @@
 use crate::machine::PretendedMachine;
 use crate::policy::MemoryPolicy;
 use crate::record::Record;
+use crate::status;
 use seatmap_os::listener::{CallAnswer, CallerMemory, TrappedCall};
-use seatmap_os::{CpuSet, Tid, task};
+use seatmap_os::{CpuSet, Root, Tid, task};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
 
@@ -31,8 +32,15 @@ const MOST_NODE_BITS: u64 = PAGE_BYTES * 8;
 /// The most pages of `move_pages` that are read at once.
 const PAGES_AT_ONCE: u64 = 4096;
 
-/// The most pages whose new nodes are remembered.
+/// The longest path that is looked at: `/proc/4194304/task/4194304/status` has 35 bytes.
+const LONGEST_PATH: usize = 64;
+
+/// Bytes of a path that are read at once, a divisor of a page.
+const PATH_PIECE: u64 = 64;
+
+/// The most pages whose new nodes are remembered, and ranges with policies.
 const MOST_MOVED: usize = 1 << 20;
+const MOST_RANGES: usize = 1 << 14;
 
 /// Memory of the program.
 pub trait ProgramMemory {
@@ -117,6 +125,24 @@ impl ProgramCall<'_> {
         Ok(bits.collect())
     }
 
+    /// The path at an address; `None` for one longer than those of interest.
+    fn path(&self, address: u64) -> Option<String> {
+        let mut path = Vec::new();
+        while path.len() < LONGEST_PATH {
+            // In pieces that end where a page does, as the next one may not be there.
+            let at = address.checked_add(path.len() as u64)?;
+            let piece = PATH_PIECE - at % PATH_PIECE;
+            let mut bytes = vec![0; piece as usize];
+            self.memory.read(at, &mut bytes).ok()?;
+            let end = bytes.iter().position(|byte| *byte == 0);
+            path.extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
+            if end.is_some() {
+                return String::from_utf8(path).ok();
+            }
+        }
+        None
+    }
+
     fn number<const BYTES: usize>(&self, address: u64) -> Result<[u8; BYTES], Refusal> {
         let mut number = [0; BYTES];
         self.memory.read(address, &mut number).map_err(fault)?;
@@ -165,6 +191,13 @@ impl Answers {
             // The thread was killed.
             return CallAnswer::CarriedOut;
         };
+        if call.call == TrappedCall::Open {
+            let text = self.status_that_opens(call);
+            if text.is_some() {
+                *self.calls.entry("openat").or_default() += 1;
+            }
+            return text.map_or(CallAnswer::CarriedOut, CallAnswer::Text);
+        }
         let answered = match call.call {
             TrappedCall::GetAffinity => self.get_affinity(call, at),
             TrappedCall::SetAffinity => self.set_affinity(call, at),
@@ -185,6 +218,19 @@ impl Answers {
             Ok(value) => CallAnswer::Value(value),
             Err(code) => CallAnswer::Failure(code),
         }
+    }
+
+    /// The text of a thread's `status`, where the call opens one: libnuma learns from it which CPUs
+    /// and nodes it may use. `None` for all other files.
+    fn status_that_opens(&mut self, call: &ProgramCall) -> Option<String> {
+        if call.arguments[2] & libc::O_ACCMODE as u64 != libc::O_RDONLY as u64 {
+            return None;
+        }
+        let path = call.path(call.arguments[1])?;
+        let tid = status::subject(&path, call.tid)?;
+        let at = self.record.subject(tid, call.at_s)?;
+        let text = Root::new("/").read(&format!("/proc/{tid}/task/{tid}/status")).ok()?;
+        Some(status::of_machine(&text, &self.machine, self.record.threads[at].mask()))
     }
 
     /// Notes beginnings and ends of threads, which the kernel carries out.
@@ -328,6 +374,10 @@ impl Answers {
         let nodes = self.nodes(call, address, bits)?;
         let policy = self.policy(mode, &nodes)?;
         let thread = &self.record.threads[at];
+        // An allocator that binds each of its blocks binds them all alike.
+        if self.ranges.len() >= MOST_RANGES {
+            return Ok(0);
+        }
         self.ranges.push(BoundRange {
             pid: thread.pid,
             tid: thread.tid,

@@ -13,6 +13,9 @@ use std::collections::HashMap;
 /// The most ancestors that are looked at for one that is known.
 const MOST_ANCESTORS: usize = 64;
 
+/// The most masks of one thread that are kept.
+const MOST_CHANGES: usize = 256;
+
 /// A mask that a thread was given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MaskChange {
@@ -292,9 +295,14 @@ impl Record {
         true
     }
 
-    /// Gives a thread a mask.
+    /// Gives a thread a mask. Of a thread that changes its mask all the time, the first masks are
+    /// kept, and the last.
     pub fn seat(&mut self, at: usize, cpus: CpuSet, at_s: f64) {
-        self.threads[at].changes.push(MaskChange { at_s, cpus });
+        let changes = &mut self.threads[at].changes;
+        if changes.len() >= MOST_CHANGES {
+            changes.pop();
+        }
+        changes.push(MaskChange { at_s, cpus });
     }
 
     /// The CPU where a thread runs: the threads with one mask take its CPUs in turn.

@@ -83,6 +83,7 @@ impl PretendRequest {
         let ending = session.serve(pid, &signals)?;
         let lasted_s = session.begun.elapsed().as_secs_f64();
         session.answers.record.refresh_all(lasted_s);
+        session.leave_to_the_rest()?;
         Ok(PretendedRun { answers: session.answers, ending, lasted_s })
     }
 }
@@ -227,6 +228,33 @@ impl Session {
         }
     }
 
+    /// Leaves a process behind that answers the processes which outlive the program's first one,
+    /// until the last of them has ended. Without answers they could not even end.
+    fn leave_to_the_rest(&mut self) -> io::Result<()> {
+        if is_over(&self.listener, Duration::ZERO)? {
+            return Ok(());
+        }
+        // SAFETY: no other thread of this process is left that could hold a lock.
+        match unsafe { libc::fork() } {
+            ..0 => Err(io::Error::last_os_error()),
+            0 => {
+                leave_streams();
+                while let Ok(false) = is_over(&self.listener, LOOK_EVERY) {
+                    let has_calls = readable([self.listener.as_raw_fd()], Duration::ZERO);
+                    if has_calls.is_ok_and(|[has_calls]| has_calls)
+                        && let Ok(Some(call)) = self.listener.next()
+                    {
+                        // A call that cannot be answered is one of a process that has ended.
+                        let _ = self.answer(&call);
+                    }
+                }
+                // SAFETY: ends this copy of the process, without the other's cleaning up.
+                unsafe { libc::_exit(0) }
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn answer(&mut self, call: &WaitingCall) -> io::Result<()> {
         let at_s = self.begun.elapsed().as_secs_f64();
         let answer = match self.listener.memory(call) {
@@ -265,6 +293,26 @@ fn ending(pid: Tid, signals: &Signals) -> io::Result<Option<Ending>> {
     } else {
         Ending::Exited(libc::WEXITSTATUS(status))
     }))
+}
+
+/// Waits no longer than this for a call, and returns whether no process is left that could make
+/// one.
+fn is_over(listener: &Listener, wait: Duration) -> io::Result<bool> {
+    let mut polled = libc::pollfd { fd: listener.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: the one entry is writable.
+    let count = unsafe { libc::poll(&raw mut polled, 1, wait.as_millis() as i32) };
+    if count < 0 { Err(io::Error::last_os_error()) } else { Ok(polled.revents & libc::POLLHUP != 0) }
+}
+
+/// Lets go of the terminal and of pipes, whose readers wait for their end.
+fn leave_streams() {
+    // SAFETY: the path is a text, and the descriptors are this process's own.
+    unsafe {
+        let nothing = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
+        for stream in 0..=2 {
+            libc::dup2(nothing, stream);
+        }
+    }
 }
 
 /// Which of these descriptors can be read, waiting no longer than this.

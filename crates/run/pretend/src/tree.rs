@@ -269,7 +269,7 @@ pub(crate) fn core_ranks(machine: &PretendedMachine) -> BTreeMap<u32, u32> {
 }
 
 /// A list as the kernel writes it: `0-3,8`. Two neighbours are a range there as well.
-fn ranges(set: &CpuSet) -> String {
+pub(crate) fn ranges(set: &CpuSet) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut members = set.iter().peekable();
     while let Some(first) = members.next() {

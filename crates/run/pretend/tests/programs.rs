@@ -60,6 +60,8 @@ fn the_shell_counts_the_machines_cpus() {
         "test $(nproc) = 5 && test $(cat /sys/devices/system/cpu/offline) = 5-127",
     );
     assert_true(machine(None, ""), "test $(grep -c ^processor /proc/cpuinfo) = 128");
+    let status = "test \"$(grep Cpus_allowed_list /proc/self/status | cut -f2)\" = 2-5";
+    assert_true(machine(Some("2-5"), ""), status);
     assert_true(machine(None, ""), "test $(ls -d /sys/devices/system/node/node* | wc -l) = 4");
 }
 
@@ -124,4 +126,32 @@ fn a_program_that_cannot_be_executed_ends_the_run() {
 fn the_program_ends_by_its_own_signal() {
     let Some(run) = on(machine(None, ""), "kill -9 $$") else { return };
     assert_eq!(run.ending, Ending::Killed(libc::SIGKILL));
+}
+
+#[test]
+fn processes_that_outlive_the_program_are_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("count");
+    let line = format!("(sleep 0.3; nproc > {0}.new; mv {0}.new {0}) >&- 2>&- &", file.display());
+    if on(machine(None, ""), &line).is_none() {
+        return;
+    }
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !file.exists() {
+        assert!(std::time::Instant::now() < deadline, "the process in the background is lost");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(std::fs::read_to_string(file).unwrap().trim(), "128");
+}
+
+#[test]
+fn memory_policies_are_recorded() {
+    if !seatmap_needs::tool("numactl") {
+        return;
+    }
+    let line = "numactl --cpunodebind=2 --membind=3 sh -c 'test $(nproc) = 32; exit $?'";
+    let Some(run) = on(machine(None, ""), line) else { return };
+    assert_eq!(run.ending, Ending::Exited(0));
+    let bound = run.answers.record.threads.iter().find(|one| one.mask().len() == 32);
+    assert_eq!(bound.unwrap().policy.to_string(), "bind:3");
 }

@@ -37,6 +37,6 @@ pub struct Pretend {
     #[arg(long)]
     pub json: bool,
     /// The program, with its arguments.
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
