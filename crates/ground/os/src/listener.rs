@@ -126,10 +126,8 @@ impl CallFilter {
     /// The kernel's error: `EINVAL` before Linux 5.0, `EBUSY` where another process listens
     /// already.
     pub fn put_up(&self) -> io::Result<RawFd> {
-        let program = libc::sock_fprog {
-            len: self.0.len() as u16,
-            filter: self.0.as_ptr().cast_mut(),
-        };
+        let program =
+            libc::sock_fprog { len: self.0.len() as u16, filter: self.0.as_ptr().cast_mut() };
         let plain = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW;
         // SAFETY: sets an attribute of this process, and touches no memory.
         if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } < 0 {

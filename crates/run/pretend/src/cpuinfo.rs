@@ -23,14 +23,16 @@ impl HostFacts {
     pub fn read(root: &Root) -> Self {
         let [cpuinfo, stat, memory] = ["cpuinfo", "stat", "meminfo"]
             .map(|name| root.read(&format!("/proc/{name}")).unwrap_or_default());
-        let kib = |key: &str| {
-            let value = small::value_of(&memory, key)?;
-            value.trim_end_matches(" kB").trim().parse().ok()
-        };
-        let memory_kib = kib("MemTotal").unwrap_or_default();
-        let free_kib = kib("MemFree").unwrap_or_default();
+        let memory_kib = kib(&memory, "MemTotal");
+        let free_kib = kib(&memory, "MemFree");
         HostFacts { memory_kib, free_kib, cpuinfo, stat }
     }
+}
+
+/// A figure of `/proc/meminfo`, in KiB; 0 where it is missing.
+fn kib(memory: &str, key: &str) -> u64 {
+    let value = small::value_of(memory, key).unwrap_or_default();
+    value.trim_end_matches(" kB").trim().parse().unwrap_or_default()
 }
 
 /// A block for each CPU that runs, made of the first block of this computer's file.

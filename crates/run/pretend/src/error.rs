@@ -9,8 +9,8 @@ use std::io;
 pub enum PretendError {
     /// The file of the machine holds distances alone.
     #[error(
-        "{0} says nothing of cores, so that no machine can be made of it; 'seatmap import --topology \
-         FILE' adds what lstopo wrote of it"
+        "{0} says nothing of cores, so that no machine can be made of it; \
+         'seatmap import --topology FILE' adds what lstopo wrote of it"
     )]
     NoTopology(String),
     /// A CPU that the machine does not have.
@@ -24,7 +24,9 @@ pub enum PretendError {
         present: String,
     },
     /// A CPU of `--cpus` that is offline as well.
-    #[error("CPU {0} is offline, so that the program cannot use it; leave it out of one of the lists")]
+    #[error(
+        "CPU {0} is offline, so that the program cannot use it; leave it out of one of the lists"
+    )]
     Offline(u32),
     /// No CPU is left.
     #[error("all CPUs are offline; leave one for the program")]
@@ -38,13 +40,15 @@ pub enum PretendError {
     /// No namespace of users.
     #[error("the kernel allows no user namespace here: {remedy}")]
     UserNamespace {
-        /// What to do.
+        /// The remedy, as part of a sentence.
         remedy: String,
         /// The kernel's error.
         source: io::Error,
     },
     /// The files could not be put in place.
-    #[error("cannot mount the files of another machine; a container may forbid it (run it outside)")]
+    #[error(
+        "cannot mount the files of another machine; a container may forbid it (run it outside)"
+    )]
     Mounts(#[source] io::Error),
     /// No notification of calls.
     #[error(

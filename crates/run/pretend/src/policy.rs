@@ -102,6 +102,9 @@ mod tests {
     fn pages_go_where_the_policy_says() {
         let interleaved = policy(3, "0-1").unwrap();
         assert_eq!([interleaved.node(6, 0), interleaved.node(7, 0)], [0, 1]);
-        assert_eq!([policy(2, "1").unwrap().node(6, 0), MemoryPolicy::default().node(6, 3)], [1, 3]);
+        assert_eq!(
+            [policy(2, "1").unwrap().node(6, 0), MemoryPolicy::default().node(6, 3)],
+            [1, 3]
+        );
     }
 }

@@ -129,6 +129,12 @@ impl Record {
         });
     }
 
+    /// Whether all threads that were seen have ended.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.living.is_empty()
+    }
+
     /// A living thread that has been seen.
     #[must_use]
     pub fn living(&self, tid: Tid) -> Option<usize> {
@@ -370,9 +376,9 @@ impl State {
 
 /// The state with most threads, and of those the longest.
 fn fullest<'a>(states: impl Iterator<Item = &'a State>) -> Option<&'a State> {
-    states.filter(|state| state.lasts_s() > 0.0).max_by(|a, b| {
-        a.count.cmp(&b.count).then(a.lasts_s().total_cmp(&b.lasts_s()))
-    })
+    states
+        .filter(|state| state.lasts_s() > 0.0)
+        .max_by(|a, b| a.count.cmp(&b.count).then(a.lasts_s().total_cmp(&b.lasts_s())))
 }
 
 #[cfg(test)]

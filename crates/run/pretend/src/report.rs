@@ -16,8 +16,7 @@ use std::os::unix::ffi::OsStrExt;
 pub const FORMAT: &str = "seatmap-pretend/1";
 
 /// The things that a seating of a living program has, and that this computer knows nothing of.
-const UNSEEN: [&str; 6] =
-    ["memory", "cpu-time", "interrupts", "strangers", "devices", "quota"];
+const UNSEEN: [&str; 6] = ["memory", "cpu-time", "interrupts", "strangers", "devices", "quota"];
 
 /// A program that saw another machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -256,7 +255,6 @@ impl PretendedRun {
 
 fn seated(thread: &RecordedThread, at_s: f64, lasted_s: f64) -> Thread {
     let life_s = (thread.ended_s.unwrap_or(lasted_s) - thread.born_s).max(1e-3);
-    let percent = |ns: u64| (seconds(ns) / life_s * 100.0).min(100.0);
     Thread {
         pid: thread.pid,
         tid: thread.tid,
@@ -266,7 +264,7 @@ fn seated(thread: &RecordedThread, at_s: f64, lasted_s: f64) -> Thread {
         mask: thread.mask_at(at_s).to_string(),
         policy: "other".to_owned(),
         run_s: seconds(thread.run_ns),
-        run_percent: percent(thread.run_ns),
+        run_percent: (seconds(thread.run_ns) / life_s * 100.0).min(100.0),
         wait_s: Some(seconds(thread.wait_ns)),
         // This computer's crowd says nothing of the machine's.
         wait_percent: None,

@@ -7,9 +7,7 @@ use crate::machine::PretendedMachine;
 use crate::stage::{Stage, StageFailure};
 use crate::tree::MachineTree;
 use seatmap_launch::{Ending, Executable, Signals};
-use seatmap_os::listener::{
-    self, CallAnswer, CallFilter, Listener, TrappedCall, WaitingCall,
-};
+use seatmap_os::listener::{self, CallAnswer, CallFilter, Listener, TrappedCall, WaitingCall};
 use seatmap_os::{Root, Tid, rights};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
@@ -23,6 +21,9 @@ use std::time::{Duration, Instant};
 
 /// How often the threads are looked at where they make no calls, for those that signals end.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// Looks without a known process after which nobody is waited for any longer.
+const MOST_IDLE_LOOKS: u32 = 20;
 
 /// How often it is looked whether the program has been executed.
 const START_EVERY: Duration = Duration::from_millis(2);
@@ -182,16 +183,17 @@ fn refusal(failure: Option<StageFailure>, program: String, source: io::Error) ->
 
 /// The switch that forbids user namespaces here.
 fn namespace_remedy(root: &Root) -> String {
-    let value = |path: &str| root.read(path).ok();
-    let set = |name: &str, value: u32| format!("'sysctl -w {name}={value}', {}", rights::as_root());
-    if value(MOST_NAMESPACES).as_deref() == Some("0") {
-        set("user.max_user_namespaces", 1024)
-    } else if value(DEBIAN_SWITCH).as_deref() == Some("0") {
-        set("kernel.unprivileged_userns_clone", 1)
-    } else if value(APPARMOR_SWITCH).as_deref() == Some("1") {
-        set("kernel.apparmor_restrict_unprivileged_userns", 0)
-    } else {
-        "a container may forbid it; run it outside, or as root".to_owned()
+    let switches = [
+        (MOST_NAMESPACES, "0", "user.max_user_namespaces=1024"),
+        (DEBIAN_SWITCH, "0", "kernel.unprivileged_userns_clone=1"),
+        (APPARMOR_SWITCH, "1", "kernel.apparmor_restrict_unprivileged_userns=0"),
+    ];
+    let closed = switches
+        .iter()
+        .find(|(path, closed, _)| root.read(path).is_ok_and(|value| value == *closed));
+    match closed {
+        Some((_, _, setting)) => format!("'sysctl -w {setting}', {}", rights::as_root()),
+        None => "a container may forbid it; run it outside, or as root".to_owned(),
     }
 }
 
@@ -239,7 +241,14 @@ impl Session {
             ..0 => Err(io::Error::last_os_error()),
             0 => {
                 leave_streams();
-                while let Ok(false) = is_over(&self.listener, LOOK_EVERY) {
+                // Kernels before 5.10 do not say that no process is left.
+                let mut idle_looks = 0;
+                while let Ok(false) = is_over(&self.listener, LOOK_EVERY)
+                    && idle_looks < MOST_IDLE_LOOKS
+                {
+                    let at_s = self.begun.elapsed().as_secs_f64();
+                    self.answers.record.refresh_all(at_s);
+                    idle_looks = if self.answers.record.is_over() { idle_looks + 1 } else { 0 };
                     let has_calls = readable([self.listener.as_raw_fd()], Duration::ZERO);
                     if has_calls.is_ok_and(|[has_calls]| has_calls)
                         && let Ok(Some(call)) = self.listener.next()
@@ -301,7 +310,11 @@ fn is_over(listener: &Listener, wait: Duration) -> io::Result<bool> {
     let mut polled = libc::pollfd { fd: listener.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: the one entry is writable.
     let count = unsafe { libc::poll(&raw mut polled, 1, wait.as_millis() as i32) };
-    if count < 0 { Err(io::Error::last_os_error()) } else { Ok(polled.revents & libc::POLLHUP != 0) }
+    if count < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(polled.revents & libc::POLLHUP != 0)
+    }
 }
 
 /// Lets go of the terminal and of pipes, whose readers wait for their end.
@@ -320,12 +333,10 @@ fn readable<const COUNT: usize>(
     descriptors: [RawFd; COUNT],
     wait: Duration,
 ) -> io::Result<[bool; COUNT]> {
-    let mut polled =
-        descriptors.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+    let mut polled = descriptors.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
     // SAFETY: the array is writable and as long as is said.
-    let count = unsafe {
-        libc::poll(polled.as_mut_ptr(), COUNT as libc::nfds_t, wait.as_millis() as i32)
-    };
+    let count =
+        unsafe { libc::poll(polled.as_mut_ptr(), COUNT as libc::nfds_t, wait.as_millis() as i32) };
     match io::Error::last_os_error() {
         error if count < 0 && error.kind() != io::ErrorKind::Interrupted => Err(error),
         _ => Ok(polled.map(|one| count > 0 && one.revents & libc::POLLIN != 0)),

@@ -75,16 +75,18 @@ impl Stage {
     pub fn new(tree: &MachineTree, root: &Root) -> Self {
         let has_nodes = root.has(NODES);
         let folders: &[&str] = if has_nodes { &[CPUS, NODES] } else { &[SYSTEM] };
-        let mut steps: Vec<Step> = folders.iter().map(|folder| Step::Cover(whole(folder))).collect();
+        let mut steps: Vec<Step> =
+            folders.iter().map(|folder| Step::Cover(whole(folder))).collect();
         let has_groups = root.has(GROUPS);
         if has_groups {
             steps.push(Step::Cover(whole(GROUPS)));
         }
         let covered = [folders, if has_groups { &[GROUPS] } else { &[] }].concat();
         let mut made: BTreeSet<&str> = covered.iter().copied().collect();
-        let files = tree.files.iter().filter(|(path, _)| {
-            covered.iter().any(|folder| path.starts_with(folder))
-        });
+        let files = tree
+            .files
+            .iter()
+            .filter(|(path, _)| covered.iter().any(|folder| path.starts_with(folder)));
         for (path, file) in files {
             folders_of(path, &mut made, &mut steps);
             steps.push(match file {
@@ -103,12 +105,7 @@ impl Stage {
         steps.extend(covered.iter().map(|folder| Step::Seal(whole(folder))));
         // SAFETY: these calls only return a number of this process.
         let [user, group] = unsafe { [libc::geteuid(), libc::getegid()] };
-        Stage {
-            steps,
-            user_map: same(user),
-            group_map: same(group),
-            is_root: user == 0,
-        }
+        Stage { steps, user_map: same(user), group_map: same(group), is_root: user == 0 }
     }
 
     /// Takes it, in a new process. Allocates nothing.

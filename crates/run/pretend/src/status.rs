@@ -53,7 +53,8 @@ mod tests {
         let of = |path: &str| subject(path, own);
         assert_eq!([of("/proc/self/status"), of("/proc/thread-self/status")], [Some(own); 2]);
         assert_eq!([of("/proc/77/status"), of("/proc/self/task/78/status")], [Some(77), Some(78)]);
-        let others = ["/proc/self/stat", "/proc/x/status", "/proc/status", "status", "/proc/0/status"];
+        let others =
+            ["/proc/self/stat", "/proc/x/status", "/proc/status", "status", "/proc/0/status"];
         assert_eq!(others.map(of), [None; 5]);
     }
 

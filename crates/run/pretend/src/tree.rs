@@ -103,14 +103,13 @@ impl MachineTree {
     /// The folder `topology` of each CPU that runs, and what tells kinds of cores apart.
     fn topology(&mut self, machine: &PretendedMachine) {
         let ranks = core_ranks(machine);
-        let has = |level: fn(&Pu) -> Option<u32>| machine.topology.count(level) > 0;
         let around: [(&[&str], fn(&Pu) -> Option<u32>, bool); 6] = [
             (&["core_cpus", "thread_siblings"], |pu| pu.core, true),
             (&["package_cpus", "core_siblings"], |pu| Some(pu.package.unwrap_or(0)), true),
-            (&["cluster_cpus"], |pu| pu.cluster, has(|pu| pu.cluster)),
-            (&["die_cpus"], |pu| pu.die, has(|pu| pu.die)),
-            (&["book_siblings"], |pu| pu.book, has(|pu| pu.book)),
-            (&["drawer_siblings"], |pu| pu.drawer, has(|pu| pu.drawer)),
+            (&["cluster_cpus"], |pu| pu.cluster, machine.topology.count(|pu| pu.cluster) > 0),
+            (&["die_cpus"], |pu| pu.die, machine.topology.count(|pu| pu.die) > 0),
+            (&["book_siblings"], |pu| pu.book, machine.topology.count(|pu| pu.book) > 0),
+            (&["drawer_siblings"], |pu| pu.drawer, machine.topology.count(|pu| pu.drawer) > 0),
         ];
         let is_hybrid = machine.topology.pus.iter().any(|pu| pu.kind.is_some());
         for pu in &machine.topology.pus {
@@ -205,9 +204,8 @@ impl MachineTree {
             self.files.insert(format!("{folder}/cpu{cpu}"), link);
         }
         let share = with_memory.len().max(1) as u64;
-        let [total, free] = [host.memory_kib, host.free_kib].map(|kib| {
-            if node.has_memory { kib / share } else { 0 }
-        });
+        let [total, free] = [host.memory_kib, host.free_kib]
+            .map(|kib| if node.has_memory { kib / share } else { 0 });
         let os = node.os;
         self.text(
             format!("{folder}/meminfo"),

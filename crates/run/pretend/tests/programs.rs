@@ -85,7 +85,10 @@ fn masks_are_recorded_and_inherited() {
     let threads = &run.answers.record.threads;
     assert_eq!(threads[0].mask().len(), 128, "{threads:?}");
     let seated: Vec<_> = threads.iter().filter(|one| one.mask().only() == Some(70)).collect();
-    assert!(seated.len() >= 3, "taskset became a shell, which started nproc and sleep: {threads:?}");
+    assert!(
+        seated.len() >= 3,
+        "taskset became a shell, which started nproc and sleep: {threads:?}"
+    );
     assert!(seated.iter().any(|thread| thread.changes.is_empty()), "{threads:?}");
     assert!(seated.iter().any(|thread| thread.name == "sleep"), "{threads:?}");
 }
@@ -98,7 +101,8 @@ fn rules_judge_the_fullest_moment() {
     let criteria = Criteria { rules: vec![Rule::OnePerCore], ..Criteria::default() };
     let verdict = |seats: [&str; 2]| {
         let [a, b] = seats;
-        let line = format!("taskset -c {a} sleep 0.3 & taskset -cp 2 $$; exec taskset -c {b} sleep 0.4");
+        let line =
+            format!("taskset -c {a} sleep 0.3 & taskset -cp 2 $$; exec taskset -c {b} sleep 0.4");
         let run = on(machine(None, ""), &line)?;
         Some(run.judge(&criteria, |judged| (judged.verdict, judged.findings.clone())))
     };

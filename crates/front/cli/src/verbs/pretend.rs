@@ -49,7 +49,8 @@ fn criteria(check: &str, typed: &Pretend) -> Result<Criteria, CliError> {
         let plan = plan_input::plan(path)?;
         let machine = input::machine(&typed.machine)?;
         if plan.check_machine(&machine.name).is_err() {
-            let both = format!("the plan is for '{}', and not for '{}'", plan.machine, machine.name);
+            let both =
+                format!("the plan is for '{}', and not for '{}'", plan.machine, machine.name);
             return Err(CliError::at(path, both));
         }
         let expected = Some(Expected::of_plan(&plan));
@@ -84,10 +85,10 @@ fn text(run: &PretendedRun, judged: Option<&Judged>) -> String {
     let machine = run.answers.machine();
     let threads = run.answers.record.threads.len();
     let mut text = format!(
-        "on {}: {}, of which the program could use {}\n{}",
+        "on {}: {}, {} of them for the program\n{}",
         machine.name,
         counted(machine.online.len(), "CPU"),
-        counted(machine.allowed.len(), "CPU"),
+        machine.allowed.len(),
         run.table(MOST_THREADS)
     );
     if let Some(judged) = judged {

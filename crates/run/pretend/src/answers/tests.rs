@@ -65,17 +65,15 @@ fn masks_are_given_and_cut_as_the_kernel_does() {
     use TrappedCall::{GetAffinity, SetAffinity};
     let mut kernel = kernel("0-5");
     let room = Room::with(&[0xff; 16]);
-    let get = |kernel: &mut Answers, bytes: u64| {
-        asked_of(kernel, GetAffinity, &[0, bytes, AT], &room)
-    };
+    let get =
+        |kernel: &mut Answers, bytes: u64| asked_of(kernel, GetAffinity, &[0, bytes, AT], &room);
     assert_eq!(get(&mut kernel, 128), CallAnswer::Value(8));
     assert_eq!(room.bytes(9), [0x3f, 0, 0, 0, 0, 0, 0, 0, 0xff]);
     assert_eq!(get(&mut kernel, 12), CallAnswer::Failure(libc::EINVAL));
     assert_eq!(get(&mut kernel, 0), CallAnswer::Failure(libc::EINVAL));
     let mut set = |mask: &[u8], address: u64| {
         let room = Room::with(mask);
-        let answer =
-            asked_of(&mut kernel, SetAffinity, &[0, mask.len() as u64, address], &room);
+        let answer = asked_of(&mut kernel, SetAffinity, &[0, mask.len() as u64, address], &room);
         (answer, kernel.record.threads[0].mask().to_string())
     };
     assert_eq!(set(&[0xf0, 0xff], AT), (CallAnswer::Value(0), "4,5".to_owned()));

@@ -31,10 +31,15 @@ fn renumbered(topology: &Topology, level: fn(&Pu) -> Option<u32>) -> Vec<Option<
         let next = known.len();
         *known.entry(part).or_insert(next)
     };
-    topology.pus.iter().map(level).map({
-        let mut number = number;
-        move |part| part.map(&mut number)
-    }).collect()
+    topology
+        .pus
+        .iter()
+        .map(level)
+        .map({
+            let mut number = number;
+            move |part| part.map(&mut number)
+        })
+        .collect()
 }
 
 fn assert_same(name: &str, read: &Topology, topology: &Topology) {
@@ -90,8 +95,7 @@ fn gathered_computers_are_read_back_as_they_were() {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
         let bytes = std::fs::read(&file).unwrap();
         let Ok(topology) = seatmap_host::topology::read_gathered(&bytes) else { continue };
-        let Ok(machine) =
-            PretendedMachine::new(&name, topology.clone(), None, &CpuSet::default())
+        let Ok(machine) = PretendedMachine::new(&name, topology.clone(), None, &CpuSet::default())
         else {
             continue;
         };
