@@ -269,7 +269,7 @@ impl Answers {
 
     fn get_affinity(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
         let bytes = call.arguments[1] & u64::from(u32::MAX);
-        if bytes * 8 < u64::from(self.machine.cpu_bits()) || bytes % WORD_BYTES != 0 {
+        if bytes * 8 < u64::from(self.machine.cpu_bits()) || !bytes.is_multiple_of(WORD_BYTES) {
             return Err(libc::EINVAL);
         }
         let mask = match self.named(call, at)? {
@@ -368,7 +368,7 @@ impl Answers {
 
     fn bind_memory(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
         let [start, bytes, mode, address, bits, _] = call.arguments;
-        if start % PAGE_BYTES != 0 || start.checked_add(bytes).is_none() {
+        if !start.is_multiple_of(PAGE_BYTES) || start.checked_add(bytes).is_none() {
             return Err(libc::EINVAL);
         }
         let nodes = self.nodes(call, address, bits)?;

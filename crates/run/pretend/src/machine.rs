@@ -103,18 +103,7 @@ impl PretendedMachine {
         self.nodes.iter().map(|node| node.os).max().unwrap_or_default() + 1
     }
 
-    /// The CPUs that run and share a part with a CPU; the CPU alone where its part is unknown.
-    pub(crate) fn around(&self, cpu: u32, part: fn(&Pu) -> Option<u32>) -> CpuSet {
-        let own = self.topology.pu(cpu).and_then(part);
-        if own.is_none() {
-            return CpuSet::single(cpu);
-        }
-        let same = self.topology.pus.iter().filter(|pu| part(pu) == own).map(|pu| pu.os);
-        same.collect::<CpuSet>().within(&self.online)
-    }
-
-    /// The parts of a level, each with its CPUs that run, so that a machine with many CPUs is not
-    /// searched for each of them.
+    /// The parts of a level, each with its CPUs that run.
     pub(crate) fn parts(&self, part: fn(&Pu) -> Option<u32>) -> BTreeMap<u32, CpuSet> {
         let mut parts: BTreeMap<u32, CpuSet> = BTreeMap::new();
         for pu in self.topology.pus.iter().filter(|pu| self.online.contains(pu.os)) {

@@ -13,6 +13,10 @@ use std::collections::HashMap;
 /// The most ancestors that are looked at for one that is known.
 const MOST_ANCESTORS: usize = 64;
 
+/// Threads that have said that they end, before it is looked which of them have gone: numbers are
+/// given again.
+const MOST_LEAVING: usize = 256;
+
 /// The most masks of one thread that are kept.
 const MOST_CHANGES: usize = 256;
 
@@ -100,6 +104,9 @@ pub struct Record {
     pub processes: Vec<RecordedProcess>,
     /// The place of each living thread in the list.
     living: HashMap<Tid, usize>,
+    /// Threads that have said that they end, with their processes. Until the kernel has ended them,
+    /// and their parents have waited for them, they are listed like living ones.
+    leaving: HashMap<Tid, Tid>,
     creations: Vec<Creation>,
 }
 
@@ -147,6 +154,14 @@ impl Record {
 
     /// The place of a thread that has just made a call, so that it is one of the program's.
     pub fn caller(&mut self, tid: Tid, at_s: f64) -> Option<usize> {
+        if let Some(process) = self.leaving.get(&tid) {
+            // Another thread of it ends the process just now.
+            if Family::of(tid).is_some_and(|family| family.pid == *process) {
+                return None;
+            }
+            // A new thread with the number of one that has gone.
+            self.leaving.remove(&tid);
+        }
         self.place(tid, at_s, true)
     }
 
@@ -205,8 +220,9 @@ impl Record {
     /// Takes in the threads of a process that were not seen yet, each as its creator left it.
     pub fn look_at_threads(&mut self, pid: Tid, at_s: f64) {
         let tids = task::threads(pid).unwrap_or_default();
+        self.leaving.retain(|tid, of| *of != pid || tids.binary_search(tid).is_ok());
         for tid in tids {
-            if self.living.contains_key(&tid) {
+            if self.living.contains_key(&tid) || self.leaving.contains_key(&tid) {
                 continue;
             }
             let noted = self.creations.iter().position(|one| one.is_thread && one.pid == pid);
@@ -229,7 +245,7 @@ impl Record {
         for creator in creators {
             let children = task::children(&Root::new("/"), pid, &[creator]).unwrap_or_default();
             for child in children {
-                if self.has_process(child) {
+                if self.has_process(child) || self.leaving.contains_key(&child) {
                     continue;
                 }
                 let noted =
@@ -253,6 +269,9 @@ impl Record {
         } else {
             self.look_at_children(pid);
         }
+        if self.leaving.len() > MOST_LEAVING {
+            self.leaving.retain(|tid, _| task::exists(*tid));
+        }
         self.creations.retain(|one| one.creator != creator || one.is_thread != is_thread);
         let mask = self.threads[at].mask().clone();
         let policy = self.threads[at].policy.clone();
@@ -263,7 +282,9 @@ impl Record {
     pub fn thread_ends(&mut self, at: usize, at_s: f64) {
         self.refresh(at);
         self.threads[at].ended_s = Some(at_s);
-        self.living.remove(&self.threads[at].tid);
+        let tid = self.threads[at].tid;
+        self.living.remove(&tid);
+        self.leaving.insert(tid, self.threads[at].pid);
     }
 
     /// Notes the end of a process, with all its threads.
@@ -278,6 +299,7 @@ impl Record {
 
     /// Reads names and times of all living threads, and notes those that a signal has ended.
     pub fn refresh_all(&mut self, at_s: f64) {
+        self.leaving.retain(|tid, _| task::exists(*tid));
         let living: Vec<usize> = self.living.values().copied().collect();
         for at in living {
             if !self.refresh(at) {

@@ -103,13 +103,13 @@ impl MachineTree {
     /// The folder `topology` of each CPU that runs, and what tells kinds of cores apart.
     fn topology(&mut self, machine: &PretendedMachine) {
         let ranks = core_ranks(machine);
-        let around: [(&[&str], fn(&Pu) -> Option<u32>, bool); 6] = [
-            (&["core_cpus", "thread_siblings"], |pu| pu.core, true),
-            (&["package_cpus", "core_siblings"], |pu| Some(pu.package.unwrap_or(0)), true),
-            (&["cluster_cpus"], |pu| pu.cluster, machine.topology.count(|pu| pu.cluster) > 0),
-            (&["die_cpus"], |pu| pu.die, machine.topology.count(|pu| pu.die) > 0),
-            (&["book_siblings"], |pu| pu.book, machine.topology.count(|pu| pu.book) > 0),
-            (&["drawer_siblings"], |pu| pu.drawer, machine.topology.count(|pu| pu.drawer) > 0),
+        let around: [(&[&str], Parts); 6] = [
+            (&["core_cpus", "thread_siblings"], Parts::of(machine, |pu| pu.core)),
+            (&["package_cpus", "core_siblings"], Parts::of(machine, package)),
+            (&["cluster_cpus"], Parts::of(machine, |pu| pu.cluster)),
+            (&["die_cpus"], Parts::of(machine, |pu| pu.die)),
+            (&["book_siblings"], Parts::of(machine, |pu| pu.book)),
+            (&["drawer_siblings"], Parts::of(machine, |pu| pu.drawer)),
         ];
         let is_hybrid = machine.topology.pus.iter().any(|pu| pu.kind.is_some());
         for pu in &machine.topology.pus {
@@ -122,8 +122,8 @@ impl MachineTree {
             if !is_online {
                 continue;
             }
-            for (names, part, _) in around.iter().filter(|(_, _, is_known)| *is_known) {
-                let set = machine.around(pu.os, *part);
+            for (names, parts) in around.iter().filter(|(_, parts)| !parts.sets.is_empty()) {
+                let set = parts.around(pu);
                 names.iter().for_each(|name| {
                     self.set(machine, &format!("{cpu}/topology/{name}"), &set);
                 });
@@ -157,12 +157,12 @@ impl MachineTree {
     /// The caches of each CPU that are known. `lscpu` counts them up to the first number that is
     /// missing, so that they are numbered without a gap.
     fn caches(&mut self, machine: &PretendedMachine) {
-        let levels: [(u32, fn(&Pu) -> Option<u32>, fn(&Pu) -> Option<u64>); 2] =
-            [(2, |pu| pu.l2, |pu| pu.l2_bytes), (3, |pu| pu.l3, |pu| pu.l3_bytes)];
+        let levels = [(2, Parts::of(machine, |pu| pu.l2)), (3, Parts::of(machine, |pu| pu.l3))];
         let running = machine.topology.pus.iter().filter(|pu| machine.online.contains(pu.os));
         for pu in running {
-            let known = levels.iter().filter_map(|(level, number, bytes)| {
-                Some((*level, number(pu)?, bytes(pu), machine.around(pu.os, *number)))
+            let known = levels.iter().filter_map(|(level, parts)| {
+                let bytes = if *level == 2 { pu.l2_bytes } else { pu.l3_bytes };
+                Some((level, (parts.number)(pu)?, bytes, parts.around(pu)))
             });
             for (index, (level, number, bytes, sharers)) in known.enumerate() {
                 let cache = format!("{CPUS}/cpu{}/cache/index{index}", pu.os);
@@ -248,6 +248,29 @@ impl MachineTree {
             self.line(format!("{GROUPS}/{path}"), value);
         }
     }
+}
+
+/// The parts of one level. The CPUs of each are gathered once, as a machine may have thousands.
+struct Parts {
+    number: fn(&Pu) -> Option<u32>,
+    sets: BTreeMap<u32, CpuSet>,
+}
+
+impl Parts {
+    fn of(machine: &PretendedMachine, number: fn(&Pu) -> Option<u32>) -> Self {
+        Parts { number, sets: machine.parts(number) }
+    }
+
+    /// The CPUs that run and share the part with a PU; the PU alone where its part is unknown.
+    fn around(&self, pu: &Pu) -> CpuSet {
+        let set = (self.number)(pu).and_then(|number| self.sets.get(&number));
+        set.cloned().unwrap_or_else(|| CpuSet::single(pu.os))
+    }
+}
+
+/// The package of a PU; a machine without any is one package.
+fn package(pu: &Pu) -> Option<u32> {
+    Some(pu.package.unwrap_or(0))
 }
 
 /// The number of each CPU's core among those of its package, as processors number them.

@@ -18,6 +18,11 @@ fn pretend(place: &Place, arguments: &[&str]) -> Option<Output> {
     Some(output)
 }
 
+/// Whether programs can be shown another machine here.
+pub fn can_pretend() -> bool {
+    pretend(&Place::new(), &[MACHINE, "-q", "true"]).is_some()
+}
+
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

@@ -25,25 +25,21 @@ fn read_back(machine: &PretendedMachine) -> Topology {
 }
 
 /// The same parts by the order in which they appear: their numbers have no other meaning.
-fn renumbered(topology: &Topology, level: fn(&Pu) -> Option<u32>) -> Vec<Option<usize>> {
+fn renumbered(topology: &Topology, level: Part) -> Vec<Option<usize>> {
     let mut known: HashMap<u32, usize> = HashMap::new();
-    let number = |part: u32| {
+    let mut numbers = Vec::with_capacity(topology.pus.len());
+    for part in topology.pus.iter().map(level) {
         let next = known.len();
-        *known.entry(part).or_insert(next)
-    };
-    topology
-        .pus
-        .iter()
-        .map(level)
-        .map({
-            let mut number = number;
-            move |part| part.map(&mut number)
-        })
-        .collect()
+        numbers.push(part.map(|part| *known.entry(part).or_insert(next)));
+    }
+    numbers
 }
 
+/// The number of a PU's part of some level.
+type Part = fn(&Pu) -> Option<u32>;
+
 fn assert_same(name: &str, read: &Topology, topology: &Topology) {
-    let levels: [(&str, fn(&Pu) -> Option<u32>); 8] = [
+    let levels: [(&str, Part); 8] = [
         ("core", |pu| pu.core),
         ("l2", |pu| pu.l2),
         ("l3", |pu| pu.l3),
