@@ -104,9 +104,9 @@ pub struct Record {
     pub processes: Vec<RecordedProcess>,
     /// The place of each living thread in the list.
     living: HashMap<Tid, usize>,
-    /// Threads that have said that they end, with their processes. Until the kernel has ended them,
-    /// and their parents have waited for them, they are listed like living ones.
-    leaving: HashMap<Tid, Tid>,
+    /// The places of threads that have said that they end. Until the kernel has ended them, and
+    /// their parents have waited for them, they are listed like living ones.
+    leaving: HashMap<Tid, usize>,
     creations: Vec<Creation>,
 }
 
@@ -154,9 +154,9 @@ impl Record {
 
     /// The place of a thread that has just made a call, so that it is one of the program's.
     pub fn caller(&mut self, tid: Tid, at_s: f64) -> Option<usize> {
-        if let Some(process) = self.leaving.get(&tid) {
+        if let Some(at) = self.leaving.get(&tid) {
             // Another thread of it ends the process just now.
-            if Family::of(tid).is_some_and(|family| family.pid == *process) {
+            if Family::of(tid).is_some_and(|family| family.pid == self.threads[*at].pid) {
                 return None;
             }
             // A new thread with the number of one that has gone.
@@ -167,7 +167,8 @@ impl Record {
 
     /// The place of a thread that a call names; `None` for one of another program.
     pub fn subject(&mut self, tid: Tid, at_s: f64) -> Option<usize> {
-        self.place(tid, at_s, false)
+        let leaving = self.leaving.get(&tid).copied();
+        leaving.or_else(|| self.place(tid, at_s, false))
     }
 
     fn place(&mut self, tid: Tid, at_s: f64, is_ours: bool) -> Option<usize> {
@@ -220,7 +221,8 @@ impl Record {
     /// Takes in the threads of a process that were not seen yet, each as its creator left it.
     pub fn look_at_threads(&mut self, pid: Tid, at_s: f64) {
         let tids = task::threads(pid).unwrap_or_default();
-        self.leaving.retain(|tid, of| *of != pid || tids.binary_search(tid).is_ok());
+        let threads = &self.threads;
+        self.leaving.retain(|tid, at| threads[*at].pid != pid || tids.binary_search(tid).is_ok());
         for tid in tids {
             if self.living.contains_key(&tid) || self.leaving.contains_key(&tid) {
                 continue;
@@ -284,7 +286,7 @@ impl Record {
         self.threads[at].ended_s = Some(at_s);
         let tid = self.threads[at].tid;
         self.living.remove(&tid);
-        self.leaving.insert(tid, self.threads[at].pid);
+        self.leaving.insert(tid, at);
     }
 
     /// Notes the end of a process, with all its threads.
