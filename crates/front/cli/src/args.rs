@@ -14,6 +14,7 @@ mod observe;
 mod on_cluster;
 mod pattern;
 mod place;
+mod pretend;
 mod run;
 mod top;
 mod tune;
@@ -32,6 +33,7 @@ pub use observe::*;
 pub use on_cluster::*;
 pub use pattern::*;
 pub use place::*;
+pub use pretend::*;
 pub use run::*;
 pub use top::*;
 pub use tune::*;
@@ -48,7 +50,7 @@ use std::path::PathBuf;
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Measure", &["measure", "show", "noise", "doctor", "cluster"]),
     ("Place", &["place", "pattern", "export"]),
-    ("Run", &["advise", "run", "check", "top", "observe", "bench", "tune"]),
+    ("Run", &["advise", "run", "check", "top", "observe", "bench", "tune", "pretend"]),
     ("Cell", &["cell"]),
     ("Machines", &["machines", "import", "model"]),
     ("Shell", &["completions", "man"]),
@@ -180,6 +182,8 @@ pub enum Command {
     Bench(Bench),
     /// Find the best seats for a program by running it.
     Tune(Tune),
+    /// Run a program that sees another machine, and check where it would sit there.
+    Pretend(Pretend),
     /// Fit machines that the simulator runs.
     Model(Model),
     /// Reserve quiet CPUs, and run programs on them.

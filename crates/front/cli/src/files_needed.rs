@@ -22,6 +22,7 @@ pub fn check(command: &Command) -> Result<(), CliError> {
         | Command::Observe(_)
         | Command::Bench(_)
         | Command::Tune(_)
+        | Command::Pretend(_)
         | Command::Cluster(_) => proc_mount::check(&root),
         // These need the files that describe the whole computer as well, which some sandboxes leave
         // out.

@@ -51,6 +51,7 @@ fn run(typed: SeatmapArguments) -> Result<(), CliError> {
         Command::Observe(observe) => verbs::observe::run(&observe),
         Command::Bench(bench) => verbs::bench::run(&bench),
         Command::Tune(tune) => verbs::tune::run(&tune),
+        Command::Pretend(pretend) => verbs::pretend::run(&pretend),
         Command::Noise(noise) => verbs::noise::run(&noise),
         Command::Cell(cell) => verbs::cell::run(&cell),
         Command::Doctor(doctor) => verbs::doctor::run(&doctor, typed.colour),

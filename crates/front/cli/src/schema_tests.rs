@@ -23,6 +23,7 @@ use seatmap_machine::{Description, Profile};
 use seatmap_noise::NoiseReport;
 use seatmap_pattern::Pattern;
 use seatmap_plan::Plan;
+use seatmap_pretend::PretendReport;
 use seatmap_ranks::RankPlan;
 use seatmap_report::shown::ShownMachine;
 use seatmap_tune::document::Results;
@@ -123,6 +124,7 @@ fn the_schemas_are_those_of_the_types() {
         of::<ControlLine>(seatmap_control::request::FORMAT),
         of::<Announcement>("seatmap-controller/1"),
         of::<Account>(seatmap_control::account::FORMAT),
+        of::<PretendReport>(seatmap_pretend::report::FORMAT),
         of::<Noise>(seatmap_noise::FORMAT),
         of::<TwinReport>(seatmap_twin::FORMAT),
         of::<ShownMachine<'static>>("seatmap-show/1"),

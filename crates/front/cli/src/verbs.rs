@@ -15,6 +15,7 @@ pub mod noise;
 pub mod observe;
 pub mod pattern;
 pub mod place;
+pub mod pretend;
 pub mod run;
 pub mod show;
 pub mod top;

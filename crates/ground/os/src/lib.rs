@@ -14,6 +14,7 @@
 //! | [`priority`] | how much of a contested CPU this process gets |
 //! | [`interpreter`] | the file that a program needs to be started |
 //! | [`traced`] | facts about a thread that a tracer asks for |
+//! | [`listener`] | system calls of a program that another process answers |
 //! | [`layout`], [`group`] | where control groups are mounted, and their members |
 //! | [`hierarchy`], [`quota`], [`brake`] | the limits that control groups set for a process; those on its CPU time; settings that hold it back |
 //! | [`irq`], [`interrupts`] | interrupts: where they may go, where they go, and how many came |
@@ -78,6 +79,7 @@ pub mod kernel;
 pub mod layout;
 pub mod lease;
 pub mod limited;
+pub mod listener;
 pub mod memory;
 pub mod mempolicy;
 pub mod mounts;

@@ -92,4 +92,5 @@ pub use report::{Behind, Report, SeatedThread};
 pub use request::{GrantedSeats, SeatSource, SeatingError, SeatingRemark, SeatingRequest};
 pub use rule::{RuleError, SeatRule};
 pub use seats::{Beyond, Seat, SeatList};
+pub use signals::{Came, Signals};
 pub use supervise::{ReturnsAt, RunListener, RunRequest};

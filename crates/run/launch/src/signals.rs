@@ -37,7 +37,7 @@ const OF_OTHERS: [i32; 9] = [
 
 /// The signals of this thread, held back since [`Signals::hold`].
 #[derive(Debug)]
-pub(crate) struct Signals {
+pub struct Signals {
     held: libc::sigset_t,
     before: libc::sigset_t,
     /// The former action of `SIGCHLD`.
@@ -46,7 +46,8 @@ pub(crate) struct Signals {
 
 /// A signal that came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Came {
+pub struct Came {
+    /// The signal's number.
     pub signal: i32,
     /// Whether the program has received the signal too, from the terminal.
     pub to_group: bool,
@@ -56,11 +57,13 @@ pub(crate) struct Came {
 
 impl Came {
     /// Whether it asks the job to stop.
+    #[must_use]
     pub fn asks_to_stop(&self) -> bool {
         [libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU].contains(&self.signal)
     }
 
     /// Whether it asks to end.
+    #[must_use]
     pub fn asks_to_end(&self) -> bool {
         [libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGQUIT].contains(&self.signal)
     }
@@ -89,6 +92,7 @@ impl Signals {
     }
 
     /// The next signal, waiting no longer than this; `None` for `SIGCHLD`, and after this time.
+    #[must_use]
     pub fn next(&self, wait: Duration) -> Option<Came> {
         self.take(wait).filter(|came| came.signal != libc::SIGCHLD)
     }
@@ -193,6 +197,15 @@ fn take_of(signals: &libc::sigset_t, wait: Duration) -> Option<Came> {
     // that number.
     let sender = unsafe { found.si_pid() };
     (signal > 0).then_some(Came { signal, to_group, sender })
+}
+
+impl Came {
+    /// Passes it on to a process that has not received it. Where that fails the process is gone.
+    pub fn pass_on(self, pid: Tid) {
+        if !self.to_group {
+            send(pid, self.signal);
+        }
+    }
 }
 
 /// Sends a signal to a process. Where that fails the process is gone.

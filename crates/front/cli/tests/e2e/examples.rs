@@ -20,6 +20,7 @@
 //! `--release`, so the pages are updated with one.
 
 use crate::common::{Place, can_observe, data, two_cpus};
+use crate::pretend::can_pretend;
 use seatmap_os::Root;
 use seatmap_os::visibility::is_in_container;
 use std::path::{Path, PathBuf};
@@ -99,8 +100,14 @@ fn possible(example: &Example) -> bool {
     let is_absent = |word: &str| !Path::new(crate::PROGRAM).with_file_name(word).exists();
     let first = command.split(' ').next().unwrap_or_default();
     let program_missing = first.starts_with("seatmap") && is_absent(first);
-    let missing =
-        program_missing || hidden || data_missing || host_missing || server_missing || unseen;
+    let unshown = command.contains("seatmap pretend") && !can_pretend();
+    let missing = program_missing
+        || hidden
+        || data_missing
+        || host_missing
+        || server_missing
+        || unseen
+        || unshown;
     if missing {
         seatmap_needs::skipped!("{command}");
     }

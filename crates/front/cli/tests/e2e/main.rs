@@ -34,6 +34,7 @@ mod pages;
 mod pattern;
 mod place;
 mod plan;
+mod pretend;
 mod quotas;
 mod run;
 mod said;

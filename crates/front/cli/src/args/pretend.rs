@@ -1,0 +1,42 @@
+//! `seatmap pretend`, as typed.
+
+use clap::Args;
+use seatmap_console::values::cpus;
+use seatmap_os::CpuList;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub struct Pretend {
+    /// The machine that the program sees: the name of a bundled one, a profile, hwloc XML, or the
+    /// gathered files of a computer.
+    #[arg(value_name = "MACHINE")]
+    pub machine: String,
+    /// The CPUs that the program may use there, as in a container: 0-3,8; all by default.
+    #[arg(long, value_name = "LIST", value_parser = cpus)]
+    pub cpus: Option<CpuList>,
+    /// The CPUs that are offline there.
+    #[arg(long, value_name = "LIST", value_parser = cpus)]
+    pub offline: Option<CpuList>,
+    /// Judge where the threads would sit, and exit with 1 where something is wrong: rules of
+    /// 'seatmap check' such as one-per-core,spread=numa, default for its usual ones, or the file of
+    /// a plan for that machine.
+    #[arg(long, value_name = "RULES|PLAN")]
+    pub check: Option<String>,
+    /// Fail also if a rule could not be judged.
+    #[arg(long, requires = "check")]
+    pub strict: bool,
+    /// Print nothing after the program, unless something is wrong.
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Write the threads with their masks as JSON to a file.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Print the threads with their masks as JSON on stdout, and nothing else. The program's own
+    /// output goes to stderr.
+    #[arg(long)]
+    pub json: bool,
+    /// The program, with its arguments.
+    #[arg(trailing_var_arg = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}

@@ -1,0 +1,104 @@
+//! `seatmap pretend`.
+
+use crate::args::Pretend;
+use seatmap_console::error::CliError;
+use seatmap_console::output::{self, Destination};
+use seatmap_console::{input, plan_input};
+use seatmap_launch::Ending;
+use seatmap_pretend::{PretendRequest, PretendedMachine, PretendedRun};
+use seatmap_report::counted;
+use seatmap_watch::judge::judged::Judged;
+use seatmap_watch::{Criteria, Expected, Rule};
+use std::path::Path;
+
+/// The most threads that get a line.
+const MOST_THREADS: usize = 64;
+
+/// Runs a program that sees another machine. The program's exit code is this process's, unless a
+/// check fails.
+pub fn run(typed: &Pretend) -> Result<(), CliError> {
+    let file = output::file(typed.output.as_deref(), typed.json)?;
+    let criteria = typed.check.as_deref().map(|check| criteria(check, typed)).transpose()?;
+    let run = request(typed)?.run()?;
+    let fails = match &criteria {
+        Some(criteria) => run.judge(criteria, |judged| show(&run, Some(judged), file, typed))?,
+        None => show(&run, None, file, typed)?,
+    };
+    if fails { Ending::Exited(1).leave_alike() } else { run.ending.leave_alike() }
+}
+
+/// The request that the command line means.
+fn request(typed: &Pretend) -> Result<PretendRequest, CliError> {
+    let machine = input::machine(&typed.machine)?;
+    let profile = input::profile_of(&machine)?;
+    let cpus = typed.cpus.as_ref().map(|list| list.0.iter().copied().collect());
+    let offline = typed.offline.iter().flat_map(|list| list.0.iter().copied()).collect();
+    let name = &machine.name;
+    Ok(PretendRequest {
+        machine: PretendedMachine::new(name, profile.topology, cpus.as_ref(), &offline)?,
+        command: typed.command.clone(),
+        leaves_stdout: typed.json || typed.output.as_deref() == Some(Path::new("-")),
+    })
+}
+
+/// The rules or the plan after `--check`. A file is taken for a plan, as no rule is a file's name.
+fn criteria(check: &str, typed: &Pretend) -> Result<Criteria, CliError> {
+    let strict = typed.strict;
+    if Path::new(check).is_file() {
+        let path = Path::new(check);
+        let plan = plan_input::plan(path)?;
+        let machine = input::machine(&typed.machine)?;
+        if plan.check_machine(&machine.name).is_err() {
+            let both =
+                format!("the plan is for '{}', and not for '{}'", plan.machine, machine.name);
+            return Err(CliError::at(path, both));
+        }
+        let expected = Some(Expected::of_plan(&plan));
+        return Ok(Criteria { rules: Vec::new(), expected, strict });
+    }
+    let rules = check.split(',').map(str::parse::<Rule>).collect::<Result<Vec<_>, _>>();
+    let rules = rules.map_err(CliError::input)?;
+    Ok(Criteria { rules, expected: None, strict })
+}
+
+/// Prints and writes the threads and the judgement, and returns whether the check fails.
+fn show(
+    run: &PretendedRun,
+    judged: Option<&Judged>,
+    file: Option<Destination>,
+    typed: &Pretend,
+) -> Result<bool, CliError> {
+    let fails = judged.is_some_and(|judged| judged.fails);
+    let report = run.report(judged);
+    if let Some(file) = &file {
+        file.write(&seatmap_document::written(&report))?;
+    }
+    if typed.json {
+        output::json(&report)?;
+    } else if fails || !typed.quiet {
+        output::tell_text(&text(run, judged));
+    }
+    Ok(fails)
+}
+
+fn text(run: &PretendedRun, judged: Option<&Judged>) -> String {
+    let machine = run.answers.machine();
+    let threads = run.answers.record.threads.len();
+    let mut text = format!(
+        "on {}: {}, {} of them for the program\n{}",
+        machine.name,
+        counted(machine.online.len(), "CPU"),
+        machine.allowed.len(),
+        run.table(MOST_THREADS)
+    );
+    if let Some(judged) = judged {
+        let living = judged.seating.threads.len();
+        text.push_str(&format!(
+            "\njudged {:.3} s after the start, when {living} of {} lived:\n{}",
+            run.judged_at_s(),
+            counted(threads, "thread"),
+            judged.table(false)
+        ));
+    }
+    text
+}

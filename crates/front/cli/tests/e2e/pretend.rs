@@ -1,0 +1,118 @@
+//! `seatmap pretend`, on programs that every computer has.
+
+use crate::common::Place;
+use std::process::Output;
+
+/// Two packages of 32 cores with two hardware threads each: CPU `k` and CPU `k + 64` share a core.
+const MACHINE: &str = "xeon-8375c-2s";
+
+/// The output of `seatmap pretend`; `None` where this computer does not allow it.
+fn pretend(place: &Place, arguments: &[&str]) -> Option<Output> {
+    let output = place.run(&[&["pretend"], arguments].concat());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let refusals = ["allows no user namespace", "cannot mount the files", "hands no system calls"];
+    if refusals.iter().any(|refusal| said.contains(refusal)) {
+        seatmap_needs::skipped!("{said}");
+        return None;
+    }
+    Some(output)
+}
+
+/// Whether programs can be shown another machine here.
+pub fn can_pretend() -> bool {
+    pretend(&Place::new(), &[MACHINE, "-q", "true"]).is_some()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn a_program_counts_the_cpus_of_the_machine() {
+    let place = Place::new();
+    let Some(output) = pretend(&place, &[MACHINE, "-q", "--", "nproc"]) else { return };
+    assert_eq!((text(&output.stdout).trim(), text(&output.stderr).as_str()), ("128", ""));
+    let output = pretend(&place, &[MACHINE, "--cpus", "2-5", "nproc"]).unwrap();
+    assert_eq!(text(&output.stdout).trim(), "4");
+    let said = text(&output.stderr);
+    assert!(said.starts_with("on xeon-8375c-2s: 128 CPUs, 4 of them for the program\n"), "{said}");
+    assert!(said.contains("2-5 (inherited)"), "{said}");
+}
+
+#[test]
+fn the_exit_code_is_the_programs_unless_a_check_fails() {
+    let place = Place::new();
+    let Some(output) = pretend(&place, &[MACHINE, "-q", "sh", "-c", "exit 7"]) else { return };
+    assert_eq!(output.status.code(), Some(7));
+    if !seatmap_needs::tool("taskset") {
+        return;
+    }
+    let check = |line: &str| {
+        let arguments = [MACHINE, "--check", "one-per-core", "-q", "sh", "-c", line];
+        let output = pretend(&place, &arguments).unwrap();
+        (output.status.code(), text(&output.stderr))
+    };
+    let piled = "taskset -cp 0 $$ > /dev/null; taskset -c 64 sleep 0.3 & exec sleep 0.4";
+    let (code, said) = check(piled);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("sit on one core (CPUs 0,64)"), "{said}");
+    let (code, said) = check(&piled.replace("64", "1"));
+    assert_eq!((code, said.as_str()), (Some(0), ""), "nothing is said of a program that is fine");
+}
+
+#[test]
+fn a_plan_for_the_machine_is_held_against_the_program() {
+    let place = Place::new();
+    if !seatmap_needs::tool("taskset") {
+        return;
+    }
+    let plan = |machine: &str| {
+        format!(r#"{{"format": "seatmap-plan/1", "machine": "{machine}", "placement": [70]}}"#)
+    };
+    place.file("plan.json", plan(MACHINE));
+    place.file("other.json", plan("desk"));
+    let check = |plan: &str, cpu: &str| {
+        let program = ["-q", "--", "taskset", "-c", cpu, "sleep", "0.2"];
+        pretend(&place, &[&[MACHINE, "--check", plan][..], &program].concat())
+    };
+    let Some(output) = check("plan.json", "70") else { return };
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let output = check("plan.json", "71").unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("task 0"), "{}", text(&output.stderr));
+    let output = check("other.json", "70").unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(said.contains("the plan is for 'desk', and not for 'xeon-8375c-2s'"), "{said}");
+}
+
+#[test]
+fn the_document_has_every_thread_and_stdout_for_itself() {
+    let place = Place::new();
+    let arguments = [MACHINE, "--json", "--offline", "0", "sh", "-c", "echo hello; nproc; true"];
+    let Some(output) = pretend(&place, &arguments) else { return };
+    let document: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["format"], "seatmap-pretend/1");
+    assert_eq!((&document["online"], &document["exit_code"]), (&"1-127".into(), &0.into()));
+    let threads = document["threads"].as_array().unwrap();
+    assert!(threads.len() >= 2 && threads.iter().all(|thread| thread["mask"] == "1-127"));
+    assert!(threads.iter().all(|thread| thread["ended_s"].is_number()), "{document:#}");
+    assert!(text(&output.stderr).starts_with("hello\n127\n"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn machines_and_lists_that_cannot_be_are_refused_before_the_program_starts() {
+    let place = Place::new();
+    for (arguments, words) in [
+        (&["no-such-machine", "touch", "x"][..], "no machine called 'no-such-machine'"),
+        (&[MACHINE, "--cpus", "500", "touch", "x"], "CPU 500 does not exist"),
+        (&[MACHINE, "--offline", "0-127", "touch", "x"], "all CPUs are offline"),
+        (&[MACHINE, "--check", "one-per-chair", "touch", "x"], "no rule 'one-per-chair'"),
+        (&[MACHINE, "/no/such/program"], "there is no such program"),
+    ] {
+        let output = place.run(&[&["pretend"], arguments].concat());
+        let said = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains(words), "{arguments:?}: {said}");
+    }
+    assert!(!place.path("x").exists());
+}

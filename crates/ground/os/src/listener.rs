@@ -1,0 +1,413 @@
+//! System calls of a program that another process answers (seccomp_unotify(2)).
+//!
+//! The program's process puts up a [`CallFilter`] before it becomes the program, and hands the
+//! [`Listener`] to the process that answers. The kernel holds each trapped call until the answer
+//! comes, and all other calls go on at the cost of the filter alone.
+//!
+//! A thread may end while it waits, and another may get its number. So its memory is opened first,
+//! and [`Listener::holds`] is asked afterwards: an open file of memory stays that of its process.
+
+use crate::Tid;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::fs::FileExt;
+
+/// The kinds of calls that can be trapped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum TrappedCall {
+    /// `sched_getaffinity`.
+    GetAffinity,
+    /// `sched_setaffinity`.
+    SetAffinity,
+    /// `getcpu`.
+    GetCpu,
+    /// `get_mempolicy`.
+    GetPolicy,
+    /// `set_mempolicy`.
+    SetPolicy,
+    /// `mbind`.
+    BindMemory,
+    /// `move_pages`.
+    MovePages,
+    /// `migrate_pages`.
+    MigratePages,
+    /// `set_mempolicy_home_node`.
+    HomeNode,
+    /// `openat`, whose path is at the second argument and whose flags are the third.
+    Open,
+    /// `clone`, whose flags are the first argument.
+    Clone,
+    /// `clone3`, whose flags are the first word at the first argument.
+    Clone3,
+    /// `fork` and `vfork`.
+    Fork,
+    /// `exit`: the calling thread ends.
+    Exit,
+    /// `exit_group`: the calling process ends.
+    ExitGroup,
+}
+
+/// `set_mempolicy_home_node`, which has one number on all processors since Linux 5.17.
+const HOME_NODE: libc::c_long = 450;
+
+/// The calls by the numbers of this processor.
+const CALLS: &[(libc::c_long, TrappedCall)] = &[
+    (libc::SYS_sched_getaffinity, TrappedCall::GetAffinity),
+    (libc::SYS_sched_setaffinity, TrappedCall::SetAffinity),
+    (libc::SYS_getcpu, TrappedCall::GetCpu),
+    (libc::SYS_get_mempolicy, TrappedCall::GetPolicy),
+    (libc::SYS_set_mempolicy, TrappedCall::SetPolicy),
+    (libc::SYS_mbind, TrappedCall::BindMemory),
+    (libc::SYS_move_pages, TrappedCall::MovePages),
+    (libc::SYS_migrate_pages, TrappedCall::MigratePages),
+    (HOME_NODE, TrappedCall::HomeNode),
+    (libc::SYS_openat, TrappedCall::Open),
+    (libc::SYS_clone, TrappedCall::Clone),
+    (libc::SYS_clone3, TrappedCall::Clone3),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_fork, TrappedCall::Fork),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_vfork, TrappedCall::Fork),
+    (libc::SYS_exit, TrappedCall::Exit),
+    (libc::SYS_exit_group, TrappedCall::ExitGroup),
+];
+
+/// The kernel's number for this kind of processor (`include/uapi/linux/audit.h`); `None` where
+/// calls cannot be trapped.
+const PROCESSOR: Option<u32> = if cfg!(target_arch = "x86_64") {
+    Some(0xC000_003E)
+} else if cfg!(target_arch = "aarch64") {
+    Some(0xC000_00B7)
+} else {
+    None
+};
+
+/// `offsetof(struct seccomp_data, nr)` and `arch`.
+const NUMBER_AT: u32 = 0;
+const PROCESSOR_AT: u32 = 4;
+
+/// `SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV` (Linux 5.19): a signal does not interrupt a call that
+/// is being answered, so that Go's preemption does not repeat it for ever.
+const WAITS_KILLABLE: libc::c_ulong = 1 << 5;
+
+/// A filter that traps every [`TrappedCall`] of a process and of all that it starts.
+#[derive(Clone, Debug)]
+pub struct CallFilter(Vec<libc::sock_filter>);
+
+impl CallFilter {
+    /// A filter for this kind of processor; `None` where none is known.
+    #[must_use]
+    pub fn new() -> Option<Self> {
+        let load = (libc::BPF_LD | libc::BPF_W | libc::BPF_ABS) as u16;
+        let is_equal = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+        let give = (libc::BPF_RET | libc::BPF_K) as u16;
+        let count = u8::try_from(CALLS.len()).ok()?;
+        // Calls of 32-bit programs have other numbers: they pass.
+        let mut steps = vec![
+            step(load, PROCESSOR_AT, 0, 0),
+            step(is_equal, PROCESSOR?, 0, count + 1),
+            step(load, NUMBER_AT, 0, 0),
+        ];
+        for (at, (number, _)) in (0..count).zip(CALLS) {
+            steps.push(step(is_equal, u32::try_from(*number).ok()?, count - at, 0));
+        }
+        steps.push(step(give, libc::SECCOMP_RET_ALLOW, 0, 0));
+        steps.push(step(give, libc::SECCOMP_RET_USER_NOTIF, 0, 0));
+        Some(CallFilter(steps))
+    }
+
+    /// Puts it up around the calling thread, for good, and returns the descriptor of its listener.
+    /// The process can gain no rights by programs with set-user-ID from then on. Allocates nothing,
+    /// so that a new process can call it before it becomes a program.
+    ///
+    /// # Errors
+    /// The kernel's error: `EINVAL` before Linux 5.0, `EBUSY` where another process listens
+    /// already.
+    pub fn put_up(&self) -> io::Result<RawFd> {
+        let program =
+            libc::sock_fprog { len: self.0.len() as u16, filter: self.0.as_ptr().cast_mut() };
+        let plain = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_SPEC_ALLOW;
+        // SAFETY: sets an attribute of this process, and touches no memory.
+        if unsafe { libc::prctl(libc::PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) } < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        for flags in [plain | WAITS_KILLABLE, plain] {
+            // SAFETY: the program outlives the call, and the kernel copies it.
+            let listener = unsafe {
+                libc::syscall(
+                    libc::SYS_seccomp,
+                    libc::SECCOMP_SET_MODE_FILTER,
+                    flags,
+                    &raw const program,
+                )
+            };
+            if listener >= 0 {
+                return Ok(listener as RawFd);
+            }
+            if io::Error::last_os_error().raw_os_error() != Some(libc::EINVAL) {
+                break;
+            }
+        }
+        Err(io::Error::last_os_error())
+    }
+}
+
+fn step(code: u16, operand: u32, if_equal: u8, otherwise: u8) -> libc::sock_filter {
+    libc::sock_filter { code, jt: if_equal, jf: otherwise, k: operand }
+}
+
+/// A call that waits for its answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WaitingCall {
+    id: u64,
+    /// The thread that made it.
+    pub tid: Tid,
+    /// The call.
+    pub call: TrappedCall,
+    /// Its arguments, as the processor's registers held them.
+    pub arguments: [u64; 6],
+}
+
+/// The answer to a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallAnswer {
+    /// It returns this.
+    Value(i64),
+    /// It fails with this error number: `libc::EINVAL`.
+    Failure(i32),
+    /// It is an [`TrappedCall::Open`], and opens a file with this text.
+    Text(String),
+    /// The kernel carries it out.
+    CarriedOut,
+}
+
+/// The end at which trapped calls arrive.
+#[derive(Debug)]
+pub struct Listener(OwnedFd);
+
+impl Listener {
+    /// The listener with a descriptor that [`CallFilter::put_up`] made in another process.
+    #[must_use]
+    pub fn new(descriptor: OwnedFd) -> Self {
+        Listener(descriptor)
+    }
+
+    /// The next call, which was readable before; `None` where its thread has ended.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn next(&self) -> io::Result<Option<WaitingCall>> {
+        // SAFETY: an all-zero notification is valid, and the kernel demands one.
+        let mut notice: libc::seccomp_notif = unsafe { std::mem::zeroed() };
+        if let Err(error) = self.control(libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut notice) {
+            // Its thread was killed, or a signal came to this one.
+            let gone = [libc::ENOENT, libc::EINTR].map(Some);
+            return if gone.contains(&error.raw_os_error()) { Ok(None) } else { Err(error) };
+        }
+        let number = libc::c_long::from(notice.data.nr);
+        let call = CALLS.iter().find(|(known, _)| *known == number).map(|(_, call)| *call);
+        Ok(call.map(|call| WaitingCall {
+            id: notice.id,
+            tid: notice.pid as Tid,
+            call,
+            arguments: notice.data.args,
+        }))
+    }
+
+    /// Whether the call still waits, so that what was read of its thread is its own.
+    #[must_use]
+    pub fn holds(&self, call: &WaitingCall) -> bool {
+        let mut id = call.id;
+        self.control(libc::SECCOMP_IOCTL_NOTIF_ID_VALID, &raw mut id).is_ok()
+    }
+
+    /// The memory of a call's thread. It stays that process's memory, also when the thread ends and
+    /// another gets its number.
+    ///
+    /// # Errors
+    /// The kernel's error: `ESRCH` where the thread has ended.
+    pub fn memory(&self, call: &WaitingCall) -> io::Result<CallerMemory> {
+        let path = format!("/proc/{}/mem", call.tid);
+        let file = OpenOptions::new().read(true).write(true).open(path)?;
+        // Only now, as the number may have been another's when the file was opened.
+        if self.holds(call) {
+            Ok(CallerMemory(file))
+        } else {
+            Err(io::Error::from_raw_os_error(libc::ESRCH))
+        }
+    }
+
+    /// Answers a call. Where its thread has ended, nothing is to be answered.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    pub fn answer(&self, call: &WaitingCall, answer: CallAnswer) -> io::Result<()> {
+        let mut response = libc::seccomp_notif_resp { id: call.id, val: 0, error: 0, flags: 0 };
+        match answer {
+            CallAnswer::Value(value) => response.val = value,
+            CallAnswer::Failure(code) => response.error = -code,
+            // Before Linux 5.14 no descriptor can be handed over: the program opens its own file.
+            CallAnswer::Text(text) => match self.open_with(call, &text) {
+                Ok(()) => return Ok(()),
+                Err(_) => response.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32,
+            },
+            CallAnswer::CarriedOut => {
+                response.flags = libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32;
+            }
+        }
+        match self.control(libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut response) {
+            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(()),
+            answered => answered,
+        }
+    }
+
+    /// Answers a call with the descriptor of a new file that holds this text.
+    fn open_with(&self, call: &WaitingCall, text: &str) -> io::Result<()> {
+        // SAFETY: the name is a text, and the descriptor is owned from here on.
+        let file = unsafe {
+            let descriptor = libc::memfd_create(c"seatmap".as_ptr(), libc::MFD_CLOEXEC);
+            if descriptor < 0 {
+                return Err(io::Error::last_os_error());
+            }
+            File::from_raw_fd(descriptor)
+        };
+        file.write_all_at(text.as_bytes(), 0)?;
+        let mut handed = libc::seccomp_notif_addfd {
+            id: call.id,
+            flags: libc::SECCOMP_ADDFD_FLAG_SEND as u32,
+            srcfd: file.as_raw_fd() as u32,
+            newfd: 0,
+            newfd_flags: call.arguments[2] as u32 & libc::O_CLOEXEC as u32,
+        };
+        self.control(libc::SECCOMP_IOCTL_NOTIF_ADDFD, &raw mut handed)
+    }
+
+    fn control<T>(&self, request: libc::Ioctl, argument: *mut T) -> io::Result<()> {
+        // SAFETY: the argument is writable and of the type that the request has.
+        let status = unsafe { libc::ioctl(self.0.as_raw_fd(), request, argument) };
+        if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+}
+
+impl AsRawFd for Listener {
+    fn as_raw_fd(&self) -> RawFd {
+        self.0.as_raw_fd()
+    }
+}
+
+/// The memory of a thread that waits for an answer.
+#[derive(Debug)]
+pub struct CallerMemory(File);
+
+impl CallerMemory {
+    /// Reads memory of the thread's process.
+    ///
+    /// # Errors
+    /// No memory is there.
+    pub fn read(&self, address: u64, into: &mut [u8]) -> io::Result<()> {
+        self.0.read_exact_at(into, address)
+    }
+
+    /// Writes memory of the thread's process.
+    ///
+    /// # Errors
+    /// No memory is there.
+    pub fn write(&self, address: u64, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all_at(bytes, address)
+    }
+}
+
+/// Room for one descriptor in the control part of a message (cmsg(3)), aligned as the kernel needs
+/// it.
+#[repr(C)]
+union OneDescriptor {
+    bytes: [u8; 64],
+    header: libc::cmsghdr,
+}
+
+/// Sends a descriptor through a socket. Allocates nothing.
+///
+/// # Errors
+/// The kernel's error.
+pub fn send_descriptor(socket: RawFd, descriptor: RawFd) -> io::Result<()> {
+    let mut byte = 0_u8;
+    let mut data = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
+    let mut room = OneDescriptor { bytes: [0; 64] };
+    let length = size_of::<RawFd>() as u32;
+    // SAFETY: the message's parts live until it is sent, and the room is larger than the space of
+    // one descriptor.
+    let sent = unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &raw mut data;
+        message.msg_iovlen = 1;
+        message.msg_control = (&raw mut room).cast();
+        message.msg_controllen = libc::CMSG_SPACE(length) as _;
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        (*header).cmsg_level = libc::SOL_SOCKET;
+        (*header).cmsg_type = libc::SCM_RIGHTS;
+        (*header).cmsg_len = libc::CMSG_LEN(length) as _;
+        libc::CMSG_DATA(header).cast::<RawFd>().write_unaligned(descriptor);
+        libc::sendmsg(socket, &raw const message, libc::MSG_NOSIGNAL)
+    };
+    if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+/// The descriptor that comes through a socket; `None` where the other end closed it.
+///
+/// # Errors
+/// The kernel's error.
+pub fn receive_descriptor(socket: RawFd) -> io::Result<Option<OwnedFd>> {
+    let mut byte = 0_u8;
+    let mut data = libc::iovec { iov_base: (&raw mut byte).cast(), iov_len: 1 };
+    let mut room = MaybeUninit::<OneDescriptor>::zeroed();
+    // SAFETY: the message's parts are writable and as long as they say, and the kernel has filled
+    // the header that is read.
+    unsafe {
+        let mut message: libc::msghdr = std::mem::zeroed();
+        message.msg_iov = &raw mut data;
+        message.msg_iovlen = 1;
+        message.msg_control = room.as_mut_ptr().cast();
+        message.msg_controllen = size_of::<OneDescriptor>() as _;
+        if libc::recvmsg(socket, &raw mut message, libc::MSG_CMSG_CLOEXEC) < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let header = libc::CMSG_FIRSTHDR(&raw const message);
+        if header.is_null() || (*header).cmsg_type != libc::SCM_RIGHTS {
+            return Ok(None);
+        }
+        let descriptor = libc::CMSG_DATA(header).cast::<RawFd>().read_unaligned();
+        Ok(Some(OwnedFd::from_raw_fd(descriptor)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixStream;
+
+    #[test]
+    fn every_call_leads_to_the_trap_and_others_pass() {
+        let Some(CallFilter(steps)) = CallFilter::new() else { return };
+        let last = steps.len() - 1;
+        assert_eq!(steps[last].k, libc::SECCOMP_RET_USER_NOTIF);
+        assert_eq!(steps[last - 1].k, libc::SECCOMP_RET_ALLOW);
+        let jumps = steps.iter().enumerate().skip(3).take(CALLS.len());
+        assert!(jumps.clone().all(|(at, jump)| at + 1 + usize::from(jump.jt) == last));
+        assert_eq!(2 + usize::from(steps[1].jf), last - 1, "another processor's calls pass");
+    }
+
+    #[test]
+    fn descriptors_go_through_sockets() {
+        let (here, there) = UnixStream::pair().unwrap();
+        let (reader, writer) = io::pipe().unwrap();
+        send_descriptor(here.as_raw_fd(), writer.as_raw_fd()).unwrap();
+        drop(writer);
+        let writer = receive_descriptor(there.as_raw_fd()).unwrap().unwrap();
+        io::Write::write_all(&mut io::PipeWriter::from(writer), b"x").unwrap();
+        assert_eq!(io::read_to_string(reader).unwrap(), "x");
+        drop(here);
+        assert!(receive_descriptor(there.as_raw_fd()).unwrap().is_none());
+    }
+}

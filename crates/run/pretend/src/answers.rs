@@ -1,0 +1,458 @@
+//! Answers the calls of the program as a kernel of the machine would.
+//!
+//! Lengths, masks and errors follow `kernel/sched/syscalls.c` and `mm/mempolicy.c`. Only
+//! calls about the program's own threads are answered by the machine: other processes are strangers
+//! on the computer, which may use all its CPUs and cannot be moved.
+
+use crate::machine::PretendedMachine;
+use crate::policy::MemoryPolicy;
+use crate::record::Record;
+use crate::status;
+use seatmap_os::listener::{CallAnswer, CallerMemory, TrappedCall};
+use seatmap_os::{CpuSet, Root, Tid, task};
+use std::collections::{BTreeMap, HashMap};
+use std::io;
+
+/// Flags of `clone(2)`: the new task is a thread of the same process.
+const IS_THREAD: u64 = 0x0001_0000;
+
+/// Flags of `get_mempolicy(2)`.
+const OF_NODE: u64 = 1;
+const OF_ADDRESS: u64 = 2;
+const OF_ALLOWED: u64 = 4;
+
+const PAGE_BYTES: u64 = 4096;
+
+/// The kernel's masks are arrays of words of this size.
+const WORD_BYTES: u64 = 8;
+
+/// The longest mask of nodes that the kernel takes, in bits: a page.
+const MOST_NODE_BITS: u64 = PAGE_BYTES * 8;
+
+/// The most pages of `move_pages` that are read at once.
+const PAGES_AT_ONCE: u64 = 4096;
+
+/// The longest path that is looked at: `/proc/4194304/task/4194304/status` has 35 bytes.
+const LONGEST_PATH: usize = 64;
+
+/// Bytes of a path that are read at once, a divisor of a page.
+const PATH_PIECE: u64 = 64;
+
+/// The most pages whose new nodes are remembered, and ranges with policies.
+const MOST_MOVED: usize = 1 << 20;
+const MOST_RANGES: usize = 1 << 14;
+
+/// Memory of the program.
+pub trait ProgramMemory {
+    /// Reads at an address.
+    ///
+    /// # Errors
+    /// No memory is there.
+    fn read(&self, address: u64, into: &mut [u8]) -> io::Result<()>;
+
+    /// Writes at an address.
+    ///
+    /// # Errors
+    /// No memory is there.
+    fn write(&self, address: u64, bytes: &[u8]) -> io::Result<()>;
+}
+
+impl ProgramMemory for CallerMemory {
+    fn read(&self, address: u64, into: &mut [u8]) -> io::Result<()> {
+        CallerMemory::read(self, address, into)
+    }
+
+    fn write(&self, address: u64, bytes: &[u8]) -> io::Result<()> {
+        CallerMemory::write(self, address, bytes)
+    }
+}
+
+/// A call of the program.
+pub struct ProgramCall<'a> {
+    /// The thread that made it.
+    pub tid: Tid,
+    /// The call.
+    pub call: TrappedCall,
+    /// Its arguments.
+    pub arguments: [u64; 6],
+    /// The memory of the thread.
+    pub memory: &'a dyn ProgramMemory,
+    /// When, in seconds since the program began.
+    pub at_s: f64,
+}
+
+/// A policy for a range of addresses of a process.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BoundRange {
+    /// The process.
+    pub pid: Tid,
+    /// The thread that set it.
+    pub tid: Tid,
+    /// The first address.
+    pub start: u64,
+    /// The length, in bytes.
+    pub bytes: u64,
+    /// The policy.
+    pub policy: MemoryPolicy,
+}
+
+/// The kernel of the machine, as far as programs see it.
+pub struct Answers {
+    machine: PretendedMachine,
+    /// The threads of the program.
+    pub record: Record,
+    /// The ranges of memory with policies of their own, in order.
+    pub ranges: Vec<BoundRange>,
+    /// The number of calls that were answered, by name.
+    pub calls: BTreeMap<&'static str, u64>,
+    moved: HashMap<(Tid, u64), u32>,
+}
+
+/// An error number of the kernel.
+type Refusal = i32;
+
+fn fault(_: io::Error) -> Refusal {
+    libc::EFAULT
+}
+
+impl ProgramCall<'_> {
+    fn set(&self, address: u64, bytes: u64) -> Result<CpuSet, Refusal> {
+        let mut words = vec![0; bytes as usize];
+        self.memory.read(address, &mut words).map_err(fault)?;
+        let bits = (0..).zip(&words).flat_map(|(at, byte)| {
+            (0..8).filter(move |bit| byte >> bit & 1 == 1).map(move |bit| at * 8 + bit)
+        });
+        Ok(bits.collect())
+    }
+
+    /// The path at an address; `None` for one longer than those of interest.
+    fn path(&self, address: u64) -> Option<String> {
+        let mut path = Vec::new();
+        while path.len() < LONGEST_PATH {
+            // In pieces that end where a page does, as the next one may not be there.
+            let at = address.checked_add(path.len() as u64)?;
+            let piece = PATH_PIECE - at % PATH_PIECE;
+            let mut bytes = vec![0; piece as usize];
+            self.memory.read(at, &mut bytes).ok()?;
+            let end = bytes.iter().position(|byte| *byte == 0);
+            path.extend_from_slice(&bytes[..end.unwrap_or(bytes.len())]);
+            if end.is_some() {
+                return String::from_utf8(path).ok();
+            }
+        }
+        None
+    }
+
+    fn number<const BYTES: usize>(&self, address: u64) -> Result<[u8; BYTES], Refusal> {
+        let mut number = [0; BYTES];
+        self.memory.read(address, &mut number).map_err(fault)?;
+        Ok(number)
+    }
+
+    fn give(&self, address: u64, bytes: &[u8]) -> Result<(), Refusal> {
+        self.memory.write(address, bytes).map_err(fault)
+    }
+
+    /// Gives a number of 32 bits, unless the program wants none.
+    fn give_number(&self, address: u64, number: u32) -> Result<(), Refusal> {
+        if address == 0 { Ok(()) } else { self.give(address, &number.to_ne_bytes()) }
+    }
+}
+
+/// The first bytes of a set as the kernel keeps it.
+fn words(set: &CpuSet, bytes: u64) -> Vec<u8> {
+    let mut words = vec![0_u8; bytes as usize];
+    for member in set.iter() {
+        if let Some(byte) = words.get_mut((member / 8) as usize) {
+            *byte |= 1 << (member % 8);
+        }
+    }
+    words
+}
+
+impl Answers {
+    /// The kernel of a machine, with the program's first process.
+    #[must_use]
+    pub fn new(machine: PretendedMachine, pid: Tid) -> Self {
+        let record = Record::new(pid, machine.allowed.clone());
+        let calls = BTreeMap::new();
+        Answers { machine, record, ranges: Vec::new(), calls, moved: HashMap::new() }
+    }
+
+    /// The machine.
+    #[must_use]
+    pub fn machine(&self) -> &PretendedMachine {
+        &self.machine
+    }
+
+    /// The answer to a call.
+    pub fn answer(&mut self, call: &ProgramCall) -> CallAnswer {
+        let Some(at) = self.record.caller(call.tid, call.at_s) else {
+            // The thread was killed.
+            return CallAnswer::CarriedOut;
+        };
+        if call.call == TrappedCall::Open {
+            let text = self.status_that_opens(call);
+            if text.is_some() {
+                *self.calls.entry("openat").or_default() += 1;
+            }
+            return text.map_or(CallAnswer::CarriedOut, CallAnswer::Text);
+        }
+        let answered = match call.call {
+            TrappedCall::GetAffinity => self.get_affinity(call, at),
+            TrappedCall::SetAffinity => self.set_affinity(call, at),
+            TrappedCall::GetCpu => self.get_cpu(call, at),
+            TrappedCall::GetPolicy => self.get_policy(call, at),
+            TrappedCall::SetPolicy => self.set_policy(call, at),
+            TrappedCall::BindMemory => self.bind_memory(call, at),
+            TrappedCall::MovePages => self.move_pages(call, at),
+            // All pages are where the policies say.
+            TrappedCall::MigratePages | TrappedCall::HomeNode => Ok(0),
+            other => {
+                self.follow(other, call, at);
+                return CallAnswer::CarriedOut;
+            }
+        };
+        *self.calls.entry(name(call.call)).or_default() += 1;
+        match answered {
+            Ok(value) => CallAnswer::Value(value),
+            Err(code) => CallAnswer::Failure(code),
+        }
+    }
+
+    /// The text of a thread's `status`, where the call opens one: libnuma learns from it which CPUs
+    /// and nodes it may use. `None` for all other files.
+    fn status_that_opens(&mut self, call: &ProgramCall) -> Option<String> {
+        if call.arguments[2] & libc::O_ACCMODE as u64 != libc::O_RDONLY as u64 {
+            return None;
+        }
+        let path = call.path(call.arguments[1])?;
+        let tid = status::subject(&path, call.tid)?;
+        let at = self.record.subject(tid, call.at_s)?;
+        let text = Root::new("/").read(&format!("/proc/{tid}/task/{tid}/status")).ok()?;
+        Some(status::of_machine(&text, &self.machine, self.record.threads[at].mask()))
+    }
+
+    /// Notes beginnings and ends of threads, which the kernel carries out.
+    fn follow(&mut self, kind: TrappedCall, call: &ProgramCall, at: usize) {
+        let flags = match kind {
+            TrappedCall::Exit => return self.record.thread_ends(at, call.at_s),
+            TrappedCall::ExitGroup => {
+                let pid = self.record.threads[at].pid;
+                return self.record.process_ends(pid, call.at_s);
+            }
+            TrappedCall::Clone => call.arguments[0],
+            TrappedCall::Clone3 => {
+                call.number(call.arguments[0]).map(u64::from_ne_bytes).unwrap_or_default()
+            }
+            _ => 0,
+        };
+        self.record.creates(at, flags & IS_THREAD != 0, call.at_s);
+    }
+
+    /// The thread that a call names by number, 0 for the caller; `None` for a stranger's.
+    fn named(&mut self, call: &ProgramCall, at: usize) -> Result<Option<usize>, Refusal> {
+        match call.arguments[0] as i32 {
+            0 => Ok(Some(at)),
+            ..0 => Err(libc::EINVAL),
+            tid => match self.record.subject(tid, call.at_s) {
+                None if !task::exists(tid) => Err(libc::ESRCH),
+                found => Ok(found),
+            },
+        }
+    }
+
+    /// The length of the kernel's masks, in bytes.
+    fn mask_bytes(&self) -> u64 {
+        u64::from(self.machine.cpu_bits()).div_ceil(8 * WORD_BYTES) * WORD_BYTES
+    }
+
+    fn get_affinity(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
+        let bytes = call.arguments[1] & u64::from(u32::MAX);
+        if bytes * 8 < u64::from(self.machine.cpu_bits()) || !bytes.is_multiple_of(WORD_BYTES) {
+            return Err(libc::EINVAL);
+        }
+        let mask = match self.named(call, at)? {
+            Some(subject) => self.record.threads[subject].mask(),
+            None => &self.machine.online,
+        };
+        let bytes = bytes.min(self.mask_bytes());
+        call.give(call.arguments[2], &words(mask, bytes))?;
+        Ok(bytes as i64)
+    }
+
+    fn set_affinity(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
+        let bytes = (call.arguments[1] & u64::from(u32::MAX)).min(self.mask_bytes());
+        let mask = call.set(call.arguments[2], bytes)?;
+        let subject = self.named(call, at)?.ok_or(libc::EPERM)?;
+        let kept = mask.within(&self.machine.allowed);
+        if kept.is_empty() {
+            return Err(libc::EINVAL);
+        }
+        self.record.seat(subject, kept, call.at_s);
+        Ok(0)
+    }
+
+    fn get_cpu(&self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
+        let cpu = self.record.cpu_of(at);
+        call.give_number(call.arguments[0], cpu)?;
+        call.give_number(call.arguments[1], self.machine.node_of(cpu))?;
+        Ok(0)
+    }
+
+    /// The nodes of a mask of a program, whose length counts one bit too many.
+    fn nodes(&self, call: &ProgramCall, address: u64, bits: u64) -> Result<CpuSet, Refusal> {
+        let bits = bits.saturating_sub(1);
+        if address == 0 || bits == 0 {
+            return Ok(CpuSet::default());
+        }
+        if bits > MOST_NODE_BITS {
+            return Err(libc::EINVAL);
+        }
+        let set = call.set(address, bits.div_ceil(8 * WORD_BYTES) * WORD_BYTES)?;
+        Ok(set.iter().filter(|node| u64::from(*node) < bits).collect())
+    }
+
+    fn policy(&self, mode: u64, nodes: &CpuSet) -> Result<MemoryPolicy, Refusal> {
+        let mode = u32::try_from(mode & u64::from(u32::MAX)).unwrap_or(u32::MAX);
+        MemoryPolicy::of(mode, nodes, &self.machine.memory_nodes()).ok_or(libc::EINVAL)
+    }
+
+    fn set_policy(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
+        let [mode, address, bits, ..] = call.arguments;
+        let nodes = self.nodes(call, address, bits)?;
+        self.record.threads[at].policy = self.policy(mode, &nodes)?;
+        Ok(0)
+    }
+
+    fn get_policy(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
+        let [mode_to, nodes_to, bits, address, flags, _] = call.arguments;
+        let is_too_short = nodes_to != 0 && bits < u64::from(self.machine.node_bits());
+        let is_of_allowed = flags & OF_ALLOWED != 0;
+        let is_of_address = flags & OF_ADDRESS != 0;
+        if is_too_short
+            || flags & !(OF_NODE | OF_ADDRESS | OF_ALLOWED) != 0
+            || is_of_allowed && flags & (OF_NODE | OF_ADDRESS) != 0
+            || !is_of_address && address != 0
+        {
+            return Err(libc::EINVAL);
+        }
+        if is_of_allowed {
+            call.give_number(mode_to, 0)?;
+            return self.give_nodes(call, &self.machine.memory_nodes());
+        }
+        let thread = &self.record.threads[at];
+        let pid = thread.pid;
+        let range = self.range_of(pid, address).filter(|_| is_of_address);
+        let policy = range.map_or_else(|| thread.policy.clone(), |range| range.policy.clone());
+        let mode = match (flags & OF_NODE != 0, is_of_address) {
+            (true, true) => self.node_of_page(at, address),
+            (true, false) if policy.interleaves() => policy.node(0, 0),
+            (true, false) => return Err(libc::EINVAL),
+            (false, _) => policy.number(),
+        };
+        call.give_number(mode_to, mode)?;
+        self.give_nodes(call, policy.nodes())
+    }
+
+    /// Gives the nodes of `get_mempolicy`, if the program wants them.
+    fn give_nodes(&self, call: &ProgramCall, nodes: &CpuSet) -> Result<i64, Refusal> {
+        let [_, address, bits, ..] = call.arguments;
+        if address != 0 {
+            let bits = bits.saturating_sub(1).min(MOST_NODE_BITS);
+            let bytes = bits.div_ceil(8 * WORD_BYTES) * WORD_BYTES;
+            call.give(address, &words(nodes, bytes))?;
+        }
+        Ok(0)
+    }
+
+    fn bind_memory(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
+        let [start, bytes, mode, address, bits, _] = call.arguments;
+        if !start.is_multiple_of(PAGE_BYTES) || start.checked_add(bytes).is_none() {
+            return Err(libc::EINVAL);
+        }
+        let nodes = self.nodes(call, address, bits)?;
+        let policy = self.policy(mode, &nodes)?;
+        let thread = &self.record.threads[at];
+        // An allocator that binds each of its blocks binds them all alike.
+        if self.ranges.len() >= MOST_RANGES {
+            return Ok(0);
+        }
+        self.ranges.push(BoundRange {
+            pid: thread.pid,
+            tid: thread.tid,
+            start,
+            bytes: bytes.next_multiple_of(PAGE_BYTES),
+            policy,
+        });
+        Ok(0)
+    }
+
+    /// The policy that was set last for an address.
+    fn range_of(&self, pid: Tid, address: u64) -> Option<&BoundRange> {
+        self.ranges.iter().rev().find(|range| {
+            range.pid == pid && (range.start..range.start + range.bytes).contains(&address)
+        })
+    }
+
+    /// The node of the page at an address. Memory that no policy binds is taken to have been
+    /// touched first by the thread that asks.
+    fn node_of_page(&self, at: usize, address: u64) -> u32 {
+        let thread = &self.record.threads[at];
+        let page = address / PAGE_BYTES;
+        let local = self.machine.node_of(self.record.cpu_of(at));
+        let moved = self.moved.get(&(thread.pid, page)).copied();
+        moved.unwrap_or_else(|| match self.range_of(thread.pid, address) {
+            Some(range) => range.policy.node(page - range.start / PAGE_BYTES, local),
+            None => thread.policy.node(page, local),
+        })
+    }
+
+    fn move_pages(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
+        let [_, count, pages, nodes, status, flags] = call.arguments;
+        if flags & !6 != 0 {
+            return Err(libc::EINVAL);
+        }
+        let subject = self.named(call, at)?.ok_or(libc::EPERM)?;
+        let usable = self.machine.memory_nodes();
+        for first in (0..count).step_by(PAGES_AT_ONCE as usize) {
+            for rank in first..count.min(first + PAGES_AT_ONCE) {
+                let address = u64::from_ne_bytes(call.number(pages + rank * 8)?);
+                let node = if nodes == 0 {
+                    self.node_of_page(subject, address)
+                } else {
+                    let node = u32::from_ne_bytes(call.number(nodes + rank * 4)?);
+                    if !usable.contains(node) {
+                        return Err(libc::ENODEV);
+                    }
+                    if self.moved.len() < MOST_MOVED {
+                        let pid = self.record.threads[subject].pid;
+                        self.moved.insert((pid, address / PAGE_BYTES), node);
+                    }
+                    node
+                };
+                call.give_number(status + rank * 4, node)?;
+            }
+        }
+        Ok(0)
+    }
+}
+
+/// The name of a call, as manuals have it.
+fn name(call: TrappedCall) -> &'static str {
+    match call {
+        TrappedCall::GetAffinity => "sched_getaffinity",
+        TrappedCall::SetAffinity => "sched_setaffinity",
+        TrappedCall::GetCpu => "getcpu",
+        TrappedCall::GetPolicy => "get_mempolicy",
+        TrappedCall::SetPolicy => "set_mempolicy",
+        TrappedCall::BindMemory => "mbind",
+        TrappedCall::MovePages => "move_pages",
+        TrappedCall::MigratePages => "migrate_pages",
+        TrappedCall::HomeNode => "set_mempolicy_home_node",
+        _ => "clone",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,116 @@
+//! `/proc/cpuinfo` and `/proc/stat` of a machine.
+
+use crate::machine::PretendedMachine;
+use crate::tree::core_ranks;
+use seatmap_os::{Root, small};
+
+/// Facts of this computer that the files of another machine need as well.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostFacts {
+    /// `/proc/cpuinfo`: the flags say which instructions the processor has, and it stays this one.
+    pub cpuinfo: String,
+    /// `/proc/stat`, for the time of the boot.
+    pub stat: String,
+    /// The memory, in KiB.
+    pub memory_kib: u64,
+    /// The memory that is free, in KiB.
+    pub free_kib: u64,
+}
+
+impl HostFacts {
+    /// Reads them.
+    #[must_use]
+    pub fn read(root: &Root) -> Self {
+        let [cpuinfo, stat, memory] = ["cpuinfo", "stat", "meminfo"]
+            .map(|name| root.read(&format!("/proc/{name}")).unwrap_or_default());
+        let memory_kib = kib(&memory, "MemTotal");
+        let free_kib = kib(&memory, "MemFree");
+        HostFacts { memory_kib, free_kib, cpuinfo, stat }
+    }
+}
+
+/// A figure of `/proc/meminfo`, in KiB; 0 where it is missing.
+fn kib(memory: &str, key: &str) -> u64 {
+    let value = small::value_of(memory, key).unwrap_or_default();
+    value.trim_end_matches(" kB").trim().parse().unwrap_or_default()
+}
+
+/// A block for each CPU that runs, made of the first block of this computer's file.
+pub(crate) fn cpuinfo(machine: &PretendedMachine, host: &str) -> String {
+    let block = host.split("\n\n").next().unwrap_or_default();
+    let block = if block.contains("processor") { block } else { "processor\t: 0" };
+    let ranks = core_ranks(machine);
+    let packages = machine.parts(|pu| Some(pu.package.unwrap_or(0)));
+    let mut text = String::new();
+    for pu in machine.topology.pus.iter().filter(|pu| machine.online.contains(pu.os)) {
+        let package = pu.package.unwrap_or(0);
+        let siblings = &packages[&package];
+        let cores = machine.topology.pus.iter().filter(|other| siblings.contains(other.os));
+        let cores: std::collections::BTreeSet<Option<u32>> =
+            cores.map(|other| other.core).collect();
+        for line in block.lines() {
+            let key = line.split(':').next().unwrap_or_default().trim();
+            let value = match key {
+                "processor" | "apicid" | "initial apicid" => pu.os.to_string(),
+                "model name" => machine.name.clone(),
+                "physical id" => package.to_string(),
+                "siblings" => siblings.len().to_string(),
+                "core id" => ranks[&pu.os].to_string(),
+                "cpu cores" => cores.len().to_string(),
+                "cache size" => match pu.l3_bytes.or(pu.l2_bytes) {
+                    Some(bytes) => format!("{} KB", bytes >> 10),
+                    None => continue,
+                },
+                _ => {
+                    text.push_str(line);
+                    text.push('\n');
+                    continue;
+                }
+            };
+            let tabs = line.split(':').next().unwrap_or_default();
+            text.push_str(&format!("{tabs}: {value}\n"));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// CPUs that have been idle since the boot: the times of another machine are not known.
+pub(crate) fn stat(machine: &PretendedMachine, host: &str) -> String {
+    const TIMES: &str = "0 0 0 100 0 0 0 0 0 0";
+    let mut text = format!("cpu  0 0 0 {} 0 0 0 0 0 0\n", machine.online.len() * 100);
+    machine.online.iter().for_each(|cpu| text.push_str(&format!("cpu{cpu} {TIMES}\n")));
+    let others = host.lines().filter(|line| !line.starts_with("cpu"));
+    others.for_each(|line| {
+        text.push_str(line);
+        text.push('\n');
+    });
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::made::small;
+
+    #[test]
+    fn each_cpu_has_a_block_with_its_own_place() {
+        let host = "processor\t: 0\nmodel name\t: this\nphysical id\t: 0\nsiblings\t: 2\n\
+                    core id\t\t: 0\ncpu cores\t: 1\nflags\t\t: fpu avx2\n\nprocessor\t: 1\n";
+        let text = cpuinfo(&small(), host);
+        let blocks: Vec<&str> = text.split("\n\n").filter(|block| !block.is_empty()).collect();
+        assert_eq!(blocks.len(), 8);
+        assert_eq!(
+            blocks[7],
+            "processor\t: 7\nmodel name\t: small\nphysical id\t: 1\nsiblings\t: 4\n\
+             core id\t\t: 1\ncpu cores\t: 2\nflags\t\t: fpu avx2"
+        );
+    }
+
+    #[test]
+    fn times_are_of_the_cpus_that_run() {
+        let text = stat(&small(), "cpu  1 2\ncpu0 1 2\nintr 5\nbtime 77\n");
+        assert_eq!(text.lines().filter(|line| line.starts_with("cpu")).count(), 9);
+        assert!(text.ends_with("intr 5\nbtime 77\n"), "{text}");
+    }
+}

@@ -1,0 +1,77 @@
+//! Why no other machine can be shown.
+
+use seatmap_document::Blame;
+use seatmap_launch::ProgramError;
+use std::io;
+
+/// Why a program could not be shown another machine.
+#[derive(Debug, thiserror::Error)]
+pub enum PretendError {
+    /// The file of the machine holds distances alone.
+    #[error(
+        "{0} says nothing of cores, so that no machine can be made of it; \
+         'seatmap import --topology FILE' adds what lstopo wrote of it"
+    )]
+    NoTopology(String),
+    /// A CPU that the machine does not have.
+    #[error("CPU {cpu} does not exist: {machine} has CPUs {present}")]
+    Absent {
+        /// The CPU.
+        cpu: u32,
+        /// The machine.
+        machine: String,
+        /// Its CPUs, as a list.
+        present: String,
+    },
+    /// A CPU of `--cpus` that is offline as well.
+    #[error(
+        "CPU {0} is offline, so that the program cannot use it; leave it out of one of the lists"
+    )]
+    Offline(u32),
+    /// No CPU is left.
+    #[error("all CPUs are offline; leave one for the program")]
+    NoCpu,
+    /// The program cannot be run.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// A processor whose calls are not known.
+    #[error("calls can be answered on x86-64 and on 64-bit Arm alone")]
+    Processor,
+    /// No namespace of users.
+    #[error("the kernel allows no user namespace here: {remedy}")]
+    UserNamespace {
+        /// The remedy, as part of a sentence.
+        remedy: String,
+        /// The kernel's error.
+        source: io::Error,
+    },
+    /// The files could not be put in place.
+    #[error(
+        "cannot mount the files of another machine; a container may forbid it (run it outside)"
+    )]
+    Mounts(#[source] io::Error),
+    /// No notification of calls.
+    #[error(
+        "the kernel hands no system calls to Seatmap: this needs Linux 5.5 and a container that \
+         allows seccomp(2) (docker run --security-opt seccomp=unconfined)"
+    )]
+    Listener(#[source] io::Error),
+    /// The program could not be executed.
+    #[error("{program}")]
+    Start {
+        /// The program.
+        program: String,
+        /// The kernel's error.
+        source: io::Error,
+    },
+    /// Another error of the kernel.
+    #[error("cannot follow the program")]
+    Kernel(#[from] io::Error),
+}
+
+impl Blame for PretendError {
+    fn is_input(&self) -> bool {
+        use PretendError::{Absent, NoCpu, NoTopology, Offline, Program};
+        matches!(self, NoTopology(_) | Absent { .. } | Offline(_) | NoCpu | Program(_))
+    }
+}

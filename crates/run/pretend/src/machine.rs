@@ -1,0 +1,214 @@
+//! The machine that a program is shown.
+
+use crate::error::PretendError;
+use seatmap_machine::{Pu, Topology};
+use seatmap_os::CpuSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Distances of NUMA nodes as firmware gives them (ACPI's SLIT): the node itself, another one of
+/// the same package, and one of another package.
+const OWN_DISTANCE: u32 = 10;
+const PACKAGE_DISTANCE: u32 = 12;
+const FAR_DISTANCE: u32 = 32;
+
+/// A machine with the state in which a program finds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PretendedMachine {
+    /// Its name.
+    pub name: String,
+    /// All its CPUs, those that are offline included.
+    pub topology: Topology,
+    /// The CPUs that run.
+    pub online: CpuSet,
+    /// The CPUs that the program may use: those of its container.
+    pub allowed: CpuSet,
+    /// The NUMA nodes.
+    pub nodes: Vec<PretendedNode>,
+}
+
+/// A NUMA node of the machine.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PretendedNode {
+    /// Its OS index.
+    pub os: u32,
+    /// Its CPUs that run.
+    pub cpus: CpuSet,
+    /// Whether it has memory.
+    pub has_memory: bool,
+    /// The package of its CPUs; `None` for a node without CPUs.
+    package: Option<u32>,
+}
+
+impl PretendedMachine {
+    /// A machine of which these CPUs are offline. The program may use `cpus`, and all that run
+    /// where there are none given.
+    ///
+    /// # Errors
+    /// [`PretendError`]: the topology is unknown, or has no such CPUs.
+    pub fn new(
+        name: &str,
+        topology: Topology,
+        cpus: Option<&CpuSet>,
+        offline: &CpuSet,
+    ) -> Result<Self, PretendError> {
+        if topology.pus.iter().all(|pu| pu.core.is_none()) {
+            return Err(PretendError::NoTopology(name.to_owned()));
+        }
+        let present: CpuSet = topology.os_indices().collect();
+        let online = present.without(offline);
+        let allowed = cpus.cloned().unwrap_or_else(|| online.clone());
+        if let Some(cpu) = offline.with(&allowed).without(&present).first() {
+            let present = present.to_string();
+            return Err(PretendError::Absent { cpu, machine: name.to_owned(), present });
+        }
+        if let Some(cpu) = allowed.within(offline).first() {
+            return Err(PretendError::Offline(cpu));
+        }
+        if allowed.is_empty() {
+            return Err(PretendError::NoCpu);
+        }
+        let nodes = nodes(&topology, &online);
+        Ok(PretendedMachine { name: name.to_owned(), topology, online, allowed, nodes })
+    }
+
+    /// The number of CPUs for which the kernel of such a machine has bits: one more than the
+    /// largest index.
+    #[must_use]
+    pub fn cpu_bits(&self) -> u32 {
+        self.topology.os_indices().max().unwrap_or_default() + 1
+    }
+
+    /// The topology of the CPUs that the program may use.
+    #[must_use]
+    pub fn usable(&self) -> Topology {
+        let pus = self.topology.pus.iter().filter(|pu| self.allowed.contains(pu.os));
+        Topology { pus: pus.cloned().collect() }
+    }
+
+    /// The NUMA node of a CPU.
+    #[must_use]
+    pub fn node_of(&self, cpu: u32) -> u32 {
+        self.topology.pu(cpu).and_then(|pu| pu.numa).unwrap_or_default()
+    }
+
+    /// The nodes that have memory.
+    #[must_use]
+    pub fn memory_nodes(&self) -> CpuSet {
+        self.nodes.iter().filter(|node| node.has_memory).map(|node| node.os).collect()
+    }
+
+    /// The number of nodes for which the kernel has bits.
+    #[must_use]
+    pub fn node_bits(&self) -> u32 {
+        self.nodes.iter().map(|node| node.os).max().unwrap_or_default() + 1
+    }
+
+    /// The parts of a level, each with its CPUs that run.
+    pub(crate) fn parts(&self, part: fn(&Pu) -> Option<u32>) -> BTreeMap<u32, CpuSet> {
+        let mut parts: BTreeMap<u32, CpuSet> = BTreeMap::new();
+        for pu in self.topology.pus.iter().filter(|pu| self.online.contains(pu.os)) {
+            if let Some(number) = part(pu) {
+                parts.entry(number).or_default().insert(pu.os);
+            }
+        }
+        parts
+    }
+}
+
+impl PretendedNode {
+    /// The distance to another node, as the firmware of a usual server has it.
+    pub(crate) fn distance(&self, other: &PretendedNode) -> u32 {
+        if self.os == other.os {
+            OWN_DISTANCE
+        } else if self.package.is_some() && self.package == other.package {
+            PACKAGE_DISTANCE
+        } else {
+            FAR_DISTANCE
+        }
+    }
+}
+
+/// The nodes of a topology. CPUs of which no node is known are on node 0, as on a computer without
+/// NUMA.
+fn nodes(topology: &Topology, online: &CpuSet) -> Vec<PretendedNode> {
+    let mut nodes: BTreeMap<u32, PretendedNode> = BTreeMap::new();
+    for pu in &topology.pus {
+        let os = pu.numa.unwrap_or_default();
+        let node = nodes.entry(os).or_default();
+        node.os = os;
+        node.has_memory |= pu.memory.is_none_or(|memory| memory == os);
+        node.package = node.package.or(pu.package);
+        if online.contains(pu.os) {
+            node.cpus.insert(pu.os);
+        }
+    }
+    let elsewhere: BTreeSet<(u32, Option<u32>)> =
+        topology.pus.iter().filter_map(|pu| Some((pu.memory?, pu.package))).collect();
+    for (os, package) in elsewhere {
+        let node = nodes.entry(os).or_insert_with(|| PretendedNode {
+            os,
+            package,
+            ..PretendedNode::default()
+        });
+        node.has_memory = true;
+    }
+    nodes.into_values().collect()
+}
+
+#[cfg(test)]
+pub(crate) mod made {
+    use super::*;
+
+    /// Two packages of two cores with two hardware threads each, a node a package.
+    pub(crate) fn small() -> PretendedMachine {
+        PretendedMachine::new("small", topology(), None, &CpuSet::default()).unwrap()
+    }
+
+    pub(crate) fn topology() -> Topology {
+        let pus = (0..8).map(|os| Pu {
+            os,
+            core: Some(os / 2),
+            smt: Some(os % 2),
+            l2: Some(os / 2),
+            l3: Some(os / 4),
+            numa: Some(os / 4),
+            package: Some(os / 4),
+            ..Pu::default()
+        });
+        Topology { pus: pus.collect() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(cpus: &str, offline: &str) -> String {
+        let set = |list: &str| CpuSet::of_list(list).unwrap();
+        let cpus = Some(set(cpus)).filter(|cpus| !cpus.is_empty());
+        PretendedMachine::new("small", made::topology(), cpus.as_ref(), &set(offline))
+            .unwrap_err()
+            .to_string()
+    }
+
+    #[test]
+    fn a_machine_has_the_cpus_that_are_named() {
+        assert!(refusal("6-9", "").starts_with("CPU 8 does not exist: small has CPUs 0-7"));
+        assert!(refusal("", "9").starts_with("CPU 9 does not exist"));
+        assert!(refusal("0-3", "3").starts_with("CPU 3 is offline"));
+        assert!(refusal("", "0-7").starts_with("all CPUs are offline"));
+        let unknown = Topology::unknown(0..4);
+        let refused = PretendedMachine::new("rows", unknown, None, &CpuSet::default());
+        assert!(refused.unwrap_err().to_string().contains("rows says nothing of cores"));
+    }
+
+    #[test]
+    fn nodes_have_the_cpus_that_run() {
+        let offline = CpuSet::of_list("1,4-7").unwrap();
+        let machine = PretendedMachine::new("small", made::topology(), None, &offline).unwrap();
+        let cpus: Vec<String> = machine.nodes.iter().map(|node| node.cpus.to_string()).collect();
+        assert_eq!(cpus, ["0,2,3", ""]);
+        assert_eq!(machine.memory_nodes().to_string(), "0,1");
+        assert_eq!(machine.nodes[0].distance(&machine.nodes[1]), FAR_DISTANCE);
+    }
+}

@@ -1,0 +1,110 @@
+//! Memory policies as the kernel keeps and writes them (`include/uapi/linux/mempolicy.h`).
+
+use seatmap_os::CpuSet;
+
+/// Flags of a mode, above the modes themselves.
+const FLAG_BITS: u32 = 1 << 13 | 1 << 14 | 1 << 15;
+
+/// The modes, by number.
+const NAMES: [&str; 7] =
+    ["default", "prefer", "bind", "interleave", "local", "prefer-many", "weighted-interleave"];
+
+const DEFAULT: u32 = 0;
+const PREFERRED: u32 = 1;
+const LOCAL: u32 = 4;
+
+/// A memory policy: the kernel's default unless it was set.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MemoryPolicy {
+    mode: u32,
+    flags: u32,
+    nodes: CpuSet,
+}
+
+impl MemoryPolicy {
+    /// The policy that a program asks for, if the kernel would take it: `nodes` are those that it
+    /// names, and `usable` those that have memory.
+    #[must_use]
+    pub fn of(number: u32, nodes: &CpuSet, usable: &CpuSet) -> Option<Self> {
+        let mode = number & !FLAG_BITS;
+        let flags = number & FLAG_BITS;
+        let kept = nodes.within(usable);
+        let is_valid = match mode {
+            DEFAULT | LOCAL => nodes.is_empty(),
+            // Without a node it means the local one.
+            PREFERRED => nodes.is_empty() || !kept.is_empty(),
+            _ => (mode as usize) < NAMES.len() && !kept.is_empty(),
+        };
+        is_valid.then_some(MemoryPolicy { mode, flags, nodes: kept })
+    }
+
+    /// The number that `get_mempolicy` gives.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.mode | self.flags
+    }
+
+    /// Its nodes.
+    #[must_use]
+    pub fn nodes(&self) -> &CpuSet {
+        &self.nodes
+    }
+
+    /// Whether it is the kernel's default.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        self.mode == DEFAULT
+    }
+
+    /// Whether pages go to its nodes in turn.
+    #[must_use]
+    pub fn interleaves(&self) -> bool {
+        NAMES[self.mode as usize].ends_with("interleave")
+    }
+
+    /// The node of a page, by the policy and the node of the thread that touches it first.
+    #[must_use]
+    pub fn node(&self, page: u64, local: u32) -> u32 {
+        let count = self.nodes.len().max(1) as u64;
+        let rank = if self.interleaves() { page % count } else { 0 };
+        self.nodes.iter().nth(rank as usize).unwrap_or(local)
+    }
+}
+
+impl std::fmt::Display for MemoryPolicy {
+    /// As the kernel writes it in `numa_maps`: `bind:0-1`.
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(NAMES[self.mode as usize])?;
+        if self.nodes.is_empty() { Ok(()) } else { write!(out, ":{}", self.nodes) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy(mode: u32, nodes: &str) -> Option<MemoryPolicy> {
+        let set = |list: &str| CpuSet::of_list(list).unwrap();
+        MemoryPolicy::of(mode, &set(nodes), &set("0-1"))
+    }
+
+    #[test]
+    fn policies_are_taken_and_refused_as_the_kernel_does() {
+        assert_eq!(policy(2, "0-5").unwrap().to_string(), "bind:0,1");
+        assert_eq!(policy(2, "5"), None, "no node with memory");
+        assert_eq!([policy(2, ""), policy(0, "1"), policy(9, "0")], [None, None, None]);
+        assert_eq!(policy(0, "").unwrap(), MemoryPolicy::default());
+        let flagged = policy(3 | 1 << 15, "0-1").unwrap();
+        assert_eq!((flagged.number(), flagged.interleaves()), (3 | 1 << 15, true));
+    }
+
+    #[test]
+    fn pages_go_where_the_policy_says() {
+        let interleaved = policy(3, "0-1").unwrap();
+        assert_eq!([interleaved.node(6, 0), interleaved.node(7, 0)], [0, 1]);
+        assert_eq!(
+            [policy(2, "1").unwrap().node(6, 0), MemoryPolicy::default().node(6, 3)],
+            [1, 3]
+        );
+    }
+}

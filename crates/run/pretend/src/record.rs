@@ -1,0 +1,444 @@
+//! The threads of the program, and where each of them would have been put.
+//!
+//! One state machine: threads arrive, get masks, and end. A thread has the mask of the one that
+//! created it until it is given another. The kernel does not say who created a thread, so that each
+//! creation is noted before the kernel carries it out, and the new thread is matched with it at the
+//! next look at its process.
+
+use crate::policy::MemoryPolicy;
+use seatmap_os::task::{self, Family, Task};
+use seatmap_os::{CpuSet, Root, Tid};
+use std::collections::HashMap;
+
+/// The most ancestors that are looked at for one that is known.
+const MOST_ANCESTORS: usize = 64;
+
+/// Threads that have said that they end, before it is looked which of them have gone: numbers are
+/// given again.
+const MOST_LEAVING: usize = 256;
+
+/// The most masks of one thread that are kept.
+const MOST_CHANGES: usize = 256;
+
+/// A mask that a thread was given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MaskChange {
+    /// When, in seconds since the program began.
+    pub at_s: f64,
+    /// The CPUs.
+    pub cpus: CpuSet,
+}
+
+/// A thread of the program, also after its end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedThread {
+    /// Its process.
+    pub pid: Tid,
+    /// Its number.
+    pub tid: Tid,
+    /// Its name at its end, or at the last look.
+    pub name: String,
+    /// When it was created, in seconds since the program began.
+    pub born_s: f64,
+    /// When it ended; `None` while it lives.
+    pub ended_s: Option<f64>,
+    /// The CPUs of the thread that created it.
+    pub inherited: CpuSet,
+    /// The masks that it was given since, in order.
+    pub changes: Vec<MaskChange>,
+    /// Its memory policy.
+    pub policy: MemoryPolicy,
+    /// The time that it ran, in nanoseconds.
+    pub run_ns: u64,
+    /// The time that it waited for a CPU of this computer, in nanoseconds.
+    pub wait_ns: u64,
+}
+
+impl RecordedThread {
+    /// Its mask now.
+    #[must_use]
+    pub fn mask(&self) -> &CpuSet {
+        self.changes.last().map_or(&self.inherited, |change| &change.cpus)
+    }
+
+    /// Its mask at a time.
+    #[must_use]
+    pub fn mask_at(&self, at_s: f64) -> &CpuSet {
+        let before = self.changes.iter().rev().find(|change| change.at_s <= at_s);
+        before.map_or(&self.inherited, |change| &change.cpus)
+    }
+
+    /// Whether it lived at a time.
+    #[must_use]
+    pub fn lived_at(&self, at_s: f64) -> bool {
+        self.born_s <= at_s && self.ended_s.is_none_or(|ended_s| ended_s >= at_s)
+    }
+}
+
+/// A process of the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordedProcess {
+    /// Its number.
+    pub pid: Tid,
+    /// The process that created it.
+    pub parent: Tid,
+}
+
+/// A thread or process that is about to be created.
+#[derive(Clone, Debug)]
+struct Creation {
+    creator: Tid,
+    pid: Tid,
+    is_thread: bool,
+    mask: CpuSet,
+    policy: MemoryPolicy,
+    at_s: f64,
+}
+
+/// All threads of the program.
+#[derive(Debug, Default)]
+pub struct Record {
+    /// The threads, in order of their arrival.
+    pub threads: Vec<RecordedThread>,
+    /// The processes, in order of their arrival.
+    pub processes: Vec<RecordedProcess>,
+    /// The place of each living thread in the list.
+    living: HashMap<Tid, usize>,
+    /// The places of threads that have said that they end. Until the kernel has ended them, and
+    /// their parents have waited for them, they are listed like living ones.
+    leaving: HashMap<Tid, usize>,
+    creations: Vec<Creation>,
+}
+
+impl Record {
+    /// A record that begins with the program's first thread.
+    #[must_use]
+    pub fn new(pid: Tid, mask: CpuSet) -> Self {
+        let mut record = Record::default();
+        record.processes.push(RecordedProcess { pid, parent: 0 });
+        record.arrive(pid, pid, mask, MemoryPolicy::default(), 0.0);
+        record
+    }
+
+    fn arrive(&mut self, pid: Tid, tid: Tid, mask: CpuSet, policy: MemoryPolicy, born_s: f64) {
+        self.living.insert(tid, self.threads.len());
+        self.threads.push(RecordedThread {
+            pid,
+            tid,
+            name: Task::of(tid).map_or_else(String::new, |task| task.name),
+            born_s,
+            ended_s: None,
+            inherited: mask,
+            changes: Vec::new(),
+            policy,
+            run_ns: 0,
+            wait_ns: 0,
+        });
+    }
+
+    /// Whether all threads that were seen have ended.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.living.is_empty()
+    }
+
+    /// A living thread that has been seen.
+    #[must_use]
+    pub fn living(&self, tid: Tid) -> Option<usize> {
+        self.living.get(&tid).copied()
+    }
+
+    fn has_process(&self, pid: Tid) -> bool {
+        self.living.values().any(|at| self.threads[*at].pid == pid)
+    }
+
+    /// The place of a thread that has just made a call, so that it is one of the program's.
+    pub fn caller(&mut self, tid: Tid, at_s: f64) -> Option<usize> {
+        if let Some(at) = self.leaving.get(&tid) {
+            // Another thread of it ends the process just now.
+            if Family::of(tid).is_some_and(|family| family.pid == self.threads[*at].pid) {
+                return None;
+            }
+            // A new thread with the number of one that has gone.
+            self.leaving.remove(&tid);
+        }
+        self.place(tid, at_s, true)
+    }
+
+    /// The place of a thread that a call names; `None` for one of another program.
+    pub fn subject(&mut self, tid: Tid, at_s: f64) -> Option<usize> {
+        let leaving = self.leaving.get(&tid).copied();
+        leaving.or_else(|| self.place(tid, at_s, false))
+    }
+
+    fn place(&mut self, tid: Tid, at_s: f64, is_ours: bool) -> Option<usize> {
+        if let Some(at) = self.living(tid) {
+            return Some(at);
+        }
+        let family = Family::of(tid)?;
+        if !self.has_process(family.pid) {
+            let parent = self.known_ancestor(family.parent);
+            match parent {
+                Some(parent) => self.look_at_children(parent),
+                None if !is_ours => return None,
+                // Its parent ended before it was seen.
+                None => {}
+            }
+            if !self.has_process(family.pid) {
+                self.arrive_process(family.pid, parent.unwrap_or_default(), at_s);
+            }
+        }
+        self.look_at_threads(family.pid, at_s);
+        self.living(tid)
+    }
+
+    /// The nearest ancestor of the program.
+    fn known_ancestor(&self, parent: Tid) -> Option<Tid> {
+        let above = std::iter::successors(Some(parent), |pid| {
+            Family::of(*pid).map(|family| family.parent).filter(|parent| *parent > 1)
+        });
+        above.take(MOST_ANCESTORS).find(|pid| self.has_process(*pid))
+    }
+
+    /// Takes in a process, as its creator left it.
+    fn arrive_process(&mut self, pid: Tid, parent: Tid, at_s: f64) {
+        let noted = self.creations.iter().position(|one| !one.is_thread && one.pid == parent);
+        let (mask, policy, born_s) = match noted.map(|at| self.creations.remove(at)) {
+            Some(creation) => (creation.mask, creation.policy, creation.at_s),
+            None => self.of_first_thread(parent, at_s),
+        };
+        self.processes.push(RecordedProcess { pid, parent });
+        self.arrive(pid, pid, mask, policy, born_s);
+    }
+
+    /// The state of a process's first thread; of the program's, where that has ended.
+    fn of_first_thread(&self, pid: Tid, at_s: f64) -> (CpuSet, MemoryPolicy, f64) {
+        let of_process = self.threads.iter().find(|thread| thread.pid == pid);
+        let thread = of_process.unwrap_or(&self.threads[0]);
+        (thread.mask().clone(), thread.policy.clone(), at_s)
+    }
+
+    /// Takes in the threads of a process that were not seen yet, each as its creator left it.
+    pub fn look_at_threads(&mut self, pid: Tid, at_s: f64) {
+        let tids = task::threads(pid).unwrap_or_default();
+        let threads = &self.threads;
+        self.leaving.retain(|tid, at| threads[*at].pid != pid || tids.binary_search(tid).is_ok());
+        for tid in tids {
+            if self.living.contains_key(&tid) || self.leaving.contains_key(&tid) {
+                continue;
+            }
+            let noted = self.creations.iter().position(|one| one.is_thread && one.pid == pid);
+            let (mask, policy, born_s) = match noted.map(|at| self.creations.remove(at)) {
+                Some(creation) => (creation.mask, creation.policy, creation.at_s),
+                None => self.of_first_thread(pid, at_s),
+            };
+            self.arrive(pid, tid, mask, policy, born_s);
+        }
+    }
+
+    /// Takes in the children of a process that were not seen yet.
+    fn look_at_children(&mut self, pid: Tid) {
+        let creators: Vec<Tid> = self
+            .creations
+            .iter()
+            .filter(|one| !one.is_thread && one.pid == pid)
+            .map(|one| one.creator)
+            .collect();
+        for creator in creators {
+            let children = task::children(&Root::new("/"), pid, &[creator]).unwrap_or_default();
+            for child in children {
+                if self.has_process(child) || self.leaving.contains_key(&child) {
+                    continue;
+                }
+                let noted =
+                    self.creations.iter().position(|one| !one.is_thread && one.creator == creator);
+                // One that the thread created and that was taken for another's.
+                let Some(noted) = noted else { continue };
+                let creation = self.creations.remove(noted);
+                self.processes.push(RecordedProcess { pid: child, parent: pid });
+                self.arrive(child, child, creation.mask, creation.policy, creation.at_s);
+            }
+        }
+    }
+
+    /// Notes that a thread is about to create another, or a process. All that it created before is
+    /// there by now, or has ended.
+    pub fn creates(&mut self, at: usize, is_thread: bool, at_s: f64) {
+        let creator = self.threads[at].tid;
+        let pid = self.threads[at].pid;
+        if is_thread {
+            self.look_at_threads(pid, at_s);
+        } else {
+            self.look_at_children(pid);
+        }
+        if self.leaving.len() > MOST_LEAVING {
+            self.leaving.retain(|tid, _| task::exists(*tid));
+        }
+        self.creations.retain(|one| one.creator != creator || one.is_thread != is_thread);
+        let mask = self.threads[at].mask().clone();
+        let policy = self.threads[at].policy.clone();
+        self.creations.push(Creation { creator, pid, is_thread, mask, policy, at_s });
+    }
+
+    /// Notes the end of a thread, which has not ended yet, so that its name and times can be read.
+    pub fn thread_ends(&mut self, at: usize, at_s: f64) {
+        self.refresh(at);
+        self.threads[at].ended_s = Some(at_s);
+        let tid = self.threads[at].tid;
+        self.living.remove(&tid);
+        self.leaving.insert(tid, at);
+    }
+
+    /// Notes the end of a process, with all its threads.
+    pub fn process_ends(&mut self, pid: Tid, at_s: f64) {
+        self.look_at_threads(pid, at_s);
+        self.look_at_children(pid);
+        let of_process: Vec<usize> =
+            self.living.values().copied().filter(|at| self.threads[*at].pid == pid).collect();
+        of_process.into_iter().for_each(|at| self.thread_ends(at, at_s));
+        self.creations.retain(|one| one.pid != pid || !one.is_thread);
+    }
+
+    /// Reads names and times of all living threads, and notes those that a signal has ended.
+    pub fn refresh_all(&mut self, at_s: f64) {
+        self.leaving.retain(|tid, _| task::exists(*tid));
+        let living: Vec<usize> = self.living.values().copied().collect();
+        for at in living {
+            if !self.refresh(at) {
+                self.threads[at].ended_s = Some(at_s);
+                self.living.remove(&self.threads[at].tid);
+            }
+        }
+    }
+
+    /// Reads the name and times of a thread; false where it has gone.
+    fn refresh(&mut self, at: usize) -> bool {
+        let tid = self.threads[at].tid;
+        let Some(task) = Task::of(tid).filter(|task| !task.has_ended()) else { return false };
+        let times = task::times(tid);
+        let thread = &mut self.threads[at];
+        thread.name = task.name;
+        if let Some(times) = times {
+            thread.run_ns = times.run_ns;
+            thread.wait_ns = times.wait_ns.unwrap_or_default();
+        }
+        true
+    }
+
+    /// Gives a thread a mask. Of a thread that changes its mask all the time, the first masks are
+    /// kept, and the last.
+    pub fn seat(&mut self, at: usize, cpus: CpuSet, at_s: f64) {
+        let changes = &mut self.threads[at].changes;
+        if changes.len() >= MOST_CHANGES {
+            changes.pop();
+        }
+        changes.push(MaskChange { at_s, cpus });
+    }
+
+    /// The CPU where a thread runs: the threads with one mask take its CPUs in turn.
+    #[must_use]
+    pub fn cpu_of(&self, at: usize) -> u32 {
+        let mask = self.threads[at].mask();
+        mask.iter().nth(at % mask.len().max(1)).unwrap_or_default()
+    }
+
+    /// A moment at which most threads lived together. States that last no hundredth of the run
+    /// count only where the others have fewer than half as many threads: a script's short helpers,
+    /// and masks that are about to be set, are not what the program looks like at work.
+    #[must_use]
+    pub fn fullest_s(&self, end_s: f64) -> f64 {
+        let states = self.states(end_s);
+        let least_s = end_s * SETTLED_SHARE;
+        let settled = fullest(states.iter().filter(|state| state.lasts_s() >= least_s));
+        let any = fullest(states.iter());
+        match (settled, any) {
+            (Some(settled), Some(any)) if settled.count * 2 >= any.count => settled.middle_s(),
+            (_, Some(any)) => any.middle_s(),
+            _ => end_s,
+        }
+    }
+
+    /// The states between one beginning, end or mask and the next.
+    fn states(&self, end_s: f64) -> Vec<State> {
+        let mut events: Vec<(f64, i64)> = vec![(end_s, 0)];
+        for thread in &self.threads {
+            events.push((thread.born_s, 1));
+            events.push((thread.ended_s.unwrap_or(end_s), -1));
+            events.extend(thread.changes.iter().map(|change| (change.at_s, 0)));
+        }
+        events.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut count = 0;
+        let mut states = Vec::with_capacity(events.len());
+        for pair in events.windows(2) {
+            count += pair[0].1;
+            states.push(State { begun_s: pair[0].0, ended_s: pair[1].0, count });
+        }
+        states
+    }
+}
+
+/// The share of a run that a state lasts at least to be judged before others.
+const SETTLED_SHARE: f64 = 0.01;
+
+/// A time in which no thread began, ended or got a mask.
+struct State {
+    begun_s: f64,
+    ended_s: f64,
+    /// The number of threads.
+    count: i64,
+}
+
+impl State {
+    fn lasts_s(&self) -> f64 {
+        self.ended_s - self.begun_s
+    }
+
+    fn middle_s(&self) -> f64 {
+        self.begun_s + self.lasts_s() / 2.0
+    }
+}
+
+/// The state with most threads, and of those the longest.
+fn fullest<'a>(states: impl Iterator<Item = &'a State>) -> Option<&'a State> {
+    states
+        .filter(|state| state.lasts_s() > 0.0)
+        .max_by(|a, b| a.count.cmp(&b.count).then(a.lasts_s().total_cmp(&b.lasts_s())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(list: &str) -> CpuSet {
+        CpuSet::of_list(list).unwrap()
+    }
+
+    #[test]
+    fn masks_are_known_at_every_time() {
+        let mut record = Record::new(7, set("0-3"));
+        record.seat(0, set("1"), 2.0);
+        record.seat(0, set("2"), 3.0);
+        let masks = [0.0, 2.5, 9.0].map(|at_s| record.threads[0].mask_at(at_s).to_string());
+        assert_eq!(masks, ["0-3", "1", "2"]);
+        assert_eq!((record.cpu_of(0), record.living(7)), (2, Some(0)));
+    }
+
+    #[test]
+    fn the_fullest_moment_is_one_that_lasts() {
+        let mut record = Record::new(7, set("0-3"));
+        record.arrive(7, 8, set("0"), MemoryPolicy::default(), 1.0);
+        record.arrive(7, 9, set("0"), MemoryPolicy::default(), 5.0);
+        record.threads[1].ended_s = Some(4.0);
+        record.threads[2].ended_s = Some(6.0);
+        assert_eq!(record.fullest_s(9.0), 2.5, "the longer of two");
+        record.threads[2].born_s = 2.0;
+        assert_eq!(record.fullest_s(9.0), 3.0, "all three lived together");
+        record.threads[2].ended_s = Some(2.01);
+        assert_eq!(record.fullest_s(9.0), 3.005, "a helper of a moment");
+        for thread in &mut record.threads[1..] {
+            thread.born_s = 1.0;
+            thread.ended_s = Some(1.01);
+        }
+        assert!((record.fullest_s(1000.0) - 1.005).abs() < 1e-9, "far more threads than else");
+    }
+}

@@ -1,0 +1,296 @@
+//! `seatmap-pretend/1`: where the threads of a program would have sat on another machine.
+
+use crate::answers::BoundRange;
+use crate::machine::PretendedMachine;
+use crate::record::RecordedThread;
+use crate::run::PretendedRun;
+use seatmap_launch::Ending;
+use seatmap_os::{CpuSet, Tid};
+use seatmap_watch::judge::judged::Judged;
+use seatmap_watch::{Criteria, Finding, Process, Seating, Thread, Unseen, Verdict, variables};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt;
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-pretend/1";
+
+/// The things that a seating of a living program has, and that this computer knows nothing of.
+const UNSEEN: [&str; 6] = ["memory", "cpu-time", "interrupts", "strangers", "devices", "quota"];
+
+/// A program that saw another machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PretendReport {
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
+    pub format: String,
+    /// The machine that the program saw.
+    pub machine: String,
+    /// The CPUs that ran there, as a list.
+    pub online: String,
+    /// The CPUs that the program could use, as a list.
+    pub allowed: String,
+    /// The program's exit code; null where a signal ended it.
+    pub exit_code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+    /// How long it ran, in seconds.
+    pub lasted_s: f64,
+    /// The number of calls that were answered for the machine, by name.
+    pub calls: BTreeMap<String, u64>,
+    /// The threads, in order of their arrival.
+    pub threads: Vec<PretendedThread>,
+    /// The ranges of memory with policies of their own, in order.
+    pub ranges: Vec<PretendedRange>,
+    /// The moment that is judged, in seconds since the program began: one at which most threads
+    /// lived together.
+    pub judged_at_s: f64,
+    /// Everything that is wrong or worth knowing, by the rules or the plan that were given.
+    pub findings: Vec<Finding>,
+    /// The result in one word; null where nothing was to be judged.
+    pub verdict: Option<Verdict>,
+}
+
+/// A thread of the program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PretendedThread {
+    /// Its process.
+    pub pid: Tid,
+    /// Its number.
+    pub tid: Tid,
+    /// Its name.
+    pub name: String,
+    /// When it was created, in seconds since the program began.
+    pub born_s: f64,
+    /// When it ended; null where it outlived the program's first process.
+    pub ended_s: Option<f64>,
+    /// The CPUs of the thread that created it, as a list.
+    pub inherited: String,
+    /// The masks that it was given since, in order.
+    pub changes: Vec<PretendedMask>,
+    /// Its mask at the end, as a list.
+    pub mask: String,
+    /// Its memory policy at the end, as the kernel writes it: `default`, `bind:0`.
+    pub policy: String,
+    /// The time that it ran on this computer, in seconds.
+    pub run_s: f64,
+}
+
+/// A mask that a thread was given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PretendedMask {
+    /// When, in seconds since the program began.
+    pub at_s: f64,
+    /// The CPUs, as a list.
+    pub cpus: String,
+}
+
+/// A range of memory with a policy of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PretendedRange {
+    /// The process.
+    pub pid: Tid,
+    /// The thread that set it.
+    pub tid: Tid,
+    /// The first address, in hexadecimal.
+    pub address: String,
+    /// The length.
+    pub bytes: u64,
+    /// The policy, as the kernel writes it.
+    pub policy: String,
+}
+
+impl From<&RecordedThread> for PretendedThread {
+    fn from(thread: &RecordedThread) -> Self {
+        let changes = thread.changes.iter();
+        PretendedThread {
+            pid: thread.pid,
+            tid: thread.tid,
+            name: thread.name.clone(),
+            born_s: thread.born_s,
+            ended_s: thread.ended_s,
+            inherited: thread.inherited.to_string(),
+            changes: changes
+                .map(|change| PretendedMask { at_s: change.at_s, cpus: change.cpus.to_string() })
+                .collect(),
+            mask: thread.mask().to_string(),
+            policy: thread.policy.to_string(),
+            run_s: seconds(thread.run_ns),
+        }
+    }
+}
+
+impl From<&BoundRange> for PretendedRange {
+    fn from(range: &BoundRange) -> Self {
+        PretendedRange {
+            pid: range.pid,
+            tid: range.tid,
+            address: format!("{:x}", range.start),
+            bytes: range.bytes,
+            policy: range.policy.to_string(),
+        }
+    }
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+impl PretendedRun {
+    /// The moment that is judged, in seconds since the program began.
+    #[must_use]
+    pub fn judged_at_s(&self) -> f64 {
+        self.answers.record.fullest_s(self.lasted_s)
+    }
+
+    /// The document, with the judgement where there is one.
+    #[must_use]
+    pub fn report(&self, judged: Option<&Judged>) -> PretendReport {
+        let machine = self.answers.machine();
+        let (exit_code, signal) = match self.ending {
+            Ending::Exited(code) => (Some(code), None),
+            Ending::Killed(signal) => (None, Some(signal)),
+        };
+        let calls = self.answers.calls.iter();
+        PretendReport {
+            format: FORMAT.to_owned(),
+            machine: machine.name.clone(),
+            online: machine.online.to_string(),
+            allowed: machine.allowed.to_string(),
+            exit_code,
+            signal,
+            lasted_s: self.lasted_s,
+            calls: calls.map(|(name, count)| ((*name).to_owned(), *count)).collect(),
+            threads: self.answers.record.threads.iter().map(PretendedThread::from).collect(),
+            ranges: self.answers.ranges.iter().map(PretendedRange::from).collect(),
+            judged_at_s: self.judged_at_s(),
+            findings: judged.map(|judged| judged.findings.clone()).unwrap_or_default(),
+            verdict: judged.map(|judged| judged.verdict),
+        }
+    }
+
+    /// Judges the threads by rules and seats, as `seatmap check` judges those of living programs.
+    pub fn judge<T>(&self, criteria: &Criteria, of: impl FnOnce(&Judged) -> T) -> T {
+        let seating = self.seating();
+        let mut judged = Judged::new(&seating, &self.answers.machine().usable(), criteria);
+        // Commands of this computer mend nothing of another one.
+        for finding in &mut judged.findings {
+            finding.remedy = None;
+            finding.remedy_kind = None;
+        }
+        of(&judged)
+    }
+
+    /// The seating of the machine at the moment that is judged.
+    #[must_use]
+    pub fn seating(&self) -> Seating {
+        let at_s = self.judged_at_s();
+        let machine = self.answers.machine();
+        let record = &self.answers.record;
+        let living: Vec<&RecordedThread> =
+            record.threads.iter().filter(|thread| thread.lived_at(at_s)).collect();
+        let processes = record.processes.iter().filter_map(|process| {
+            let mut threads = living.iter().filter(|thread| thread.pid == process.pid);
+            let first = threads.next()?;
+            Some(Process {
+                pid: process.pid,
+                parent: process.parent,
+                name: first.name.clone(),
+                age_s: at_s - first.born_s,
+                threads: 1 + threads.count(),
+                variables: variables::binding(&environment()),
+                ..Process::default()
+            })
+        });
+        let threads = living.iter().map(|thread| seated(thread, at_s, self.lasted_s));
+        let mut seating = Seating {
+            format: seatmap_watch::seating::FORMAT.to_owned(),
+            machine: machine.name.clone(),
+            watched_s: self.lasted_s,
+            looks: 1,
+            processes: processes.collect(),
+            threads: threads.collect(),
+            unseen: UNSEEN.map(unseen).into(),
+            ..Seating::default()
+        };
+        seating.processes.sort_by_key(|process| process.pid);
+        seating.threads.sort_by_key(|thread| (thread.pid, thread.tid));
+        seating.kernel.memory_nodes = Some(machine.memory_nodes().to_string());
+        seating
+    }
+
+    /// A line for each thread with the CPUs, cores and nodes of its mask.
+    #[must_use]
+    pub fn table(&self, most: usize) -> String {
+        let machine = self.answers.machine();
+        let threads = &self.answers.record.threads;
+        let mut text = format!(
+            "{:>8} {:>8}  {:<16} {:>5} {:>5} {:<6} {}\n",
+            "PROCESS", "THREAD", "NAME", "CORES", "CPUS", "NODES", "MASK"
+        );
+        for thread in threads.iter().take(most) {
+            let mask = thread.mask();
+            let note = if thread.changes.is_empty() { "inherited" } else { "set" };
+            text.push_str(&format!(
+                "{:>8} {:>8}  {:<16} {:>5} {:>5} {:<6} {} ({note})\n",
+                thread.pid,
+                thread.tid,
+                seatmap_document::visible(&thread.name),
+                cores(machine, mask),
+                mask.len(),
+                nodes(machine, mask).to_string(),
+                mask
+            ));
+        }
+        if threads.len() > most {
+            text.push_str(&format!("{:>8} more\n", threads.len() - most));
+        }
+        text
+    }
+}
+
+fn seated(thread: &RecordedThread, at_s: f64, lasted_s: f64) -> Thread {
+    let life_s = (thread.ended_s.unwrap_or(lasted_s) - thread.born_s).max(1e-3);
+    Thread {
+        pid: thread.pid,
+        tid: thread.tid,
+        name: thread.name.clone(),
+        state: 'S',
+        age_s: at_s - thread.born_s,
+        mask: thread.mask_at(at_s).to_string(),
+        policy: "other".to_owned(),
+        run_s: seconds(thread.run_ns),
+        run_percent: (seconds(thread.run_ns) / life_s * 100.0).min(100.0),
+        wait_s: Some(seconds(thread.wait_ns)),
+        // This computer's crowd says nothing of the machine's.
+        wait_percent: None,
+        ..Thread::default()
+    }
+}
+
+fn unseen(what: &str) -> Unseen {
+    let why = "the machine is not there, and only its CPUs and their masks are known".to_owned();
+    Unseen { what: what.to_owned(), pids: Vec::new(), why }
+}
+
+/// The environment that the program was given, as `/proc/PID/environ` has it.
+fn environment() -> Vec<u8> {
+    let mut text = Vec::new();
+    for (name, value) in std::env::vars_os() {
+        text.extend([name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat());
+    }
+    text
+}
+
+fn cores(machine: &PretendedMachine, mask: &CpuSet) -> usize {
+    let pus = mask.iter().filter_map(|cpu| machine.topology.pu(cpu));
+    pus.map(|pu| pu.core).collect::<std::collections::BTreeSet<_>>().len()
+}
+
+fn nodes(machine: &PretendedMachine, mask: &CpuSet) -> CpuSet {
+    mask.iter().map(|cpu| machine.node_of(cpu)).collect()
+}

@@ -1,0 +1,367 @@
+//! Runs the program, and answers its calls until it ends.
+
+use crate::answers::{Answers, ProgramCall};
+use crate::cpuinfo::HostFacts;
+use crate::error::PretendError;
+use crate::machine::PretendedMachine;
+use crate::stage::{Stage, StageFailure};
+use crate::tree::MachineTree;
+use seatmap_launch::{Ending, Executable, Signals};
+use seatmap_os::listener::{self, CallAnswer, CallFilter, Listener, TrappedCall, WaitingCall};
+use seatmap_os::{Root, Tid, rights};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, Read};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How often the threads are looked at where they make no calls, for those that signals end.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// Looks without a known process after which nobody is waited for any longer.
+const MOST_IDLE_LOOKS: u32 = 20;
+
+/// How often it is looked whether the program has been executed.
+const START_EVERY: Duration = Duration::from_millis(2);
+
+/// Where kernels say how many user namespaces there may be, and whether users may have any.
+const MOST_NAMESPACES: &str = "/proc/sys/user/max_user_namespaces";
+const DEBIAN_SWITCH: &str = "/proc/sys/kernel/unprivileged_userns_clone";
+const APPARMOR_SWITCH: &str = "/proc/sys/kernel/apparmor_restrict_unprivileged_userns";
+
+/// A program that is to see a machine.
+#[derive(Clone, Debug)]
+pub struct PretendRequest {
+    /// The machine.
+    pub machine: PretendedMachine,
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+    /// Whether the program's output goes to stderr, as stdout is a document's.
+    pub leaves_stdout: bool,
+}
+
+/// A program that has ended, and all that it did.
+pub struct PretendedRun {
+    /// Its threads and its calls.
+    pub answers: Answers,
+    /// How it ended.
+    pub ending: Ending,
+    /// How long it ran, in seconds.
+    pub lasted_s: f64,
+}
+
+impl PretendRequest {
+    /// Runs the program until its first process ends.
+    ///
+    /// # Errors
+    /// [`PretendError`]: the program cannot be run, or no machine can be shown.
+    pub fn run(&self) -> Result<PretendedRun, PretendError> {
+        let program = Executable::find(&self.command)?;
+        let filter = CallFilter::new().ok_or(PretendError::Processor)?;
+        let root = Root::new("/");
+        let tree = MachineTree::of(&self.machine, &HostFacts::read(&root));
+        let stage = Stage::new(&tree, &root);
+        let signals = Arc::new(Signals::hold()?);
+        let mut command = Command::new(OsStr::from_bytes(program.path().to_bytes()));
+        command.arg0(&self.command[0]).args(&self.command[1..]);
+        if self.leaves_stdout {
+            command.stdout(Stdio::from(io::stderr().as_fd().try_clone_to_owned()?));
+        }
+        let start = start(command, stage, filter, &signals)?;
+        let pid = start.child.id() as Tid;
+        let mut session = Session {
+            answers: Answers::new(self.machine.clone(), pid),
+            listener: start.listener,
+            begun: start.begun,
+        };
+        for call in start.early {
+            session.answer(&call)?;
+        }
+        let ending = session.serve(pid, &signals)?;
+        let lasted_s = session.begun.elapsed().as_secs_f64();
+        session.answers.record.refresh_all(lasted_s);
+        session.leave_to_the_rest()?;
+        Ok(PretendedRun { answers: session.answers, ending, lasted_s })
+    }
+}
+
+/// A program that has been executed.
+struct Start {
+    child: Child,
+    listener: Listener,
+    /// Calls that came before it was known to run.
+    early: Vec<WaitingCall>,
+    begun: Instant,
+}
+
+/// Starts the program. The thread that starts it waits until it is executed, and a program that
+/// cannot be executed ends by a call that must be answered meanwhile.
+fn start(
+    mut command: Command,
+    stage: Stage,
+    filter: CallFilter,
+    signals: &Arc<Signals>,
+) -> Result<Start, PretendError> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let (here, there) = UnixStream::pair()?;
+    let (mut failures, reporter) = io::pipe()?;
+    let signals = Arc::clone(signals);
+    let socket = there.as_raw_fd();
+    let report = reporter.as_raw_fd();
+    // SAFETY: between fork and exec the child makes only system calls, and allocates nothing.
+    unsafe {
+        command.pre_exec(move || {
+            signals.restore_for_program();
+            prepare(&stage, &filter, socket).map_err(|(failure, error)| {
+                let letter = failure.letter();
+                libc::write(report, (&raw const letter).cast(), 1);
+                error
+            })
+        });
+    }
+    let begun = Instant::now();
+    let spawner = std::thread::spawn(move || {
+        let spawned = command.spawn();
+        drop((there, reporter));
+        spawned
+    });
+    let listener = listener::receive_descriptor(here.as_raw_fd())?.map(Listener::new);
+    let mut early = Vec::new();
+    while let Some(listener) = listener.as_ref().filter(|_| !spawner.is_finished()) {
+        if !readable([listener.as_raw_fd()], START_EVERY)?[0] {
+            continue;
+        }
+        match listener.next()? {
+            // The end of a program that could not be executed, or of a very short one.
+            Some(call) if call.call == TrappedCall::ExitGroup => {
+                listener.answer(&call, CallAnswer::CarriedOut)?;
+            }
+            call => early.extend(call),
+        }
+    }
+    let spawned = spawner.join().map_err(|_| io::Error::other("the starting thread failed"))?;
+    match (spawned, listener) {
+        (Ok(child), Some(listener)) => Ok(Start { child, listener, early, begun }),
+        (Ok(_), None) => Err(PretendError::Listener(io::ErrorKind::UnexpectedEof.into())),
+        (Err(source), _) => {
+            let mut letter = Vec::new();
+            failures.read_to_end(&mut letter)?;
+            let failure = letter.first().copied().and_then(StageFailure::of_letter);
+            Err(refusal(failure, program, source))
+        }
+    }
+}
+
+/// Prepares a new process: its view of the computer, and the filter of its calls.
+fn prepare(
+    stage: &Stage,
+    filter: &CallFilter,
+    socket: RawFd,
+) -> Result<(), (StageFailure, io::Error)> {
+    stage.take()?;
+    filter
+        .put_up()
+        .and_then(|listener| listener::send_descriptor(socket, listener))
+        .map_err(|error| (StageFailure::Listener, error))
+}
+
+fn refusal(failure: Option<StageFailure>, program: String, source: io::Error) -> PretendError {
+    match failure {
+        Some(StageFailure::UserNamespace) => {
+            let remedy = namespace_remedy(&Root::new("/"));
+            PretendError::UserNamespace { remedy, source }
+        }
+        Some(StageFailure::Mounts) => PretendError::Mounts(source),
+        Some(StageFailure::Listener) => PretendError::Listener(source),
+        None => PretendError::Start { program, source },
+    }
+}
+
+/// The switch that forbids user namespaces here.
+fn namespace_remedy(root: &Root) -> String {
+    let switches = [
+        (MOST_NAMESPACES, "0", "user.max_user_namespaces=1024"),
+        (DEBIAN_SWITCH, "0", "kernel.unprivileged_userns_clone=1"),
+        (APPARMOR_SWITCH, "1", "kernel.apparmor_restrict_unprivileged_userns=0"),
+    ];
+    let closed = switches
+        .iter()
+        .find(|(path, closed, _)| root.read(path).is_ok_and(|value| value == *closed));
+    match closed {
+        Some((_, _, setting)) => format!("'sysctl -w {setting}', {}", rights::as_root()),
+        None => "a container may forbid it; run it outside, or as root".to_owned(),
+    }
+}
+
+/// A program that runs.
+struct Session {
+    answers: Answers,
+    listener: Listener,
+    begun: Instant,
+}
+
+impl Session {
+    /// Answers calls and passes signals on until the program's first process ends.
+    fn serve(&mut self, pid: Tid, signals: &Signals) -> io::Result<Ending> {
+        let news: OwnedFd = signals.descriptor()?;
+        loop {
+            let [has_calls, has_news] =
+                readable([self.listener.as_raw_fd(), news.as_raw_fd()], LOOK_EVERY)?;
+            if has_calls && let Some(call) = self.listener.next()? {
+                self.answer(&call)?;
+            }
+            if has_news {
+                while let Some(came) = signals.next(Duration::ZERO) {
+                    came.pass_on(pid);
+                }
+            }
+            if !has_calls && !has_news {
+                let at_s = self.begun.elapsed().as_secs_f64();
+                self.answers.record.refresh_all(at_s);
+            }
+            // Also without news: they may have gone to another thread of this process.
+            if !has_calls && let Some(ending) = ending(pid, signals)? {
+                return Ok(ending);
+            }
+        }
+    }
+
+    /// Leaves a process behind that answers the processes which outlive the program's first one,
+    /// until the last of them has ended. Without answers they could not even end.
+    fn leave_to_the_rest(&mut self) -> io::Result<()> {
+        if is_over(&self.listener, Duration::ZERO)? {
+            return Ok(());
+        }
+        // SAFETY: no other thread of this process is left that could hold a lock.
+        match unsafe { libc::fork() } {
+            ..0 => Err(io::Error::last_os_error()),
+            0 => {
+                leave_streams();
+                // Kernels before 5.10 do not say that no process is left.
+                let mut idle_looks = 0;
+                while let Ok(false) = is_over(&self.listener, LOOK_EVERY)
+                    && idle_looks < MOST_IDLE_LOOKS
+                {
+                    let at_s = self.begun.elapsed().as_secs_f64();
+                    self.answers.record.refresh_all(at_s);
+                    idle_looks = if self.answers.record.is_over() { idle_looks + 1 } else { 0 };
+                    let has_calls = readable([self.listener.as_raw_fd()], Duration::ZERO);
+                    if has_calls.is_ok_and(|[has_calls]| has_calls)
+                        && let Ok(Some(call)) = self.listener.next()
+                    {
+                        // A call that cannot be answered is one of a process that has ended.
+                        let _ = self.answer(&call);
+                    }
+                }
+                // SAFETY: ends this copy of the process, without the other's cleaning up.
+                unsafe { libc::_exit(0) }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn answer(&mut self, call: &WaitingCall) -> io::Result<()> {
+        let at_s = self.begun.elapsed().as_secs_f64();
+        let answer = match self.listener.memory(call) {
+            Ok(memory) => self.answers.answer(&ProgramCall {
+                tid: call.tid,
+                call: call.call,
+                arguments: call.arguments,
+                memory: &memory,
+                at_s,
+            }),
+            // Its memory is hidden from this user, and so are its masks.
+            Err(_) => CallAnswer::CarriedOut,
+        };
+        self.listener.answer(call, answer)
+    }
+}
+
+/// How the program ended, if it has. Where it was stopped, this process stops as well.
+fn ending(pid: Tid, signals: &Signals) -> io::Result<Option<Ending>> {
+    let mut status = 0;
+    // SAFETY: the status is writable.
+    let changed = unsafe { libc::waitpid(pid, &raw mut status, libc::WNOHANG | libc::WUNTRACED) };
+    if changed < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    if changed == 0 {
+        return Ok(None);
+    }
+    if libc::WIFSTOPPED(status) {
+        signals.stop_here(libc::WSTOPSIG(status));
+        return Ok(None);
+    }
+    let is_killed = libc::WIFSIGNALED(status);
+    Ok(Some(if is_killed {
+        Ending::Killed(libc::WTERMSIG(status))
+    } else {
+        Ending::Exited(libc::WEXITSTATUS(status))
+    }))
+}
+
+/// Waits no longer than this for a call, and returns whether no process is left that could make
+/// one.
+fn is_over(listener: &Listener, wait: Duration) -> io::Result<bool> {
+    let mut polled = libc::pollfd { fd: listener.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: the one entry is writable.
+    let count = unsafe { libc::poll(&raw mut polled, 1, wait.as_millis() as i32) };
+    if count < 0 {
+        Err(io::Error::last_os_error())
+    } else {
+        Ok(polled.revents & libc::POLLHUP != 0)
+    }
+}
+
+/// Lets go of the terminal and of pipes, whose readers wait for their end.
+fn leave_streams() {
+    // SAFETY: the path is a text, and the descriptors are this process's own.
+    unsafe {
+        let nothing = libc::open(c"/dev/null".as_ptr(), libc::O_RDWR);
+        for stream in 0..=2 {
+            libc::dup2(nothing, stream);
+        }
+    }
+}
+
+/// Which of these descriptors can be read, waiting no longer than this.
+fn readable<const COUNT: usize>(
+    descriptors: [RawFd; COUNT],
+    wait: Duration,
+) -> io::Result<[bool; COUNT]> {
+    let mut polled = descriptors.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
+    // SAFETY: the array is writable and as long as is said.
+    let count =
+        unsafe { libc::poll(polled.as_mut_ptr(), COUNT as libc::nfds_t, wait.as_millis() as i32) };
+    match io::Error::last_os_error() {
+        error if count < 0 && error.kind() != io::ErrorKind::Interrupted => Err(error),
+        _ => Ok(polled.map(|one| count > 0 && one.revents & libc::POLLIN != 0)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_switch_that_forbids_namespaces_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        assert!(namespace_remedy(&root).starts_with("a container may forbid it"));
+        for (path, text, name) in [
+            (APPARMOR_SWITCH, "1", "apparmor_restrict_unprivileged_userns=0"),
+            (DEBIAN_SWITCH, "0", "unprivileged_userns_clone=1"),
+            (MOST_NAMESPACES, "0", "max_user_namespaces=1024"),
+        ] {
+            let path = root.path(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+            let remedy = namespace_remedy(&root);
+            assert!(remedy.contains(name), "{remedy}");
+        }
+    }
+}

@@ -1,0 +1,329 @@
+//! The files of a machine: those below `/sys` and `/proc` by which programs learn of its CPUs,
+//! caches and NUMA nodes.
+//!
+//! The tree is a value, and `seatmap_host` reads the same topology back from it. Files stand only
+//! where their values are known, so that no reader takes a guess for a fact. A cache without a
+//! size has no file `size`, for one.
+
+use crate::cpuinfo::{self, HostFacts};
+use crate::machine::{PretendedMachine, PretendedNode};
+use seatmap_machine::{CoreKind, Pu};
+use seatmap_os::CpuSet;
+use std::collections::BTreeMap;
+
+/// The folders of CPUs, of nodes, and of the control groups.
+pub const CPUS: &str = "sys/devices/system/cpu";
+/// The folder of NUMA nodes.
+pub const NODES: &str = "sys/devices/system/node";
+/// The folder of control groups.
+pub const GROUPS: &str = "sys/fs/cgroup";
+/// The file that describes each CPU.
+pub const CPUINFO: &str = "proc/cpuinfo";
+/// The file with the times of each CPU.
+pub const STAT: &str = "proc/stat";
+
+/// Bits in one group of a mask, and hexadecimal digits for them.
+const GROUP_BITS: u32 = 32;
+
+/// The largest index that the kernels of distributions allow (`NR_CPUS` is 8192).
+const KERNEL_MAX: u32 = 8191;
+
+/// The capacities by which the kernel tells kinds of cores apart where it has no lists of them.
+const PERFORMANCE_CAPACITY: u32 = 1024;
+const EFFICIENCY_CAPACITY: u32 = 512;
+
+/// A limit that is none, in a control group of the first version: `PAGE_COUNTER_MAX` in bytes.
+const NO_LIMIT_BYTES: u64 = 9_223_372_036_854_771_712;
+
+/// One file of a tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TreeFile {
+    /// A file with this text.
+    Text(String),
+    /// A symbolic link to this path.
+    Link(String),
+}
+
+/// The files of a machine by their paths, which have no slash in front.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MachineTree {
+    /// The files.
+    pub files: BTreeMap<String, TreeFile>,
+}
+
+impl MachineTree {
+    /// The files of a machine. Facts that no topology holds, such as the flags of the processor
+    /// and the size of the memory, are those of this computer.
+    #[must_use]
+    pub fn of(machine: &PretendedMachine, host: &HostFacts) -> Self {
+        let mut tree = MachineTree::default();
+        tree.lists(machine);
+        tree.topology(machine);
+        tree.caches(machine);
+        for node in &machine.nodes {
+            tree.node(machine, node, host);
+        }
+        tree.groups(machine);
+        tree.text(CPUINFO.to_owned(), cpuinfo::cpuinfo(machine, &host.cpuinfo));
+        tree.text(STAT.to_owned(), cpuinfo::stat(machine, &host.stat));
+        tree
+    }
+
+    fn text(&mut self, path: String, text: impl Into<String>) {
+        self.files.insert(path, TreeFile::Text(text.into()));
+    }
+
+    /// A file with one line.
+    fn line(&mut self, path: String, value: impl std::fmt::Display) {
+        self.text(path, format!("{value}\n"));
+    }
+
+    /// A set of CPUs in both spellings of the kernel: `core_cpus` and `core_cpus_list`.
+    fn set(&mut self, machine: &PretendedMachine, path: &str, set: &CpuSet) {
+        self.line(path.to_owned(), mask(set, machine.cpu_bits()));
+        self.line(format!("{path}_list"), set);
+    }
+
+    /// The lists of all CPUs by their state.
+    fn lists(&mut self, machine: &PretendedMachine) {
+        let present: CpuSet = machine.topology.os_indices().collect();
+        for name in ["possible", "present"] {
+            self.line(format!("{CPUS}/{name}"), ranges(&present));
+        }
+        self.line(format!("{CPUS}/online"), ranges(&machine.online));
+        self.line(format!("{CPUS}/offline"), ranges(&present.without(&machine.online)));
+        self.line(format!("{CPUS}/isolated"), "");
+        self.line(format!("{CPUS}/kernel_max"), KERNEL_MAX);
+        let has_siblings = machine.parts(|pu| pu.core).values().any(|core| core.len() > 1);
+        self.line(format!("{CPUS}/smt/active"), u8::from(has_siblings));
+        let control = if has_siblings { "on" } else { "notsupported" };
+        self.line(format!("{CPUS}/smt/control"), control);
+    }
+
+    /// The folder `topology` of each CPU that runs, and what tells kinds of cores apart.
+    fn topology(&mut self, machine: &PretendedMachine) {
+        let ranks = core_ranks(machine);
+        let around: [(&[&str], Parts); 6] = [
+            (&["core_cpus", "thread_siblings"], Parts::of(machine, |pu| pu.core)),
+            (&["package_cpus", "core_siblings"], Parts::of(machine, package)),
+            (&["cluster_cpus"], Parts::of(machine, |pu| pu.cluster)),
+            (&["die_cpus"], Parts::of(machine, |pu| pu.die)),
+            (&["book_siblings"], Parts::of(machine, |pu| pu.book)),
+            (&["drawer_siblings"], Parts::of(machine, |pu| pu.drawer)),
+        ];
+        let is_hybrid = machine.topology.pus.iter().any(|pu| pu.kind.is_some());
+        for pu in &machine.topology.pus {
+            let cpu = format!("{CPUS}/cpu{}", pu.os);
+            let is_online = machine.online.contains(pu.os);
+            // The first CPU of most computers cannot be switched off, and has no such file.
+            if pu.os != 0 || !is_online {
+                self.line(format!("{cpu}/online"), u8::from(is_online));
+            }
+            if !is_online {
+                continue;
+            }
+            for (names, parts) in around.iter().filter(|(_, parts)| !parts.sets.is_empty()) {
+                let set = parts.around(pu);
+                names.iter().for_each(|name| {
+                    self.set(machine, &format!("{cpu}/topology/{name}"), &set);
+                });
+            }
+            let ids = [
+                ("core_id", ranks.get(&pu.os).copied()),
+                ("physical_package_id", Some(pu.package.unwrap_or(0))),
+                ("die_id", pu.die),
+                ("cluster_id", pu.cluster),
+                ("book_id", pu.book),
+                ("drawer_id", pu.drawer),
+            ];
+            for (name, id) in ids {
+                id.into_iter().for_each(|id| self.line(format!("{cpu}/topology/{name}"), id));
+            }
+            if is_hybrid {
+                let is_efficient = pu.kind == Some(CoreKind::Efficiency);
+                let capacity =
+                    if is_efficient { EFFICIENCY_CAPACITY } else { PERFORMANCE_CAPACITY };
+                self.line(format!("{cpu}/cpu_capacity"), capacity);
+            }
+            if let Some(priority) = pu.priority {
+                self.line(format!("{cpu}/acpi_cppc/highest_perf"), priority);
+            }
+            let node = machine.node_of(pu.os);
+            let link = TreeFile::Link(format!("../../node/node{node}"));
+            self.files.insert(format!("{cpu}/node{node}"), link);
+        }
+    }
+
+    /// The caches of each CPU that are known. `lscpu` counts them up to the first number that is
+    /// missing, so that they are numbered without a gap.
+    fn caches(&mut self, machine: &PretendedMachine) {
+        let levels = [(2, Parts::of(machine, |pu| pu.l2)), (3, Parts::of(machine, |pu| pu.l3))];
+        let running = machine.topology.pus.iter().filter(|pu| machine.online.contains(pu.os));
+        for pu in running {
+            let known = levels.iter().filter_map(|(level, parts)| {
+                let bytes = if *level == 2 { pu.l2_bytes } else { pu.l3_bytes };
+                Some((level, (parts.number)(pu)?, bytes, parts.around(pu)))
+            });
+            for (index, (level, number, bytes, sharers)) in known.enumerate() {
+                let cache = format!("{CPUS}/cpu{}/cache/index{index}", pu.os);
+                self.line(format!("{cache}/level"), level);
+                self.line(format!("{cache}/type"), "Unified");
+                self.line(format!("{cache}/id"), number);
+                self.line(format!("{cache}/coherency_line_size"), 64);
+                self.line(format!("{cache}/shared_cpu_map"), mask(&sharers, machine.cpu_bits()));
+                self.line(format!("{cache}/shared_cpu_list"), ranges(&sharers));
+                if let Some(bytes) = bytes {
+                    self.line(format!("{cache}/size"), format_args!("{}K", bytes >> 10));
+                }
+            }
+        }
+    }
+
+    fn node(&mut self, machine: &PretendedMachine, node: &PretendedNode, host: &HostFacts) {
+        let all: CpuSet = machine.nodes.iter().map(|node| node.os).collect();
+        let with_memory = machine.memory_nodes();
+        let with_cpus =
+            machine.nodes.iter().filter(|node| !node.cpus.is_empty()).map(|node| node.os);
+        for (name, set) in [
+            ("online", &all),
+            ("possible", &all),
+            ("has_cpu", &with_cpus.collect()),
+            ("has_memory", &with_memory),
+            ("has_normal_memory", &with_memory),
+        ] {
+            self.line(format!("{NODES}/{name}"), ranges(set));
+        }
+        let folder = format!("{NODES}/node{}", node.os);
+        self.line(format!("{folder}/cpumap"), mask(&node.cpus, machine.cpu_bits()));
+        self.line(format!("{folder}/cpulist"), ranges(&node.cpus));
+        let distances: Vec<String> =
+            machine.nodes.iter().map(|other| node.distance(other).to_string()).collect();
+        self.line(format!("{folder}/distance"), distances.join(" "));
+        for cpu in node.cpus.iter() {
+            let link = TreeFile::Link(format!("../../cpu/cpu{cpu}"));
+            self.files.insert(format!("{folder}/cpu{cpu}"), link);
+        }
+        let share = with_memory.len().max(1) as u64;
+        let [total, free] = [host.memory_kib, host.free_kib]
+            .map(|kib| if node.has_memory { kib / share } else { 0 });
+        let os = node.os;
+        self.text(
+            format!("{folder}/meminfo"),
+            format!(
+                "Node {os} MemTotal:       {total} kB\n\
+                 Node {os} MemFree:        {free} kB\n\
+                 Node {os} MemUsed:        {} kB\n",
+                total - free.min(total)
+            ),
+        );
+        let counts = ["numa_hit", "numa_miss", "numa_foreign", "interleave_hit", "local_node"];
+        let counts: String = counts.iter().map(|name| format!("{name} 0\n")).collect();
+        self.text(format!("{folder}/numastat"), format!("{counts}other_node 0\n"));
+    }
+
+    /// A control group as a container finds it, in both versions: the program sees the paths of
+    /// the version that this computer has.
+    fn groups(&mut self, machine: &PretendedMachine) {
+        let cpus = ranges(&machine.allowed);
+        let nodes = ranges(&machine.memory_nodes());
+        for (path, value) in [
+            ("cgroup.controllers", "cpuset cpu memory pids"),
+            ("cpuset.cpus", &cpus),
+            ("cpuset.cpus.effective", &cpus),
+            ("cpuset.mems", &nodes),
+            ("cpuset.mems.effective", &nodes),
+            ("cpu.max", "max 100000"),
+            ("cpu.weight", "100"),
+            ("memory.max", "max"),
+            ("pids.max", "max"),
+            ("cpuset/cpuset.cpus", &cpus),
+            ("cpuset/cpuset.effective_cpus", &cpus),
+            ("cpuset/cpuset.mems", &nodes),
+            ("cpuset/cpuset.effective_mems", &nodes),
+            ("cpu/cpu.cfs_quota_us", "-1"),
+            ("cpu/cpu.cfs_period_us", "100000"),
+            ("cpu/cpu.shares", "1024"),
+            ("memory/memory.limit_in_bytes", &NO_LIMIT_BYTES.to_string()),
+        ] {
+            self.line(format!("{GROUPS}/{path}"), value);
+        }
+    }
+}
+
+/// The parts of one level. The CPUs of each are gathered once, as a machine may have thousands.
+struct Parts {
+    number: fn(&Pu) -> Option<u32>,
+    sets: BTreeMap<u32, CpuSet>,
+}
+
+impl Parts {
+    fn of(machine: &PretendedMachine, number: fn(&Pu) -> Option<u32>) -> Self {
+        Parts { number, sets: machine.parts(number) }
+    }
+
+    /// The CPUs that run and share the part with a PU; the PU alone where its part is unknown.
+    fn around(&self, pu: &Pu) -> CpuSet {
+        let set = (self.number)(pu).and_then(|number| self.sets.get(&number));
+        set.cloned().unwrap_or_else(|| CpuSet::single(pu.os))
+    }
+}
+
+/// The package of a PU; a machine without any is one package.
+fn package(pu: &Pu) -> Option<u32> {
+    Some(pu.package.unwrap_or(0))
+}
+
+/// The number of each CPU's core among those of its package, as processors number them.
+pub(crate) fn core_ranks(machine: &PretendedMachine) -> BTreeMap<u32, u32> {
+    let mut cores: BTreeMap<Option<u32>, Vec<Option<u32>>> = BTreeMap::new();
+    let mut ranks = BTreeMap::new();
+    for pu in &machine.topology.pus {
+        let of_package = cores.entry(pu.package).or_default();
+        let known = of_package.iter().position(|core| *core == pu.core && core.is_some());
+        let rank = known.unwrap_or_else(|| {
+            of_package.push(pu.core);
+            of_package.len() - 1
+        });
+        ranks.insert(pu.os, rank as u32);
+    }
+    ranks
+}
+
+/// A list as the kernel writes it: `0-3,8`. Two neighbours are a range there as well.
+pub(crate) fn ranges(set: &CpuSet) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    let mut members = set.iter().peekable();
+    while let Some(first) = members.next() {
+        let mut last = first;
+        while let Some(next) = members.next_if(|next| *next == last + 1) {
+            last = next;
+        }
+        parts.push(if first == last { first.to_string() } else { format!("{first}-{last}") });
+    }
+    parts.join(",")
+}
+
+/// A mask of so many bits as the kernel writes it, with all leading zeros: libnuma takes its length
+/// for the number of CPUs.
+pub(crate) fn mask(set: &CpuSet, bits: u32) -> String {
+    let mut groups = vec![0_u32; bits.div_ceil(GROUP_BITS).max(1) as usize];
+    for cpu in set.iter() {
+        if let Some(group) = groups.get_mut((cpu / GROUP_BITS) as usize) {
+            *group |= 1 << (cpu % GROUP_BITS);
+        }
+    }
+    let first_digits = match bits % GROUP_BITS {
+        0 => 8,
+        bits => bits.div_ceil(4) as usize,
+    };
+    let mut text = String::new();
+    for (at, group) in groups.iter().rev().enumerate() {
+        let digits = if at == 0 { first_digits } else { 8 };
+        let comma = if at == 0 { "" } else { "," };
+        text.push_str(&format!("{comma}{group:0digits$x}"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests;

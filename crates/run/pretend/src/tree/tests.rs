@@ -1,0 +1,140 @@
+//! Trees are read back as the topologies that they were made of.
+
+use super::*;
+use crate::machine::made::small;
+use seatmap_machine::{Description, Topology, catalog};
+use std::collections::HashMap;
+use std::path::Path;
+
+fn written(machine: &PretendedMachine, folder: &Path) {
+    let host = HostFacts { memory_kib: 1 << 20, free_kib: 1 << 19, ..HostFacts::default() };
+    for (path, file) in &MachineTree::of(machine, &host).files {
+        let path = folder.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        match file {
+            TreeFile::Text(text) => std::fs::write(path, text).unwrap(),
+            TreeFile::Link(target) => std::os::unix::fs::symlink(target, path).unwrap(),
+        }
+    }
+}
+
+fn read_back(machine: &PretendedMachine) -> Topology {
+    let folder = tempfile::tempdir().unwrap();
+    written(machine, folder.path());
+    seatmap_host::topology::read_folder(folder.path()).unwrap()
+}
+
+/// The same parts by the order in which they appear: their numbers have no other meaning.
+fn renumbered(topology: &Topology, level: Part) -> Vec<Option<usize>> {
+    let mut known: HashMap<u32, usize> = HashMap::new();
+    let mut numbers = Vec::with_capacity(topology.pus.len());
+    for part in topology.pus.iter().map(level) {
+        let next = known.len();
+        numbers.push(part.map(|part| *known.entry(part).or_insert(next)));
+    }
+    numbers
+}
+
+/// The number of a PU's part of some level.
+type Part = fn(&Pu) -> Option<u32>;
+
+fn assert_same(name: &str, read: &Topology, topology: &Topology) {
+    let levels: [(&str, Part); 8] = [
+        ("core", |pu| pu.core),
+        ("l2", |pu| pu.l2),
+        ("l3", |pu| pu.l3),
+        ("package", |pu| Some(pu.package.unwrap_or(0))),
+        ("numa", |pu| Some(pu.numa.unwrap_or(0))),
+        ("memory", |pu| pu.memory),
+        ("book", |pu| pu.book),
+        ("drawer", |pu| pu.drawer),
+    ];
+    assert!(read.os_indices().eq(topology.os_indices()), "{name}: other CPUs");
+    for (level, part) in levels {
+        assert_eq!(renumbered(read, part), renumbered(topology, part), "{name}: {level}");
+    }
+    for (read, pu) in read.pus.iter().zip(&topology.pus) {
+        let has = |pu: &Pu| (pu.numa.unwrap_or(0), pu.kind, pu.l2_bytes, pu.l3_bytes);
+        assert_eq!(has(read), has(pu), "{name}: CPU {}", pu.os);
+    }
+}
+
+#[test]
+fn every_machine_is_read_back_as_it_was() {
+    let mut count = 0;
+    for name in catalog::names() {
+        let text = catalog::find(name).unwrap();
+        // Models of the simulator have no topology on file.
+        let Ok(description) = Description::from_toml(text) else { continue };
+        let topology = description.to_profile().topology;
+        let machine =
+            PretendedMachine::new(name, topology.clone(), None, &CpuSet::default()).unwrap();
+        assert_same(name, &read_back(&machine), &topology);
+        count += 1;
+    }
+    assert!(count > 8, "{count}");
+}
+
+#[test]
+fn gathered_computers_are_read_back_as_they_were() {
+    let Ok(data) = std::env::var("SEATMAP_DATA") else {
+        return seatmap_needs::skipped!("SEATMAP_DATA names no folder");
+    };
+    let mut files: Vec<_> = std::fs::read_dir(Path::new(&data).join("sysfs"))
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.to_string_lossy().ends_with(".tar.bz2"))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty());
+    for file in files {
+        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let bytes = std::fs::read(&file).unwrap();
+        let Ok(topology) = seatmap_host::topology::read_gathered(&bytes) else { continue };
+        let Ok(machine) = PretendedMachine::new(&name, topology.clone(), None, &CpuSet::default())
+        else {
+            continue;
+        };
+        assert_same(&name, &read_back(&machine), &topology);
+    }
+}
+
+#[test]
+fn cpus_that_are_offline_have_no_place() {
+    let offline = CpuSet::of_list("3").unwrap();
+    let small = small();
+    let machine = PretendedMachine::new("small", small.topology, None, &offline).unwrap();
+    let read = read_back(&machine);
+    assert!(read.os_indices().eq([0, 1, 2, 4, 5, 6, 7]));
+    let tree = MachineTree::of(&machine, &HostFacts::default());
+    let text = |path: &str| match &tree.files[&format!("{CPUS}/{path}")] {
+        TreeFile::Text(text) => text.trim().to_owned(),
+        TreeFile::Link(target) => target.clone(),
+    };
+    assert_eq!([text("online"), text("offline"), text("present")], ["0-2,4-7", "3", "0-7"]);
+    assert_eq!([text("cpu3/online"), text("cpu2/topology/core_cpus")], ["0", "04"]);
+    assert!(!tree.files.contains_key(&format!("{CPUS}/cpu3/topology/core_id")));
+}
+
+#[test]
+fn a_container_sees_its_cpus() {
+    let allowed = CpuSet::of_list("2-3").unwrap();
+    let machine =
+        PretendedMachine::new("small", small().topology, Some(&allowed), &CpuSet::default());
+    let folder = tempfile::tempdir().unwrap();
+    written(&machine.unwrap(), folder.path());
+    // The kernel shows this one: the process has a namespace of control groups.
+    std::fs::create_dir_all(folder.path().join("proc/self")).unwrap();
+    std::fs::write(folder.path().join("proc/self/cpuset"), "/\n").unwrap();
+    let read = seatmap_host::topology::read_folder(folder.path()).unwrap();
+    assert!(read.os_indices().eq([2, 3]));
+}
+
+#[test]
+fn masks_have_the_width_of_the_machine() {
+    let set = CpuSet::of_list("0,33").unwrap();
+    assert_eq!(mask(&set, 34), "2,00000001");
+    assert_eq!(mask(&set, 64), "00000002,00000001");
+    assert_eq!(mask(&CpuSet::default(), 6), "00");
+    assert_eq!([ranges(&set), ranges(&CpuSet::of_list("0-1,5").unwrap())], ["0,33", "0-1,5"]);
+}

@@ -1,0 +1,198 @@
+//! Ordinary programs see the machine that is pretended.
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+use seatmap_launch::Ending;
+use seatmap_machine::{Pu, Topology};
+use seatmap_os::CpuSet;
+use seatmap_pretend::{PretendError, PretendRequest, PretendedMachine, PretendedRun};
+use seatmap_watch::{Criteria, Rule, Verdict};
+
+/// Four packages of 16 cores with two hardware threads each, numbered as Intel's: CPU `k` and CPU
+/// `k + 64` share a core.
+fn machine(cpus: Option<&str>, offline: &str) -> PretendedMachine {
+    let pus = (0..128).map(|os| Pu {
+        os,
+        core: Some(os % 64),
+        smt: Some(os / 64),
+        l2: Some(os % 64),
+        l3: Some(os % 64 / 16),
+        numa: Some(os % 64 / 16),
+        package: Some(os % 64 / 16),
+        l2_bytes: Some(1 << 20),
+        l3_bytes: Some(32 << 20),
+        ..Pu::default()
+    });
+    let set = |list: &str| CpuSet::of_list(list).unwrap();
+    let topology = Topology { pus: pus.collect() };
+    PretendedMachine::new("made-up", topology, cpus.map(set).as_ref(), &set(offline)).unwrap()
+}
+
+/// Runs a line of the shell on a machine; `None` where this computer does not allow it.
+fn on(machine: PretendedMachine, line: &str) -> Option<PretendedRun> {
+    let command = ["sh", "-c", line].map(Into::into).into();
+    match (PretendRequest { machine, command, leaves_stdout: true }).run() {
+        Err(
+            error @ (PretendError::UserNamespace { .. }
+            | PretendError::Mounts(_)
+            | PretendError::Listener(_)
+            | PretendError::Processor),
+        ) => {
+            seatmap_needs::skipped!("{error}");
+            None
+        }
+        run => Some(run.unwrap()),
+    }
+}
+
+fn assert_true(machine: PretendedMachine, line: &str) {
+    if let Some(run) = on(machine, line) {
+        assert_eq!(run.ending, Ending::Exited(0), "{line}");
+    }
+}
+
+#[test]
+fn the_shell_counts_the_machines_cpus() {
+    assert_true(machine(None, ""), "test $(nproc) = 128 && test $(nproc --all) = 128");
+    assert_true(machine(Some("0-3"), ""), "test $(nproc) = 4 && test $(nproc --all) = 128");
+    assert_true(
+        machine(None, "5-127"),
+        "test $(nproc) = 5 && test $(cat /sys/devices/system/cpu/offline) = 5-127",
+    );
+    assert_true(machine(None, ""), "test $(grep -c ^processor /proc/cpuinfo) = 128");
+    let status = "test \"$(grep Cpus_allowed_list /proc/self/status | cut -f2)\" = 2-5";
+    assert_true(machine(Some("2-5"), ""), status);
+    assert_true(machine(None, ""), "test $(ls -d /sys/devices/system/node/node* | wc -l) = 4");
+}
+
+#[test]
+fn files_cannot_be_written_and_nothing_is_left() {
+    let line = "echo 0 > /sys/devices/system/cpu/cpu1/online";
+    let Some(run) = on(machine(None, ""), line) else { return };
+    assert!(matches!(run.ending, Ending::Exited(code) if code != 0));
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
+    assert!(!mounts.contains("seatmap /sys"), "{mounts}");
+}
+
+#[test]
+fn masks_are_recorded_and_inherited() {
+    if !seatmap_needs::tool("taskset") {
+        return;
+    }
+    let line = "taskset -c 70,200 sh -c 'test $(nproc) = 1; sleep 0.1' && ! taskset -c 200 true";
+    let Some(run) = on(machine(None, ""), line) else { return };
+    assert_eq!(run.ending, Ending::Exited(0));
+    let threads = &run.answers.record.threads;
+    assert_eq!(threads[0].mask().len(), 128, "{threads:?}");
+    let seated: Vec<_> = threads.iter().filter(|one| one.mask().only() == Some(70)).collect();
+    assert!(
+        seated.len() >= 3,
+        "taskset became a shell, which started nproc and sleep: {threads:?}"
+    );
+    assert!(seated.iter().any(|thread| thread.changes.is_empty()), "{threads:?}");
+    assert!(seated.iter().any(|thread| thread.name == "sleep"), "{threads:?}");
+}
+
+#[test]
+fn rules_judge_the_fullest_moment() {
+    if !seatmap_needs::tool("taskset") {
+        return;
+    }
+    let criteria = Criteria { rules: vec![Rule::OnePerCore], ..Criteria::default() };
+    let verdict = |seats: [&str; 2]| {
+        let [a, b] = seats;
+        let line = format!("taskset -c {a} sleep 0.3 & exec taskset -c {b} sleep 0.4");
+        let run = on(machine(None, ""), &line)?;
+        Some(run.judge(&criteria, |judged| (judged.verdict, judged.findings.clone())))
+    };
+    let Some((apart, findings)) = verdict(["0", "1"]) else { return };
+    assert_eq!((apart, findings), (Verdict::AsAsked, vec![]));
+    let (piled, findings) = verdict(["0", "64"]).unwrap();
+    assert_eq!(piled, Verdict::Wrong);
+    assert!(findings.iter().any(|one| one.what.contains("sit on one core")), "{findings:?}");
+    assert!(findings.iter().all(|one| one.remedy.is_none()), "no command of this computer helps");
+}
+
+#[test]
+fn a_program_that_cannot_be_executed_ends_the_run() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), "#!/no/such/interpreter\n").unwrap();
+    let rights = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(file.path(), rights).unwrap();
+    let path = file.into_temp_path();
+    let command = vec![path.as_os_str().to_owned()];
+    let machine = machine(None, "");
+    let refused = PretendRequest { machine, command, leaves_stdout: true }.run();
+    assert!(refused.is_err());
+}
+
+#[test]
+fn the_program_ends_by_its_own_signal() {
+    let Some(run) = on(machine(None, ""), "kill -9 $$") else { return };
+    assert_eq!(run.ending, Ending::Killed(libc::SIGKILL));
+}
+
+#[test]
+fn processes_that_outlive_the_program_are_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("count");
+    let line = format!("(sleep 0.3; nproc > {0}.new; mv {0}.new {0}) >&- 2>&- &", file.display());
+    if on(machine(None, ""), &line).is_none() {
+        return;
+    }
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while !file.exists() {
+        assert!(std::time::Instant::now() < deadline, "the process in the background is lost");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    assert_eq!(std::fs::read_to_string(file).unwrap().trim(), "128");
+}
+
+#[test]
+fn memory_policies_are_recorded() {
+    if !seatmap_needs::tool("numactl") {
+        return;
+    }
+    let line = "numactl --cpunodebind=2 --membind=3 sh -c 'test $(nproc) = 32; exit $?'";
+    let Some(run) = on(machine(None, ""), line) else { return };
+    assert_eq!(run.ending, Ending::Exited(0));
+    let bound = run.answers.record.threads.iter().find(|one| one.mask().len() == 32);
+    assert_eq!(bound.unwrap().policy.to_string(), "bind:3");
+}
+
+/// A thread that has said that it ends is listed until the kernel has ended it.
+#[test]
+fn every_thread_is_recorded_once_with_the_mask_of_its_creator() {
+    const LINES: &str = "#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+static void *nothing(void *value) { return value; }
+int main(void) {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(100, &set);
+    if (sched_setaffinity(0, sizeof set, &set)) return 1;
+    for (int at = 0; at < 50; at++) {
+        pthread_t threads[4];
+        for (int k = 0; k < 4; k++) pthread_create(threads + k, 0, nothing, 0);
+        for (int k = 0; k < 4; k++) pthread_join(threads[k], 0);
+    }
+    return 0;
+}
+";
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("many");
+    let source = folder.path().join("many.c");
+    std::fs::write(&source, LINES).unwrap();
+    if !seatmap_needs::tool("gcc") {
+        return;
+    }
+    let mut compiler = std::process::Command::new("gcc");
+    let compiler = compiler.arg("-pthread").arg(&source).arg("-o").arg(&program);
+    assert!(compiler.status().unwrap().success());
+    let Some(run) = on(machine(None, ""), &format!("exec {}", program.display())) else { return };
+    assert_eq!(run.ending, Ending::Exited(0));
+    let threads = &run.answers.record.threads;
+    assert_eq!(threads.len(), 201);
+    assert!(threads.iter().all(|thread| thread.mask().only() == Some(100)), "{threads:?}");
+    assert!(threads.iter().all(|thread| thread.ended_s.is_some()), "{threads:?}");
+}
