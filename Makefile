@@ -114,6 +114,7 @@ figures: build
 	bench/gains/run --seatmap $(SEATMAP)
 	bench/auto/run --seatmap $(SEATMAP)
 	bench/watch/run --seatmap $(SEATMAP)
+	bench/pretend/run --seatmap $(SEATMAP)
 	bench/advise/run --seatmap $(SEATMAP)
 	bench/ranks/run --seatmap $(SEATMAP)
 	bench/cluster/run --seatmap $(SEATMAP) --large

@@ -98,7 +98,11 @@ impl Running {
         pids.retain(|pid| *pid != own_pid());
         let (session, unseen) = match Session::begin(None, Means::Best, &scope.subject(&pids)) {
             Ok(session) => (Some(session), None),
-            Err(ObserveError::Forbidden { reasons }) => (None, Some(reasons)),
+            // The rest of the look needs no observation, in a container as without rights.
+            Err(
+                ObserveError::Forbidden { reasons: why }
+                | ObserveError::Unavailable { reason: why, .. },
+            ) => (None, Some(why)),
             Err(error) => return Err(error.into()),
         };
         let unobserved = match scope {

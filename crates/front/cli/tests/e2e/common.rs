@@ -128,6 +128,22 @@ pub fn can_observe() -> bool {
     refusal.is_none()
 }
 
+/// Whether programs can be shown another machine here, with a word about it where they cannot.
+pub fn can_pretend() -> bool {
+    !is_no_pretence(&Place::new().run(&["pretend", "xeon-8375c-2s", "-q", "true"]))
+}
+
+/// Whether `seatmap pretend` ended because this computer does not allow it, with a word about it.
+pub fn is_no_pretence(output: &Output) -> bool {
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let refusals = ["allows no user namespace", "cannot mount the files", "hands no system calls"];
+    let is_refused = refusals.iter().any(|refusal| said.contains(refusal));
+    if is_refused {
+        seatmap_needs::skipped!("{said}");
+    }
+    is_refused
+}
+
 /// The shell's own `kill`, ready for a signal and a process: a small system has no program of that
 /// name.
 pub fn kill() -> Command {

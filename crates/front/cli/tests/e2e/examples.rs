@@ -19,8 +19,7 @@
 //! what the commands print now. A search that is limited by time finds more in a build with
 //! `--release`, so the pages are updated with one.
 
-use crate::common::{Place, can_observe, data, two_cpus};
-use crate::pretend::can_pretend;
+use crate::common::{Place, can_observe, can_pretend, data, two_cpus};
 use seatmap_os::Root;
 use seatmap_os::visibility::is_in_container;
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! `seatmap pretend`, on programs that every computer has.
 
-use crate::common::Place;
+use crate::common::{Place, is_no_pretence};
 use std::process::Output;
 
 /// Two packages of 32 cores with two hardware threads each: CPU `k` and CPU `k + 64` share a core.
@@ -9,18 +9,7 @@ const MACHINE: &str = "xeon-8375c-2s";
 /// The output of `seatmap pretend`; `None` where this computer does not allow it.
 fn pretend(place: &Place, arguments: &[&str]) -> Option<Output> {
     let output = place.run(&[&["pretend"], arguments].concat());
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let refusals = ["allows no user namespace", "cannot mount the files", "hands no system calls"];
-    if refusals.iter().any(|refusal| said.contains(refusal)) {
-        seatmap_needs::skipped!("{said}");
-        return None;
-    }
-    Some(output)
-}
-
-/// Whether programs can be shown another machine here.
-pub fn can_pretend() -> bool {
-    pretend(&Place::new(), &[MACHINE, "-q", "true"]).is_some()
+    (!is_no_pretence(&output)).then_some(output)
 }
 
 fn text(bytes: &[u8]) -> String {
