@@ -342,9 +342,11 @@ impl Record {
         mask.iter().nth(at % mask.len().max(1)).unwrap_or_default()
     }
 
-    /// A moment at which most threads lived together. States that last no hundredth of the run
-    /// count only where the others have fewer than half as many threads: a script's short helpers,
-    /// and masks that are about to be set, are not what the program looks like at work.
+    /// A moment at which most threads lived together, and of several one at which fewest of them
+    /// were still to be given their first mask: how long a program takes to come to that depends
+    /// on the computer's load. States that last no hundredth of the run count only where the
+    /// others have fewer than half as many threads: a script's short helpers are not what the
+    /// program looks like at work.
     #[must_use]
     pub fn fullest_s(&self, end_s: f64) -> f64 {
         let states = self.states(end_s);
@@ -360,18 +362,24 @@ impl Record {
 
     /// The states between one beginning, end or mask and the next.
     fn states(&self, end_s: f64) -> Vec<State> {
-        let mut events: Vec<(f64, i64)> = vec![(end_s, 0)];
+        let mut events = vec![Event { at_s: end_s, ..Event::default() }];
         for thread in &self.threads {
-            events.push((thread.born_s, 1));
-            events.push((thread.ended_s.unwrap_or(end_s), -1));
-            events.extend(thread.changes.iter().map(|change| (change.at_s, 0)));
+            let unplaced = i64::from(!thread.changes.is_empty());
+            events.push(Event { at_s: thread.born_s, count: 1, unplaced });
+            let ended_s = thread.ended_s.unwrap_or(end_s);
+            events.push(Event { at_s: ended_s, count: -1, unplaced: 0 });
+            for (at, change) in thread.changes.iter().enumerate() {
+                let unplaced = if at == 0 { -1 } else { 0 };
+                events.push(Event { at_s: change.at_s, count: 0, unplaced });
+            }
         }
-        events.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let mut count = 0;
+        events.sort_by(|a, b| a.at_s.total_cmp(&b.at_s));
+        let mut state = State::default();
         let mut states = Vec::with_capacity(events.len());
         for pair in events.windows(2) {
-            count += pair[0].1;
-            states.push(State { begun_s: pair[0].0, ended_s: pair[1].0, count });
+            state.count += pair[0].count;
+            state.unplaced += pair[0].unplaced;
+            states.push(State { begun_s: pair[0].at_s, ended_s: pair[1].at_s, ..state });
         }
         states
     }
@@ -380,12 +388,25 @@ impl Record {
 /// The share of a run that a state lasts at least to be judged before others.
 const SETTLED_SHARE: f64 = 0.01;
 
+/// The beginning or end of a thread, or a mask that it got.
+#[derive(Default)]
+struct Event {
+    at_s: f64,
+    /// How many threads more there are.
+    count: i64,
+    /// How many more of them are still to be given their first mask.
+    unplaced: i64,
+}
+
 /// A time in which no thread began, ended or got a mask.
+#[derive(Clone, Copy, Default)]
 struct State {
     begun_s: f64,
     ended_s: f64,
     /// The number of threads.
     count: i64,
+    /// The number of those that are still to be given their first mask.
+    unplaced: i64,
 }
 
 impl State {
@@ -398,11 +419,12 @@ impl State {
     }
 }
 
-/// The state with most threads, and of those the longest.
+/// The state with most threads, of those the one with most of them placed, and then the longest.
 fn fullest<'a>(states: impl Iterator<Item = &'a State>) -> Option<&'a State> {
-    states
-        .filter(|state| state.lasts_s() > 0.0)
-        .max_by(|a, b| a.count.cmp(&b.count).then(a.lasts_s().total_cmp(&b.lasts_s())))
+    states.filter(|state| state.lasts_s() > 0.0).max_by(|a, b| {
+        let by_threads = a.count.cmp(&b.count).then(b.unplaced.cmp(&a.unplaced));
+        by_threads.then(a.lasts_s().total_cmp(&b.lasts_s()))
+    })
 }
 
 #[cfg(test)]
@@ -421,6 +443,16 @@ mod tests {
         let masks = [0.0, 2.5, 9.0].map(|at_s| record.threads[0].mask_at(at_s).to_string());
         assert_eq!(masks, ["0-3", "1", "2"]);
         assert_eq!((record.cpu_of(0), record.living(7)), (2, Some(0)));
+    }
+
+    #[test]
+    fn a_slow_start_is_not_what_is_judged() {
+        let mut record = Record::new(7, set("0-3"));
+        record.seat(0, set("1"), 6.0);
+        assert_eq!(record.fullest_s(9.0), 7.5, "with its mask, though six seconds were without");
+        record.seat(0, set("2"), 6.5);
+        record.seat(0, set("3"), 8.5);
+        assert_eq!(record.fullest_s(9.0), 7.5, "the longest of those with a mask");
     }
 
     #[test]
