@@ -59,12 +59,18 @@ impl Checked {
         wrong.unwrap()
     }
 
-    /// That nothing is wrong.
+    /// That nothing is wrong. Time that other programs took from it does not count: another test,
+    /// a build or a neighbour may have taken it, and the check is right to say so.
     #[track_caller]
     fn assert_healthy(&self) {
-        let wrong: Vec<_> =
-            self.findings().iter().filter(|finding| finding["gravity"] == "wrong").collect();
-        assert!(wrong.is_empty() && self.code == Some(0), "{wrong:?} {}", self.stderr);
+        let is_wrong = |finding: &&Value| finding["gravity"] == "wrong";
+        let (strangers, wrong): (Vec<_>, Vec<_>) = self
+            .findings()
+            .iter()
+            .filter(is_wrong)
+            .partition(|finding| finding["rule"] == "strangers");
+        let code = i32::from(!strangers.is_empty());
+        assert!(wrong.is_empty() && self.code == Some(code), "{wrong:?} {}", self.stderr);
     }
 
     /// The threads, by ascending number.

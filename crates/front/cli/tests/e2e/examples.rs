@@ -250,11 +250,35 @@ fn check(page: &Path, updates: bool) -> Vec<String> {
     failures
 }
 
+/// Into how many tests the pages are divided. One test for all would still run when all others
+/// are through.
+const SHARES: usize = 4;
+
+fn check_share(share: usize) {
+    let updates = std::env::var_os("SEATMAP_EXAMPLES").is_some_and(|wish| wish == "update");
+    let pages = pages().into_iter().skip(share).step_by(SHARES);
+    let failures: Vec<String> = pages.flat_map(|page| check(&page, updates)).collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
 #[test]
 fn every_example_does_what_the_page_says() {
-    let updates = std::env::var_os("SEATMAP_EXAMPLES").is_some_and(|wish| wish == "update");
-    let failures: Vec<String> = pages().iter().flat_map(|page| check(page, updates)).collect();
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    check_share(0);
+}
+
+#[test]
+fn every_example_does_what_the_page_says_in_the_second_share() {
+    check_share(1);
+}
+
+#[test]
+fn every_example_does_what_the_page_says_in_the_third_share() {
+    check_share(2);
+}
+
+#[test]
+fn every_example_does_what_the_page_says_in_the_last_share() {
+    check_share(SHARES - 1);
 }
 
 #[test]
