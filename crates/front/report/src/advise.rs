@@ -5,7 +5,7 @@ use crate::page::{Page, Section, Table, TableCell, draw};
 use crate::traffic::three_digits;
 use seatmap_advise::commands::Paste;
 use seatmap_advise::conclusion::Confidence;
-use seatmap_advise::evidence::{BusyThread, Neighbour, NoTrial};
+use seatmap_advise::evidence::{BUSY_PERCENT, BusyThread, Neighbour, NoTrial};
 use seatmap_advise::gain::MostGain;
 use seatmap_advise::trial::{Difference, TrialResult, TriedSeats};
 use seatmap_advise::{Advice, Evidence, Reason, Verdict};
@@ -346,6 +346,11 @@ fn why(advice: &Advice) -> String {
             "threads and processes that live for a moment do its work: the kernel seats them"
                 .to_owned()
         }
+        Reason::SmallTasks => format!(
+            "most of its work is done by threads that use less than {} % of a CPU each: seats are \
+             tried for busier ones",
+            figure(BUSY_PERCENT, 0)
+        ),
         Reason::TooShort => "it ended before there was anything to see".to_owned(),
         Reason::OneThread => "one busy thread leaves little to seat".to_owned(),
         Reason::ClientAtLimit => {

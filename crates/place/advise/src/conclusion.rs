@@ -98,6 +98,8 @@ pub enum Reason {
     OneThread,
     /// Processes or threads that live for a moment do the work.
     ShortTasks,
+    /// Many threads share the work, each of them has little of it, and they talk much.
+    SmallTasks,
     /// It ended before there was anything to see.
     TooShort,
     /// The program outside that asks it is at its limit.
@@ -235,7 +237,11 @@ fn by_threads(evidence: &Evidence) -> Option<Conclusion> {
         return Some(Conclusion::leave(Reason::ClientAtLimit, Confidence::Medium));
     }
     if evidence.busy_share() < BUSY_SHARE {
-        return Some(Conclusion::leave(Reason::ShortTasks, Confidence::Medium));
+        if !evidence.is_done_by_lasting_threads() {
+            return Some(Conclusion::leave(Reason::ShortTasks, Confidence::Medium));
+        }
+        let spread = Conclusion::cannot(Reason::SmallTasks, Confidence::Low);
+        return by_talk(evidence).or(Some(spread));
     }
     (evidence.busy.len() < 2 || evidence.busiest_share() >= ONE_THREAD_SHARE)
         .then(|| Conclusion::leave(Reason::OneThread, Confidence::High))

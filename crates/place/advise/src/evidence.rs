@@ -34,6 +34,9 @@ pub struct Evidence {
     pub busy: Vec<BusyThread>,
     /// The CPU time of all threads, and of children that lived for a moment.
     pub used_percent: f64,
+    /// The CPU time of the threads that lived for most of the look.
+    #[serde(default)]
+    pub lasting_percent: f64,
     /// The CPU time that they used, and the time in which busy ones waited for a CPU.
     #[serde(default)]
     pub wanted_percent: f64,
@@ -186,6 +189,12 @@ impl Evidence {
     pub fn busy_share(&self) -> f64 {
         let busy: f64 = self.busy.iter().map(|thread| thread.percent).sum();
         if self.used_percent > 0.0 { busy / self.used_percent } else { 0.0 }
+    }
+
+    /// Whether threads that live on do the work, and not those that live for a moment.
+    #[must_use]
+    pub fn is_done_by_lasting_threads(&self) -> bool {
+        self.lasting_percent * 2.0 >= self.used_percent
     }
 
     /// The share of all threads' time that the busiest one used, from 0 to 1.

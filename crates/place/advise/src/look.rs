@@ -15,6 +15,7 @@ use seatmap_launch::Ending;
 use seatmap_launch::runtime::is_of_go;
 use seatmap_machine::Topology;
 use seatmap_observe::{End, Means, Observation, ObserveError, Session};
+use seatmap_os::usage::own_cpu_ns;
 use seatmap_os::{Root, Tid, task};
 use seatmap_statistics::words::counted_number;
 use seatmap_watch::seating::{Cpu, Thread};
@@ -26,6 +27,13 @@ use waits::{Demand, Waits};
 
 /// The time between two glances at the threads that run.
 const GLANCE: Duration = Duration::from_millis(25);
+
+/// The longest time between two glances, however much each costs.
+const LONGEST_GLANCE: Duration = Duration::from_millis(500);
+
+/// The time to the next glance is at least so many times the CPU time of the last one: glances
+/// take less than 1 % of a CPU, whatever number of threads there is to look at.
+const GLANCE_REST: u32 = 100;
 
 /// A command is watched from this time on: before it, it may not have become its program yet.
 const SETTLED: Duration = Duration::from_millis(100);
@@ -81,6 +89,8 @@ struct Running {
     /// The time of the command's children that it had waited for, by process, in seconds.
     reaped_before_s: f64,
     waits: Waits,
+    /// The time to the next glance.
+    pause: Duration,
     begun: Instant,
     has_ended: bool,
     glances: u32,
@@ -117,6 +127,7 @@ impl Running {
             first_name: pids.first().and_then(|pid| task::name(&Root::new("/"), *pid)),
             reaped_before_s: reaped_s(&pids),
             waits: Waits::default(),
+            pause: GLANCE,
             begun: Instant::now(),
             has_ended: false,
             glances: 0,
@@ -132,16 +143,19 @@ impl Running {
             }
             match &mut self.session {
                 Some(session) => {
-                    let until = session.elapsed() + GLANCE;
+                    let until = session.elapsed() + self.pause;
                     self.has_ended = session.watch(Some(until), stop)? == End::Program;
                 }
                 None => {
-                    std::thread::sleep(GLANCE);
+                    std::thread::sleep(self.pause);
                     let child = self.unobserved.as_mut();
                     self.has_ended = child.is_some_and(|one| matches!(one.try_wait(), Ok(Some(_))));
                 }
             }
+            let cpu_ns = own_cpu_ns();
             self.glance();
+            let glance = Duration::from_nanos(own_cpu_ns().saturating_sub(cpu_ns));
+            self.pause = (glance * GLANCE_REST).clamp(GLANCE, LONGEST_GLANCE);
         }
         Ok(())
     }
@@ -324,6 +338,8 @@ fn fill_loads(
     let observed: f64 = threads.iter().map(|thread| thread.percent).sum();
     let watched: f64 = seating.threads.iter().map(|thread| thread.run_percent).sum();
     evidence.used_percent = observed.max(watched + reaped_percent);
+    let lasting = seating.threads.iter().filter(|one| 2.0 * one.age_s >= evidence.looked_s);
+    evidence.lasting_percent = lasting.map(|thread| thread.run_percent).sum();
     threads.retain(|thread| thread.percent >= BUSY_PERCENT);
     threads.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.tid.cmp(&b.tid)));
     evidence.busy = threads;

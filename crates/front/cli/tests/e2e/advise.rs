@@ -26,6 +26,19 @@ fn a_program_that_sleeps_is_left_alone() {
     assert!(page.contains("LEAVE IT") && page.contains("it hardly runs"));
 }
 
+/// Forty threads with a hundredth of a CPU each live on: none of them is busy, and yet they are
+/// not tasks that live for a moment.
+#[test]
+fn a_little_work_of_many_threads_is_not_that_of_short_ones() {
+    let Some(program) = crate::check::threads(40, "nibble") else { return };
+    let place = Place::new();
+    let advice = place.json(&["advise", "--pid", &program.pid().to_string(), "--json"]);
+    let evidence = &advice["evidence"];
+    let percent = |key: &str| evidence[key].as_f64().unwrap();
+    assert!(percent("lasting_percent") > 0.5 * percent("used_percent"), "{evidence:#}");
+    assert_ne!(advice["conclusion"]["reason"]["kind"], "short-tasks", "{advice:#}");
+}
+
 #[test]
 fn a_quota_that_is_used_up_is_raised() {
     let Some(group) = Group::with_quota(20) else { return };

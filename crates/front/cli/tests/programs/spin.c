@@ -1,24 +1,42 @@
-/* Threads that live until the end of stdin. The arguments: how many, and what they do meanwhile, "spin" or "sleep". The
- * main thread waits, as their creator.
+/* Threads that live until the end of stdin. The arguments: how many, and what they do meanwhile: "spin", "sleep", or
+ * "nibble", a hundredth of a CPU each. The main thread waits, as their creator.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static volatile int over;
-static int spins;
+static int spins, nibbles;
+
+static long cpu_us(void)
+{
+    struct timespec used;
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    return used.tv_sec * 1000000 + used.tv_nsec / 1000;
+}
+
+static void nibble(void)
+{
+    long until_us = cpu_us() + 200;
+    while (cpu_us() < until_us)
+        ;
+}
 
 static void *body(void *number)
 {
     char name[16];
     snprintf(name, sizeof name, "worker-%ld", (long)number);
     pthread_setname_np(pthread_self(), name);
-    while (!over)
+    while (!over) {
+        if (nibbles)
+            nibble();
         if (!spins)
             usleep(20000);
+    }
     return NULL;
 }
 
@@ -26,6 +44,7 @@ int main(int count, char **arguments)
 {
     int threads = count > 1 ? atoi(arguments[1]) : 1;
     spins = count > 2 && !strcmp(arguments[2], "spin");
+    nibbles = count > 2 && !strcmp(arguments[2], "nibble");
     pthread_t started[64];
     for (long i = 0; i < threads && i < 64; i++)
         pthread_create(&started[i], NULL, body, (void *)i);

@@ -169,6 +169,7 @@ fn every_reason_has_its_words() {
         Reason::OneCpu,
         Reason::OneThread,
         Reason::ShortTasks,
+        Reason::SmallTasks,
         Reason::TooShort,
         Reason::ClientAtLimit,
         Reason::TalkUnseen,

@@ -132,6 +132,16 @@ fn programs_without_two_threads_to_seat_are_left() {
         all.used_percent = 190.0;
     });
     assert_eq!(verdict(&short).1, Reason::ShortTasks);
+    // A hundred threads with a little each live on, and it hangs on what they say to each other.
+    let spread = |percent: f64| {
+        with(|all| {
+            all.busy.clear();
+            all.lasting_percent = 120.0;
+            all.most_gain.as_mut().unwrap().percent = percent;
+        })
+    };
+    assert_eq!(verdict(&spread(0.1)), (Verdict::LeaveIt, Reason::LittleTalk));
+    assert_eq!(verdict(&spread(9.0)), (Verdict::CannotTell, Reason::SmallTasks));
     let disk = with(|all| {
         all.used_percent = 20.0;
         all.device_wait_percent = 80.0;

@@ -15,6 +15,8 @@ const MOST_THREADS: usize = 64;
 #[derive(Debug, Default)]
 pub struct Waits {
     threads: BTreeMap<Tid, (Times, Times)>,
+    /// Whether there were more threads than are followed.
+    is_partial: bool,
 }
 
 /// The time of busy threads, in percent of one CPU's time.
@@ -28,7 +30,8 @@ pub struct Demand {
 
 impl Waits {
     /// Reads the times of these threads.
-    pub fn read(&mut self, tids: impl Iterator<Item = Tid>) {
+    pub fn read(&mut self, tids: impl ExactSizeIterator<Item = Tid>) {
+        self.is_partial |= tids.len() > MOST_THREADS;
         for tid in tids.take(MOST_THREADS) {
             if let Some(now) = task::times(tid) {
                 self.threads.entry(tid).or_insert((now, now)).1 = now;
@@ -37,9 +40,13 @@ impl Waits {
     }
 
     /// The CPU time of those threads that needed 5 % of these seconds or more; `None` where the
-    /// kernel does not count it. Threads that wake for a moment wait for a moment, which limits
+    /// kernel does not count it, or where there were more threads than are followed: the busy ones
+    /// may be among the others. Threads that wake for a moment wait for a moment, which limits
     /// nothing.
     pub fn demand(&self, seconds: f64) -> Option<Demand> {
+        if self.is_partial {
+            return None;
+        }
         let percent = |ns: u64| ns as f64 / 1e7 / seconds.max(1e-3);
         let mut sum = Demand::default();
         let mut is_counted = false;
@@ -80,5 +87,7 @@ mod tests {
         assert_eq!(demand, Demand { run_percent: 25.0, wait_percent: 75.0 });
         assert!((demand.waits_percent() - 75.0).abs() < 1e-9);
         assert_eq!(Waits::default().demand(2.0), None);
+        waits.read((0..65).map(|_| 0));
+        assert_eq!(waits.demand(2.0), None, "the busy ones may be among those that are not read");
     }
 }
