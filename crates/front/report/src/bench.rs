@@ -289,15 +289,16 @@ fn decimals(percent: f64) -> usize {
     if percent.abs() < 0.995 { 2 } else { 1 }
 }
 
-/// The least difference that can be shown, from the first command's difference from itself, in
-/// percent of the other's reading as every difference here.
+/// The least difference that can be shown, from the first command's difference from itself and the
+/// spread of the comparisons, in percent of the other's reading as every difference here.
 fn floor(results: &Results) -> Vec<String> {
     // The first command is compared with itself block by block, and one block has no spread.
     let Some(itself) = &results.itself else {
         return vec!["One block does not say which differences this computer can show.".to_owned()];
     };
     let blocks = counted(results.blocks().len(), "block");
-    let [low, high] = itself.ends_percent().map(|percent| signed(percent, decimals(percent)));
+    let ends_percent = itself.ends_percent(&results.comparisons);
+    let [low, high] = ends_percent.map(|percent| signed(percent, decimals(percent)));
     let sessions = match itself.sessions {
         1 => "This session shows",
         2 => "This session and the earlier one show",

@@ -171,10 +171,20 @@ impl Floor {
         (0.01 * self.floor_percent).ln_1p()
     }
 
-    /// The differences that are just not shown, below and above, in percent.
+    /// The differences that are just not shown, below and above, in percent: those within the
+    /// floor, and those whose interval would hold 0 with the spread that these comparisons have.
     #[must_use]
-    pub fn ends_percent(&self) -> [f64; 2] {
-        [percent((-self.log()).exp()), self.floor_percent]
+    pub fn ends_percent(&self, comparisons: &[Comparison]) -> [f64; 2] {
+        let mut below = self.log();
+        let mut above = self.log();
+        for comparison in comparisons {
+            let Some((low, high)) = comparison.ratio_low.zip(comparison.ratio_high) else {
+                continue;
+            };
+            below = below.max((high / comparison.ratio).ln());
+            above = above.max((comparison.ratio / low).ln());
+        }
+        [percent((-below).exp()), percent(above.exp())]
     }
 
     /// Makes it hold for an earlier session too.
@@ -230,6 +240,23 @@ mod tests {
             Verdict::Worse
         );
         assert_eq!(comparisons(&blocks(1.05, 10), 0.95, None, None)[0].verdict, Verdict::Different);
+    }
+
+    /// A session whose runs hang together shows less than its runs one by one suggest.
+    #[test]
+    fn no_difference_is_promised_that_the_intervals_would_hide() {
+        let floor = floor(&blocks(1.0, 10), 1).unwrap();
+        let [below, above] = floor.ends_percent(&[]);
+        assert!(above == floor.floor_percent && below > -1.0, "{below} to {above}");
+        let wide = Comparison {
+            with: 1,
+            ratio: 1.0,
+            ratio_low: Some(0.25),
+            ratio_high: Some(2.0),
+            verdict: Verdict::NotShown,
+        };
+        let [below, above] = floor.ends_percent(&[wide]);
+        assert!((below + 50.0).abs() < 1e-9 && (above - 300.0).abs() < 1e-9, "{below} to {above}");
     }
 
     #[test]
