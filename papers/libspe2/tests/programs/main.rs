@@ -6,6 +6,7 @@
 mod agreement;
 mod cellule;
 mod conformance;
+mod dialects;
 mod driver;
 mod examples;
 mod intrinsics;
