@@ -172,6 +172,30 @@ fn runs_that_share_a_cpu_say_so() {
     assert!(said.contains(" ('sleep'), which another 'seatmap run' (process "), "{said}");
 }
 
+/// A program that was seated while it ran stays there without a process of Seatmap. A user who
+/// seats another one there, or starts it there, is told.
+#[test]
+fn programs_that_run_already_and_share_a_cpu_are_told() {
+    let place = Place::new();
+    let cpu = cpu();
+    let mut sleepers: Vec<_> =
+        (0..2).map(|_| Command::new("sleep").arg("60").spawn().unwrap()).collect();
+    let pids: Vec<String> = sleepers.iter().map(|sleeper| sleeper.id().to_string()).collect();
+    let attach = |pid: &str| place.run(&["run", "-q", "--cpus", &cpu, "--pid", pid]);
+    let told =
+        format!("CPU {cpu} is also the only CPU of a thread of process {} ('sleep')", pids[0]);
+    let first = stderr(&attach(&pids[0]));
+    let second = stderr(&attach(&pids[1]));
+    let third = place.run(&["run", "-q", "--strict", "--cpus", &cpu, "--", "sleep", "2"]);
+    for sleeper in &mut sleepers {
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+    }
+    assert!(!first.contains(&pids[1]), "{first}");
+    assert!(second.contains(&told), "{second}");
+    assert!(stderr(&third).contains(&told), "{}", stderr(&third));
+}
+
 /// A user who may not look into another one's run is told of it all the same.
 #[test]
 fn a_run_of_another_user_on_the_same_cpu_is_told() {
@@ -191,8 +215,9 @@ fn a_run_of_another_user_on_the_same_cpu_is_told() {
     if said.contains("ermission denied") {
         return seatmap_needs::skipped!("another user may not start the program here");
     }
-    let words = format!("another user's 'seatmap run' has a thread on CPU {} as well", cpu());
-    assert!(said.contains(&words), "{said}");
+    // Its seating is not shown, and the masks of its threads are.
+    let words = format!("CPU {} is also the only CPU of a thread of process ", cpu());
+    assert!(said.contains(&words) && said.contains(" ('sleep')"), "{said}");
 }
 
 /// The kernel's words for it name neither the variable nor a way out.
