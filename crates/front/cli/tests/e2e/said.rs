@@ -327,3 +327,20 @@ fn root_of_a_user_namespace_is_told_to_ask() {
     assert!(remedies.iter().all(|remedy| !remedy.starts_with("echo ")), "{remedies:?}");
     assert!(remedies.iter().any(|remedy| remedy.starts_with("ask root of the host to write")));
 }
+
+/// A rule that no thread fits may hold a name that is misspelt.
+#[test]
+fn a_rule_that_no_thread_fits_is_told() {
+    let place = Place::new();
+    let cpu = cpu();
+    let rules = ["--match", &format!("sleep=cpus:{cpu}"), "--match", &format!("slep=cpus:{cpu}")];
+    let ran = place.run(&[&["run"][..], &rules, &["--", "sleep", "0.1"]].concat());
+    let said = stderr(&ran);
+    assert!(said.contains("--match 'slep': no thread fitted it"), "{said}");
+    assert!(!said.contains("'sleep': no thread"), "{said}");
+    // Nothing was judged where no program has a device open.
+    let own = std::process::id().to_string();
+    let checked = place.run(&["check", "--pid", &own, "--rule", "device-near"]);
+    let said = String::from_utf8_lossy(&checked.stdout).into_owned() + &stderr(&checked);
+    assert!(said.contains("nothing was judged") && !said.contains("all as asked"), "{said}");
+}
