@@ -161,14 +161,21 @@ int seatmap_spe_disposition(int signal, const struct sigaction *new, struct siga
 int __real_sigaction(int signal, const struct sigaction *new, struct sigaction *old);
 void (*__real_signal(int signal, void (*handler)(int)))(int);
 
+/* The program has a handler of its own, which may post a semaphore. */
+int __seatmap_handles_signals;
+
 int __wrap_sigaction(int signal, const struct sigaction *new, struct sigaction *old)
 {
+    if (new && new->sa_handler != SIG_DFL && new->sa_handler != SIG_IGN)
+        __seatmap_handles_signals = 1;
     return seatmap_spe_disposition(signal, new, old) ? 0 : __real_sigaction(signal, new, old);
 }
 
 void (*__wrap_signal(int signal, void (*handler)(int)))(int)
 {
     struct sigaction new = {.sa_handler = handler}, old;
+    if (handler != SIG_DFL && handler != SIG_IGN)
+        __seatmap_handles_signals = 1;
     return seatmap_spe_disposition(signal, &new, &old) ? old.sa_handler : __real_signal(signal, handler);
 }
 

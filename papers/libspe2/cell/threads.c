@@ -3,9 +3,11 @@
  * machine. On this computer every call goes to the C library unchanged. */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/time.h>
@@ -27,7 +29,10 @@ int64_t seatmap_spe_time(void);
 /* On this computer, threads that wait for another one are part of a deadlock. */
 void seatmap_spe_created(uint64_t thread);
 void seatmap_spe_begin_join(uint64_t thread);
-void seatmap_spe_end_join(void);
+void seatmap_spe_begin_wait(int function);
+void seatmap_spe_end_wait(void);
+/* In low.c: the program handles signals itself. */
+extern int __seatmap_handles_signals;
 
 /* When the simulated machine begins: 2007-01-01. */
 #define EPOCH 1167609600ll
@@ -53,6 +58,12 @@ REAL(int, pthread_spin_lock, pthread_spinlock_t *);
 REAL(int, sem_wait, sem_t *);
 REAL(int, sem_timedwait, sem_t *, const struct timespec *);
 REAL(int, sem_post, sem_t *);
+REAL(int, pthread_mutexattr_setpshared, pthread_mutexattr_t *, int);
+REAL(int, pthread_condattr_setpshared, pthread_condattr_t *, int);
+REAL(int, pthread_barrierattr_setpshared, pthread_barrierattr_t *, int);
+REAL(int, pthread_rwlockattr_setpshared, pthread_rwlockattr_t *, int);
+REAL(int, sem_init, sem_t *, int, unsigned int);
+REAL(sem_t *, sem_open, const char *, int, ...);
 REAL(int, sched_yield, void);
 REAL(int, nanosleep, const struct timespec *, struct timespec *);
 REAL(int, usleep, useconds_t);
@@ -60,6 +71,67 @@ REAL(unsigned int, sleep, unsigned int);
 REAL(int, gettimeofday, struct timeval *, void *);
 REAL(int, clock_gettime, clockid_t, struct timespec *);
 REAL(time_t, time, time_t *);
+
+/* Waits for other threads, as seatmap_spe_begin_wait numbers them. */
+enum { MUTEX, CONDITION, BARRIER, LOCK, SEMAPHORE };
+
+/* Something is shared with other processes, which may end a wait too. */
+static int is_shared;
+
+static void end_wait(void *is_noted)
+{
+    if (is_noted)
+        seatmap_spe_end_wait();
+}
+
+/* Notes a wait in which other threads alone can end it; what end_wait is to be given. A handler of a signal may post a
+ * semaphore, and nothing else of these. */
+static void *begin_wait(int function)
+{
+    static char noted;
+    if (is_shared || (function == SEMAPHORE && __seatmap_handles_signals))
+        return 0;
+    seatmap_spe_begin_wait(function);
+    return &noted;
+}
+
+/* A call that may be cancelled, as a wait that is noted. */
+#define NOTED_WAIT(function, result, call)              \
+    do {                                                \
+        pthread_cleanup_push(end_wait, begin_wait(function)); \
+        result = call;                                  \
+        pthread_cleanup_pop(1);                         \
+    } while (0)
+
+#define SHARES(kind)                                                                                 \
+    int __wrap_pthread_##kind##attr_setpshared(pthread_##kind##attr_t *attributes, int shared)       \
+    {                                                                                                \
+        is_shared |= shared == PTHREAD_PROCESS_SHARED;                                               \
+        return __real_pthread_##kind##attr_setpshared(attributes, shared);                           \
+    }
+SHARES(mutex)
+SHARES(cond)
+SHARES(barrier)
+SHARES(rwlock)
+
+int __wrap_sem_init(sem_t *semaphore, int shared, unsigned int value)
+{
+    is_shared |= shared;
+    return __real_sem_init(semaphore, shared, value);
+}
+
+sem_t *__wrap_sem_open(const char *name, int flags, ...)
+{
+    va_list more;
+    is_shared = 1;
+    if (!(flags & O_CREAT))
+        return __real_sem_open(name, flags);
+    va_start(more, flags);
+    mode_t mode = va_arg(more, mode_t);
+    unsigned int value = va_arg(more, unsigned int);
+    va_end(more);
+    return __real_sem_open(name, flags, mode, value);
+}
 
 /* Threads that are parked: without any, a wake-up needs no call. */
 static int parked;
@@ -133,9 +205,12 @@ int __seatmap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes
 int __wrap_pthread_join(pthread_t thread, void **result)
 {
     if (!seatmap_spe_is_simulated()) {
+        int status;
+        static char noted;
         seatmap_spe_begin_join((uint64_t)thread);
-        int status = __real_pthread_join(thread, result);
-        seatmap_spe_end_join();
+        pthread_cleanup_push(end_wait, &noted);
+        status = __real_pthread_join(thread, result);
+        pthread_cleanup_pop(1);
         return status;
     }
     while (seatmap_spe_thread_lives((uint64_t)thread))
@@ -146,8 +221,11 @@ int __wrap_pthread_join(pthread_t thread, void **result)
 int __wrap_pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     int result;
-    if (!seatmap_spe_is_simulated())
-        return __real_pthread_mutex_lock(mutex);
+    if (!seatmap_spe_is_simulated()) {
+        if ((result = pthread_mutex_trylock(mutex)) == EBUSY)
+            NOTED_WAIT(MUTEX, result, __real_pthread_mutex_lock(mutex));
+        return result;
+    }
     while ((result = pthread_mutex_trylock(mutex)) == EBUSY)
         park(mutex, -1);
     return result;
@@ -172,7 +250,11 @@ static int wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t until
 
 int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
-    return seatmap_spe_is_simulated() ? wait(condition, mutex, -1) : __real_pthread_cond_wait(condition, mutex);
+    int result;
+    if (seatmap_spe_is_simulated())
+        return wait(condition, mutex, -1);
+    NOTED_WAIT(CONDITION, result, __real_pthread_cond_wait(condition, mutex));
+    return result;
 }
 
 int __wrap_pthread_cond_timedwait(pthread_cond_t *condition, pthread_mutex_t *mutex, const struct timespec *time)
@@ -229,8 +311,11 @@ int __wrap_pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrie
 int __wrap_pthread_barrier_wait(pthread_barrier_t *barrier)
 {
     struct barrier *known = seatmap_spe_is_simulated() ? of(barrier) : 0;
-    if (!known)
-        return __real_pthread_barrier_wait(barrier);
+    if (!known) {
+        int result;
+        NOTED_WAIT(BARRIER, result, __real_pthread_barrier_wait(barrier));
+        return result;
+    }
     if (++known->here == known->count) {
         known->here = 0, known->openings++;
         wake(known, ~0u);
@@ -244,8 +329,11 @@ int __wrap_pthread_barrier_wait(pthread_barrier_t *barrier)
 int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
     int result;
-    if (!seatmap_spe_is_simulated())
-        return __real_pthread_rwlock_rdlock(lock);
+    if (!seatmap_spe_is_simulated()) {
+        if ((result = pthread_rwlock_tryrdlock(lock)) == EBUSY)
+            NOTED_WAIT(LOCK, result, __real_pthread_rwlock_rdlock(lock));
+        return result;
+    }
     while ((result = pthread_rwlock_tryrdlock(lock)) == EBUSY)
         park(lock, -1);
     return result;
@@ -254,8 +342,11 @@ int __wrap_pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 int __wrap_pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
     int result;
-    if (!seatmap_spe_is_simulated())
-        return __real_pthread_rwlock_wrlock(lock);
+    if (!seatmap_spe_is_simulated()) {
+        if ((result = pthread_rwlock_trywrlock(lock)) == EBUSY)
+            NOTED_WAIT(LOCK, result, __real_pthread_rwlock_wrlock(lock));
+        return result;
+    }
     while ((result = pthread_rwlock_trywrlock(lock)) == EBUSY)
         park(lock, -1);
     return result;
@@ -293,7 +384,11 @@ static int take(sem_t *semaphore, int64_t until)
 
 int __wrap_sem_wait(sem_t *semaphore)
 {
-    return seatmap_spe_is_simulated() ? take(semaphore, -1) : __real_sem_wait(semaphore);
+    int result;
+    if (seatmap_spe_is_simulated())
+        return take(semaphore, -1);
+    NOTED_WAIT(SEMAPHORE, result, __real_sem_wait(semaphore));
+    return result;
 }
 
 int __wrap_sem_timedwait(sem_t *semaphore, const struct timespec *time)

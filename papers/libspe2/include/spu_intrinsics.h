@@ -122,8 +122,14 @@ __SPU_GENERIC2(spu_extract, __SPU_ELEMENT)
 #define spu_ienable() ((void)0)
 #define spu_readchqw(channel) spu_promote(spu_readch(channel), 0)
 #define spu_writechqw(channel, value) spu_writech((channel), spu_extract((vec_uint4)(value), 0))
+/* The commands of spu_mfcio.h, which programs give by their numbers. */
+#define spu_mfcdma32(ls, ea, size, tag, cmd) __seatmap_command((ls), (uint64_t)(uintptr_t)(ea), size, tag, cmd)
+#define spu_mfcdma64(ls, eah, eal, size, tag, cmd)                                                               \
+    __seatmap_command((ls), ((uint64_t)(unsigned int)(eah) << 32) | (unsigned int)(uintptr_t)(eal), size, tag, cmd)
+#define spu_mfcstat(how) (spu_writech(MFC_WrTagUpdate, (how)), spu_readch(MFC_RdTagStat))
 #define __align_hint(pointer, base, offset) ((void)0)
 
 #include "spu_internals.h"
+#include "seatmap_builtins.h"
 
 #endif

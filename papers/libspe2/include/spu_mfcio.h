@@ -21,9 +21,6 @@ typedef struct mfc_list_element {
 #define mfc_hl2ea(high, low) (((uint64_t)(unsigned int)(high) << 32) | (unsigned int)(low))
 #define mfc_ceil128(value) (((value) + 127) & ~127)
 
-#define spu_mfcdma32(ls, ea, size, tag, cmd) __seatmap_command((ls), (uint64_t)(uintptr_t)(ea), size, tag, cmd)
-#define spu_mfcdma64(ls, eah, eal, size, tag, cmd) __seatmap_command((ls), mfc_hl2ea(eah, eal), size, tag, cmd)
-
 /* Transfers. */
 #define __SEATMAP_DMA(cmd, ls, ea, size, tag, tid, rid) \
     ((void)(tid), (void)(rid), __seatmap_command((ls), (uint64_t)(ea), (size), (tag), (cmd)))
@@ -85,7 +82,6 @@ typedef struct mfc_list_element {
 #define mfc_read_tag_status_immediate() (mfc_write_tag_update_immediate(), mfc_read_tag_status())
 #define mfc_read_tag_status_any() (mfc_write_tag_update_any(), mfc_read_tag_status())
 #define mfc_read_tag_status_all() (mfc_write_tag_update_all(), mfc_read_tag_status())
-#define spu_mfcstat(how) (mfc_write_tag_update(how), mfc_read_tag_status())
 #define mfc_read_list_stall_status() spu_readch(MFC_RdListStallStat)
 #define mfc_stat_list_stall_status() spu_readchcnt(MFC_RdListStallStat)
 #define mfc_write_list_stall_ack(tag) spu_writech(MFC_WrListStallAck, (tag))
@@ -97,6 +93,13 @@ typedef struct mfc_list_element {
 /* Tags. */
 #define MFC_TAG_INVALID 0xFFFFFFFFu
 #define MFC_TAG_VALID 0
+/* The functions behind the names, and sections in which no interrupt comes: an SPU takes none here. */
+#define __mfc_tag_reserve() mfc_tag_reserve()
+#define __mfc_tag_release(tag) mfc_tag_release(tag)
+#define __mfc_multi_tag_reserve(number) mfc_multi_tag_reserve(number)
+#define __mfc_multi_tag_release(tag, number) mfc_multi_tag_release(tag, number)
+#define mfc_begin_critical_section() 0u
+#define mfc_end_critical_section(status) ((void)(status))
 #define mfc_tag_reserve() __seatmap_tag_reserve(1)
 #define mfc_tag_release(tag) __seatmap_tag_release((tag), 1)
 #define mfc_multi_tag_reserve(number) __seatmap_tag_reserve(number)

@@ -6,7 +6,7 @@
 
 use seatmap_spe::simulated::desk::Desk;
 use seatmap_spe::simulated::thread;
-use seatmap_spe::stuck;
+use seatmap_spe::stuck::{self, PeerWait};
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Arc;
 
@@ -71,13 +71,26 @@ pub extern "C" fn seatmap_spe_created(thread: u64) {
 /// On this computer: the calling thread begins to wait for the end of another one.
 #[unsafe(no_mangle)]
 pub extern "C" fn seatmap_spe_begin_join(thread: u64) {
-    stuck::begin_join(thread);
+    stuck::begin_peer_wait(PeerWait::End(thread));
 }
 
-/// On this computer: the calling thread no longer waits for the end of another one.
+/// On this computer: the calling thread begins to wait in a function of pthread, whose number is
+/// that of `threads.c`.
 #[unsafe(no_mangle)]
-pub extern "C" fn seatmap_spe_end_join() {
-    stuck::end_join();
+pub extern "C" fn seatmap_spe_begin_wait(function: c_int) {
+    stuck::begin_peer_wait(match function {
+        0 => PeerWait::Mutex,
+        1 => PeerWait::Condition,
+        2 => PeerWait::Barrier,
+        3 => PeerWait::ReadWriteLock,
+        _ => PeerWait::Semaphore,
+    });
+}
+
+/// On this computer: the calling thread no longer waits for another one.
+#[unsafe(no_mangle)]
+pub extern "C" fn seatmap_spe_end_wait() {
+    stuck::end_peer_wait();
 }
 
 /// Whether a thread has not ended.

@@ -50,26 +50,26 @@ pub(crate) fn count_running(cpus: usize, change: impl FnOnce(&AtomicUsize) -> us
 pub(crate) static SERVING: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether all threads of this process wait: `programs` of the programs that run, `threads` of the
-/// PPE for something that another one does, `joins` for the end of one. The others serve a context,
-/// or wait for the end of its program.
+/// PPE for something that a context does, `peers` for another thread. The others serve a context, or
+/// wait for the end of its program.
 ///
-/// False where the kernel does not say, and while another thread than the calling one runs: it may
-/// have been woken just now.
+/// False where the kernel does not say, and while another thread than the calling one runs or waits
+/// for a disk: it may have been woken just now.
 #[must_use]
-pub fn all_wait(programs: usize, threads: usize, joins: usize) -> bool {
+pub fn all_wait(programs: usize, threads: usize, peers: usize) -> bool {
     let running = RUNNING.load(Ordering::Acquire);
     // In Linux's style a program has a thread of its own, which serves no other.
     let own = if Style::current() == Style::Linux { running } else { 0 };
-    let known = SERVING.load(Ordering::Acquire) + own + running + threads + joins;
+    let known = SERVING.load(Ordering::Acquire) + own + running + threads + peers;
     programs == running && thread_ids().is_ok_and(|all| all.len() == known && !is_busy(&all))
 }
 
-/// Whether another thread than the calling one runs or is ready to.
+/// Whether another thread than the calling one runs, is ready to, or will be by itself.
 fn is_busy(all: &[Tid]) -> bool {
     // SAFETY: asks for the number of the calling thread.
     let own = unsafe { libc::gettid() };
     let others = all.iter().filter(|thread| **thread != own);
-    others.filter_map(|thread| Task::of(*thread)).any(|task| task.state == 'R')
+    others.filter_map(|thread| Task::of(*thread)).any(|task| matches!(task.state, 'R' | 'D'))
 }
 
 /// The threads of this process.

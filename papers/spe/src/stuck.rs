@@ -2,9 +2,11 @@
 //!
 //! A wait that has lasted for a moment is noted with what it waits for. The process stands still if
 //! each program that runs has such a note, and each other thread has one, waits for the end of a
-//! program, or for the end of a thread. One line then says who waits for whom, in the words of the
-//! simulated Cell, and these waits end. A thread that does anything else, such as to sleep or to
-//! read a file, may still do what others wait for.
+//! program, or waits for another thread: for its end, or in a function of pthread. One line then
+//! says who waits for whom, in the words of the simulated Cell, and the waits for programs end. A
+//! thread that does anything else, such as to sleep or to read a file, may still do what others
+//! wait for. So may another process, if it shares a lock with this one: `threads.c` notes no wait
+//! in a function of pthread then.
 
 use crate::crowd;
 use std::collections::BTreeMap;
@@ -67,6 +69,23 @@ impl fmt::Display for WaitReason {
     }
 }
 
+/// Another thread's doing, for which a thread waits in a function of pthread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PeerWait {
+    /// Its end (`pthread_t`).
+    End(u64),
+    /// Its release of a mutex.
+    Mutex,
+    /// Its signal of a condition.
+    Condition,
+    /// Its arrival at a barrier.
+    Barrier,
+    /// Its release of a lock for readers and writers.
+    ReadWriteLock,
+    /// Its post of a semaphore.
+    Semaphore,
+}
+
 /// A wait that has lasted for a moment.
 #[derive(Debug)]
 struct NotedWait {
@@ -92,8 +111,8 @@ struct WaitTable {
     /// thread has left comes again.
     threads: BTreeMap<u64, u32>,
     created: u32,
-    /// Threads that wait for the end of another one.
-    joins: BTreeMap<u64, u64>,
+    /// Threads that wait for another one.
+    peers: BTreeMap<u64, PeerWait>,
 }
 
 static WAITS: Mutex<WaitTable> = Mutex::new(WaitTable {
@@ -101,7 +120,7 @@ static WAITS: Mutex<WaitTable> = Mutex::new(WaitTable {
     next: 0,
     threads: BTreeMap::new(),
     created: 0,
-    joins: BTreeMap::new(),
+    peers: BTreeMap::new(),
 });
 
 fn waits() -> MutexGuard<'static, WaitTable> {
@@ -123,14 +142,14 @@ pub fn created(thread: u64) {
     waits.threads.insert(thread, number);
 }
 
-/// The calling thread begins to wait for the end of another one.
-pub fn begin_join(thread: u64) {
-    waits().joins.insert(own_thread(), thread);
+/// The calling thread begins to wait for another one.
+pub fn begin_peer_wait(wait: PeerWait) {
+    waits().peers.insert(own_thread(), wait);
 }
 
-/// The calling thread no longer waits for the end of another one.
-pub fn end_join() {
-    waits().joins.remove(&own_thread());
+/// The calling thread no longer waits for another one.
+pub fn end_peer_wait() {
+    waits().peers.remove(&own_thread());
 }
 
 /// A wait that is noted until this value goes.
@@ -181,18 +200,14 @@ impl WaitTable {
             .entries
             .values()
             .filter(|entry| !entry.is_hopeless && entry.waiter == Waiter::Thread);
-        crowd::all_wait(programs.count(), threads.count(), self.joins.len())
+        crowd::all_wait(programs.count(), threads.count(), self.peers.len())
     }
 
     /// The waits in words, those of threads first.
     fn words(&self) -> Vec<String> {
         let mut lines = BTreeMap::new();
-        for (thread, other) in &self.joins {
-            let other = self.number(*other);
-            lines.insert(
-                (0, self.number(*thread)),
-                format!("waits for the end of PPE thread {other}"),
-            );
+        for (thread, wait) in &self.peers {
+            lines.insert((0, self.number(*thread)), self.peer_words(*wait));
         }
         for NotedWait { thread, waiter, wait, .. } in self.entries.values() {
             match *waiter {
@@ -212,6 +227,20 @@ impl WaitTable {
             .collect()
     }
 
+    fn peer_words(&self, wait: PeerWait) -> String {
+        let words = match wait {
+            PeerWait::End(other) => {
+                return format!("waits for the end of PPE thread {}", self.number(other));
+            }
+            PeerWait::Mutex => "waits for a mutex",
+            PeerWait::Condition => "waits for a condition",
+            PeerWait::Barrier => "waits at a barrier",
+            PeerWait::ReadWriteLock => "waits for a lock of readers and writers",
+            PeerWait::Semaphore => "waits for a semaphore",
+        };
+        words.into()
+    }
+
     /// The number of a thread; 0 for one that nobody announced, as the main one.
     fn number(&self, thread: u64) -> u32 {
         self.threads.get(&thread).copied().unwrap_or(0)
@@ -225,8 +254,9 @@ mod tests {
     #[test]
     fn waits_are_told_in_order() {
         let mut waits = WaitTable::default();
-        waits.threads.extend([(70, 1), (80, 2)]);
-        waits.joins.insert(5, 70);
+        waits.threads.extend([(70, 1), (80, 2), (90, 3)]);
+        waits.peers.insert(5, PeerWait::End(70));
+        waits.peers.insert(90, PeerWait::Condition);
         let program = Waiter::Program { context: 3, caller: 80 };
         waits.entries.insert(1, NotedWait::new(9, program, WaitReason::Signal(1)));
         waits.entries.insert(2, NotedWait::new(70, Waiter::Thread, WaitReason::Room(3)));
@@ -234,6 +264,7 @@ mod tests {
             "PPE thread 0 waits for the end of PPE thread 1",
             "PPE thread 1 waits for room in the mailbox of SPE context 3",
             "PPE thread 2 waits for the end of SPE context 3",
+            "PPE thread 3 waits for a condition",
             "SPE context 3 waits for a signal in its register 2",
         ];
         assert_eq!(waits.words(), expected);

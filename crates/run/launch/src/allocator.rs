@@ -90,6 +90,8 @@ pub struct SeatAllocator {
     /// Threads that took the next seat in order, as the plan has no task of their path.
     strangers: usize,
     leases: Leases,
+    /// The rules that a thread fitted, also where it got no seat of theirs.
+    met: BTreeSet<usize>,
 }
 
 /// The name of this part in a report of a mistake.
@@ -116,7 +118,9 @@ impl SeatAllocator {
         let given = 0;
         let round = BTreeSet::new();
         let leases = Leases::none();
+        let met = BTreeSet::new();
         SeatAllocator {
+            met,
             seats,
             whole,
             rules,
@@ -174,6 +178,13 @@ impl SeatAllocator {
         let of_rules = self.rules.iter().flat_map(|rule| &rule.seats);
         let named = of_rules.fold(self.whole.clone(), |all, seat| all.with(&seat.cpus));
         if self.whole.is_empty() { named.with(allowed) } else { named }
+    }
+
+    /// A sentence about each rule that no thread fitted: a name may be misspelt.
+    #[must_use]
+    pub fn unmet_rules(&self) -> Vec<String> {
+        let rules = self.rules.iter().enumerate().filter(|(at, _)| !self.met.contains(at));
+        rules.map(|(_, rule)| format!("--match {}: no thread fitted it", rule.who)).collect()
     }
 
     /// Whether there are rules, so that names matter.
@@ -291,6 +302,8 @@ impl SeatAllocator {
     /// Handles a thread's name. Returns whether the name moves the thread.
     pub fn named(&mut self, tid: Tid, pid: Tid, name: &str) -> Move {
         let Some(guest) = self.guests.get(&tid).cloned() else { return Move::Stay };
+        let rules = self.rules.iter().enumerate();
+        self.met.extend(rules.filter(|(_, rule)| rule.who.is(tid, pid, name)).map(|(at, _)| at));
         if guest.rule.is_some_and(|rule| self.rules[rule].who.is(tid, pid, name)) {
             return Move::Stay;
         }

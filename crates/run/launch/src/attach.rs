@@ -4,10 +4,12 @@ use crate::allocator::SeatAllocator;
 use crate::error::LaunchError;
 use crate::halted;
 use crate::hampered::Hampered;
+use crate::neighbours::{self, SeatNeighbours};
 use crate::pages::{self, Moved};
 use crate::pinner::Pinner;
 use crate::report::Report;
 use seatmap_document::visible;
+use seatmap_os::lease::CpuLeases;
 use seatmap_os::task::{self, Family, Task};
 use seatmap_os::{CpuSet, Root, Tid, affinity, proc_mount, visibility};
 use seatmap_statistics::words::{agreeing, counted};
@@ -50,6 +52,8 @@ pub struct Attached {
     /// The command that gives the threads the masks back that they had before; `None` where no mask
     /// was changed.
     pub undo: Option<String>,
+    /// Others on the CPUs of the seats.
+    pub neighbours: SeatNeighbours,
     /// The processes that those which were seated have started, and that were not: a sentence about
     /// each that has some.
     pub children: Vec<String>,
@@ -79,7 +83,9 @@ impl AttachRequest {
         };
         let undo = before.undo();
         let children = if report.is_some() { left_children(&self.pids) } else { Vec::new() };
-        let mut attached = Attached { report, undo, children, moved: Vec::new(), failure: None };
+        let neighbours = report.as_ref().map(neighbours).unwrap_or_default();
+        let moved = Vec::new();
+        let mut attached = Attached { report, undo, neighbours, children, moved, failure: None };
         let Some(pages) = self.pages else { return Ok(attached) };
         // The user is told of each process whose pages moved, also where those of the next cannot.
         for pid in self.pids {
@@ -112,6 +118,12 @@ fn check_processes(pids: &[Tid]) -> Result<(), LaunchError> {
         Some(Family { pid, .. }) if pid != *tid => Err(LaunchError::IsThread { tid: *tid, pid }),
         _ => Ok(()),
     })
+}
+
+/// The others on the seats of a report. This process takes no lease: its seats outlive it.
+fn neighbours(report: &Report) -> SeatNeighbours {
+    let single = neighbours::single_seats(report);
+    SeatNeighbours::of(report, &CpuLeases::new(&Root::new("/")).of_others(&single))
 }
 
 /// The living children of these processes that are not among them, a sentence a parent.

@@ -4,6 +4,10 @@
 //! Each run shows its seating ([`seatmap_os::published`]) from its start, and looks at those of
 //! others a moment later. So of two runs that overlap, the later one knows of the earlier, and two
 //! that start at once know of each other.
+//!
+//! A program that was seated while it ran (`--pid`) has no process of Seatmap beside it, and no
+//! lease: its seats outlive the command. Such seats are seen where they are, in the masks of the
+//! threads, and so are those that `taskset` or a launcher gave.
 
 use crate::report::{FORMAT, Report};
 use seatmap_document::visible;
@@ -12,7 +16,7 @@ use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, Tid, task, visibility};
 use seatmap_statistics::words::agreeing;
 use serde::Deserialize;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::ErrorKind;
 
 /// CPUs on which another run has seats as well.
@@ -42,6 +46,74 @@ impl SharedSeats {
             self.supervisor
         )
     }
+}
+
+/// CPUs that are the only ones of a thread of another program, whoever bound it there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoundNeighbour {
+    /// The CPUs.
+    pub cpus: CpuSet,
+    /// The other program's process.
+    pub program: Tid,
+    /// Its name.
+    pub name: String,
+}
+
+impl BoundNeighbour {
+    /// The CPUs, the other program and a way out, in a sentence.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let each = agreeing(self.cpus.len(), "is", "are");
+        format!(
+            "{} {each} also {} of process {} ('{}'): the programs take turns there; give one of \
+             them other CPUs",
+            self.cpus.named(),
+            agreeing(self.cpus.len(), "the only CPU of a thread", "the only CPUs of threads"),
+            self.program,
+            visible(&self.name),
+        )
+    }
+}
+
+/// Others on the CPUs of a report's threads.
+#[derive(Debug, Default)]
+pub struct SeatNeighbours {
+    /// Other runs.
+    pub runs: Vec<SharedSeats>,
+    /// Other programs that are bound to one CPU.
+    pub bound: Vec<BoundNeighbour>,
+    /// CPUs on which a run sits that this user may not look into.
+    pub hidden: CpuSet,
+}
+
+impl SeatNeighbours {
+    /// Those of a report. `leased` are the CPUs that other runs have on lease.
+    #[must_use]
+    pub fn of(report: &Report, leased: &CpuSet) -> Self {
+        let runs = of(report);
+        let bound = bound(report, &runs);
+        let cpus = runs.iter().map(|run| &run.cpus).chain(bound.iter().map(|one| &one.cpus));
+        let named = cpus.fold(CpuSet::default(), |all, cpus| all.with(cpus));
+        // Leases are seen of every user, and the programs behind them are not.
+        let unnamed = leased.without(&named);
+        let is_hidden = !unnamed.is_empty() && are_some_hidden();
+        SeatNeighbours { runs, bound, hidden: if is_hidden { unnamed } else { CpuSet::default() } }
+    }
+
+    /// A sentence for each.
+    #[must_use]
+    pub fn sentences(&self) -> Vec<String> {
+        let runs = self.runs.iter().map(SharedSeats::sentence);
+        let bound = self.bound.iter().map(BoundNeighbour::sentence);
+        let hidden = (!self.hidden.is_empty()).then(|| hidden_sentence(&self.hidden));
+        runs.chain(bound).chain(hidden).collect()
+    }
+}
+
+/// The CPUs that the threads of a report have alone: the kernel moves no such thread.
+pub(crate) fn single_seats(report: &Report) -> CpuSet {
+    let seated = report.threads.iter().filter(|thread| thread.has_seat());
+    Seats::of(seated.map(|thread| thread.tid)).single
 }
 
 /// The part of a seating that says whose threads it seats.
@@ -85,8 +157,7 @@ impl Seats {
 
 /// The CPUs that the program of this run shares with those of others that run now, as far as this
 /// user may see them.
-#[must_use]
-pub fn of(report: &Report) -> Vec<SharedSeats> {
+fn of(report: &Report) -> Vec<SharedSeats> {
     let root = Root::new("/");
     let own = std::process::id() as Tid;
     let seated = report.threads.iter().filter(|thread| thread.has_seat());
@@ -101,9 +172,47 @@ pub fn of(report: &Report) -> Vec<SharedSeats> {
         .collect()
 }
 
+/// Other programs with a thread that is bound to one of the CPUs that a thread of this report has
+/// alone, as far as this user may see them. Not those that one of `runs` names, nor the programs
+/// that started this one, which wait for it.
+fn bound(report: &Report, runs: &[SharedSeats]) -> Vec<BoundNeighbour> {
+    let root = Root::new("/");
+    let single = single_seats(report);
+    let Ok(tasks) = task::all(&root) else { return Vec::new() };
+    let parents: HashMap<Tid, Tid> = tasks.iter().map(|task| (task.pid, task.parent)).collect();
+    let own: HashSet<Tid> = report.threads.iter().filter_map(|thread| thread.pid).collect();
+    let starters: HashSet<Tid> = ancestors(&parents, std::process::id() as Tid).collect();
+    let is_other = |pid: Tid| {
+        !starters.contains(&pid)
+            && !runs.iter().any(|run| run.program == pid || run.supervisor == pid)
+            && !ancestors(&parents, pid).any(|process| own.contains(&process))
+            && !task::runs_this_program(&root, pid)
+    };
+    let mut cpus_of: BTreeMap<Tid, CpuSet> = BTreeMap::new();
+    for task in tasks.iter().filter(|task| !task.is_kernel && !task.has_ended()) {
+        let only = CpuSet::of_thread(task.tid).ok().and_then(|mask| mask.only());
+        if let Some(cpu) = only.filter(|cpu| single.contains(*cpu)) {
+            cpus_of.entry(task.pid).or_default().insert(cpu);
+        }
+    }
+    cpus_of
+        .into_iter()
+        .filter(|(pid, _)| is_other(*pid))
+        .map(|(program, cpus)| {
+            let name = task::name(&root, program).unwrap_or_default();
+            BoundNeighbour { cpus, program, name }
+        })
+        .collect()
+}
+
+/// A process and those that started it, one after the other.
+fn ancestors(parents: &HashMap<Tid, Tid>, pid: Tid) -> impl Iterator<Item = Tid> {
+    std::iter::successors(Some(pid), |pid| parents.get(pid).copied().filter(|above| *above != 0))
+}
+
 /// Whether there are processes of this program's name that this user may not look into, or whether
 /// some processes are not listed at all.
-pub(crate) fn are_some_hidden() -> bool {
+fn are_some_hidden() -> bool {
     let root = Root::new("/");
     let name = task::name(&root, std::process::id() as Tid);
     let pids = root.names("/proc").unwrap_or_default();
@@ -117,8 +226,7 @@ pub(crate) fn are_some_hidden() -> bool {
 }
 
 /// The sentence about CPUs on which a run sits that this user may not look into.
-#[must_use]
-pub fn hidden_sentence(cpus: &CpuSet) -> String {
+fn hidden_sentence(cpus: &CpuSet) -> String {
     let threads = if cpus.len() == 1 { "a thread" } else { "threads" };
     format!(
         "another user's 'seatmap run' has {threads} on {} as well: the programs take turns there; \
@@ -160,6 +268,27 @@ mod tests {
         assert_eq!(shared(&seats("0-3", ""), &seats("2-5", "")), "");
         assert_eq!(shared(&seats("0-3", ""), &seats("2-5", "3,5")), "3");
         assert_eq!(shared(&seats("0,1", "0,1"), &seats("1,2", "1,2")), "1");
+    }
+
+    #[test]
+    fn a_program_that_is_bound_is_named() {
+        let bound = |list: &str| BoundNeighbour {
+            cpus: CpuSet::of_list(list).unwrap(),
+            program: 71,
+            name: "a".to_owned(),
+        };
+        let sentence = "CPU 0 is also the only CPU of a thread of process 71 ('a'): the programs \
+                        take turns there; give one of them other CPUs";
+        assert_eq!(bound("0").sentence(), sentence);
+        let more = bound("0,2").sentence();
+        assert!(more.starts_with("CPUs 0,2 are also the only CPUs of threads of process 71"));
+    }
+
+    #[test]
+    fn a_process_is_below_those_that_started_it() {
+        let parents = HashMap::from([(7, 5), (5, 1), (1, 0)]);
+        assert_eq!(ancestors(&parents, 7).collect::<Vec<Tid>>(), [7, 5, 1]);
+        assert_eq!(ancestors(&parents, 9).collect::<Vec<Tid>>(), [9]);
     }
 
     #[test]

@@ -46,6 +46,9 @@ pub struct Report {
     /// Lines about the seats of other runs, where they were not passed over.
     #[serde(skip)]
     pub crowding: Vec<String>,
+    /// Lines about rules that no thread fitted.
+    #[serde(skip)]
+    pub unmet_rules: Vec<String>,
     /// The number of threads that were skipped on demand.
     pub skipped: usize,
     /// The number of threads that had no seat, the skipped left out.
@@ -198,6 +201,7 @@ impl Report {
             narrowed: narrowed.map(|narrowed| narrowed.file.display().to_string()).collect(),
             throttled: Vec::new(),
             crowding: pinner.seating.leases().notes(),
+            unmet_rules: pinner.seating.unmet_rules(),
             skipped: pinner.threads.skipped(),
             unseated: pinner.threads.unseated(),
             tasks: seats.own().len(),

@@ -2,8 +2,10 @@
 
 use crate::seats::{Seat, SeatList};
 use crate::sets::{self, Computer, SetError};
+use seatmap_document::visible;
 use seatmap_os::CpuList;
 use seatmap_os::Tid;
+use std::fmt;
 
 /// Bytes of a thread's name that the kernel keeps: `TASK_COMM_LEN` less the closing zero
 /// (proc_pid_comm(5)).
@@ -18,6 +20,16 @@ pub enum Who {
     Tid(Tid),
     /// The threads of the process with this number.
     Pid(Tid),
+}
+
+impl fmt::Display for Who {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Who::Named(pattern) => write!(out, "'{}'", visible(pattern)),
+            Who::Tid(tid) => write!(out, "tid:{tid}"),
+            Who::Pid(pid) => write!(out, "pid:{pid}"),
+        }
+    }
 }
 
 /// A rule: these threads take these seats, in the order in which they appear.

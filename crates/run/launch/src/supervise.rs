@@ -6,9 +6,9 @@ use crate::error::LaunchError;
 use crate::executable::Executable;
 use crate::front::{self, Link, Side};
 use crate::launch::{Launch, LaunchOptions};
-use crate::neighbours::{self, SharedSeats};
+use crate::neighbours::SeatNeighbours;
 use crate::report::{Behind, Report};
-use seatmap_os::{CpuSet, Tid};
+use seatmap_os::Tid;
 use std::time::Duration;
 
 /// The time after which a program has its first threads, and another one that was started at the
@@ -48,11 +48,8 @@ pub trait RunListener {
     /// The program has started, and the caller waits no longer.
     fn started(&mut self, program: Tid, supervisor: Tid);
 
-    /// Another run has seats on the same CPUs.
-    fn shares(&mut self, seats: &SharedSeats);
-
-    /// A run that this user may not look into has seats on these CPUs as well.
-    fn shares_with_hidden(&mut self, cpus: &CpuSet);
+    /// The others on the CPUs of this run; there may be none.
+    fn shares(&mut self, neighbours: &SeatNeighbours);
 
     /// The program's first process has ended, or all that outlived it. Returns how the process that
     /// the caller waits for is to end, which is as the program's first process, if all went well.
@@ -130,16 +127,10 @@ fn attend(mut launch: Launch<'_>, returns_at: ReturnsAt, listener: &mut dyn RunL
     listener.seated(&report, ending)
 }
 
-/// Tells of other runs with seats on the CPUs of this one.
+/// Tells of others on the CPUs of this run.
 fn tell_of_others(launch: &mut Launch<'_>, listener: &mut dyn RunListener) {
-    let others = neighbours::of(&launch.report());
-    let named = others.iter().fold(CpuSet::default(), |all, shared| all.with(&shared.cpus));
-    others.iter().for_each(|shared| listener.shares(shared));
-    // Leases are seen of every user, and the programs behind them are not.
-    let unnamed = launch.shared_cpus().without(&named);
-    if !unnamed.is_empty() && neighbours::are_some_hidden() {
-        listener.shares_with_hidden(&unnamed);
-    }
+    let leased = launch.shared_cpus();
+    listener.shares(&SeatNeighbours::of(&launch.report(), &leased));
 }
 
 /// The caller waits no longer.

@@ -77,6 +77,7 @@ impl Report {
             .chain(roaming)
             .chain(self.throttled.iter().cloned())
             .chain(self.crowding.iter().cloned())
+            .chain(self.unmet_rules.iter().cloned())
             .chain(self.pages(|process| !process.is_elsewhere()))
             .collect()
     }
@@ -354,6 +355,7 @@ mod tests {
             narrowed_lines: Vec::new(),
             throttled: Vec::new(),
             crowding: Vec::new(),
+            unmet_rules: Vec::new(),
             skipped: 0,
             unseated: threads.iter().filter(|thread| !thread.has_seat()).count(),
             tasks: 4,

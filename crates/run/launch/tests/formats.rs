@@ -70,6 +70,7 @@ fn full() -> Report {
         narrowed_lines: Vec::new(),
         throttled: Vec::new(),
         crowding: Vec::new(),
+        unmet_rules: Vec::new(),
         skipped: 0,
         unseated: 1,
         tasks: 3,

@@ -6,6 +6,7 @@
 mod agreement;
 mod cellule;
 mod conformance;
+mod dialects;
 mod driver;
 mod examples;
 mod intrinsics;
@@ -146,6 +147,36 @@ fn a_deadlock_on_this_computer_says_who_waits_for_whom() {
                 SPE context 1 waits for a signal in its register 1\n";
     assert!(ended.status.success() && words.contains(line), "{words}");
     assert_eq!(ended.stdout, b"both wait\n");
+}
+
+#[test]
+fn a_deadlock_behind_a_lock_has_names_too() {
+    let Some(tool) = Tool::new() else { return };
+    let source = tool.source("tests/programs/locked.c");
+    let program = tool.build(&source, &source);
+    let kinds = [
+        ("mutex", "waits for a mutex"),
+        ("condition", "waits for a condition"),
+        ("barrier", "waits at a barrier"),
+        ("lock", "waits for a lock of readers and writers"),
+        ("semaphore", "waits for a semaphore"),
+    ];
+    for (kind, words) in kinds {
+        let ended = tool.execute(&program, &[("KIND", kind), ("HOW", "alone")]);
+        let said = String::from_utf8_lossy(&ended.stderr);
+        let line = format!(
+            "libspe2: deadlock: PPE thread 0 waits for the end of PPE thread 2; \
+             PPE thread 1 {words}; PPE thread 2 waits for the end of SPE context 0; \
+             SPE context 0 waits for a message in its mailbox\n"
+        );
+        assert!(ended.status.success() && said.contains(&line), "{kind}: {said}");
+    }
+    // Another process may post, and so may a handler.
+    for how in ["shared", "handled"] {
+        let ended = tool.execute(&program, &[("KIND", "semaphore"), ("HOW", how)]);
+        let said = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.success() && said.is_empty(), "{how}: {said}");
+    }
 }
 
 #[test]

@@ -14,7 +14,8 @@ const LIMITS: (u32, u32) = (1_500_000, 60);
 /// The macros with arguments in the headers whose names begin like this, and how many each has.
 fn macros(tool: &Tool, start: &str) -> BTreeMap<String, usize> {
     let folder = std::fs::read_dir(tool.source("include")).unwrap();
-    let headers = folder.map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap());
+    let files = folder.map(|entry| entry.unwrap().path()).filter(|path| path.is_file());
+    let headers = files.map(|path| std::fs::read_to_string(path).unwrap());
     let all: String = headers.collect();
     all.lines()
         .filter_map(|line| line.strip_prefix("#define ")?.split_once('('))

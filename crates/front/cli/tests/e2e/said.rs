@@ -172,6 +172,30 @@ fn runs_that_share_a_cpu_say_so() {
     assert!(said.contains(" ('sleep'), which another 'seatmap run' (process "), "{said}");
 }
 
+/// A program that was seated while it ran stays there without a process of Seatmap. A user who
+/// seats another one there, or starts it there, is told.
+#[test]
+fn programs_that_run_already_and_share_a_cpu_are_told() {
+    let place = Place::new();
+    let cpu = cpu();
+    let mut sleepers: Vec<_> =
+        (0..2).map(|_| Command::new("sleep").arg("60").spawn().unwrap()).collect();
+    let pids: Vec<String> = sleepers.iter().map(|sleeper| sleeper.id().to_string()).collect();
+    let attach = |pid: &str| place.run(&["run", "-q", "--cpus", &cpu, "--pid", pid]);
+    let told =
+        format!("CPU {cpu} is also the only CPU of a thread of process {} ('sleep')", pids[0]);
+    let first = stderr(&attach(&pids[0]));
+    let second = stderr(&attach(&pids[1]));
+    let third = place.run(&["run", "-q", "--strict", "--cpus", &cpu, "--", "sleep", "2"]);
+    for sleeper in &mut sleepers {
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+    }
+    assert!(!first.contains(&pids[1]), "{first}");
+    assert!(second.contains(&told), "{second}");
+    assert!(stderr(&third).contains(&told), "{}", stderr(&third));
+}
+
 /// A user who may not look into another one's run is told of it all the same.
 #[test]
 fn a_run_of_another_user_on_the_same_cpu_is_told() {
@@ -191,8 +215,9 @@ fn a_run_of_another_user_on_the_same_cpu_is_told() {
     if said.contains("ermission denied") {
         return seatmap_needs::skipped!("another user may not start the program here");
     }
-    let words = format!("another user's 'seatmap run' has a thread on CPU {} as well", cpu());
-    assert!(said.contains(&words), "{said}");
+    // Its seating is not shown, and the masks of its threads are.
+    let words = format!("CPU {} is also the only CPU of a thread of process ", cpu());
+    assert!(said.contains(&words) && said.contains(" ('sleep')"), "{said}");
 }
 
 /// The kernel's words for it name neither the variable nor a way out.
@@ -301,4 +326,21 @@ fn root_of_a_user_namespace_is_told_to_ask() {
     let remedies: Vec<&str> = findings.iter().filter_map(|one| one["remedy"].as_str()).collect();
     assert!(remedies.iter().all(|remedy| !remedy.starts_with("echo ")), "{remedies:?}");
     assert!(remedies.iter().any(|remedy| remedy.starts_with("ask root of the host to write")));
+}
+
+/// A rule that no thread fits may hold a name that is misspelt.
+#[test]
+fn a_rule_that_no_thread_fits_is_told() {
+    let place = Place::new();
+    let cpu = cpu();
+    let rules = ["--match", &format!("sleep=cpus:{cpu}"), "--match", &format!("slep=cpus:{cpu}")];
+    let ran = place.run(&[&["run"][..], &rules, &["--", "sleep", "0.1"]].concat());
+    let said = stderr(&ran);
+    assert!(said.contains("--match 'slep': no thread fitted it"), "{said}");
+    assert!(!said.contains("'sleep': no thread"), "{said}");
+    // Nothing was judged where no program has a device open.
+    let own = std::process::id().to_string();
+    let checked = place.run(&["check", "--pid", &own, "--rule", "device-near"]);
+    let said = String::from_utf8_lossy(&checked.stdout).into_owned() + &stderr(&checked);
+    assert!(said.contains("nothing was judged") && !said.contains("all as asked"), "{said}");
 }

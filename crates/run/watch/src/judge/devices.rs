@@ -6,8 +6,14 @@ use crate::remedy::Remedy;
 use crate::seating::{Device, Process};
 use seatmap_os::CpuSet;
 
-/// Processes whose threads may not run next to a device that they have open.
+/// Processes whose threads may not run next to a device that they have open. Where none has one
+/// open, nothing was judged.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
+    if facts.programs().all(|(process, _)| process.devices.is_empty()) {
+        let what =
+            "no program was seen with an accelerator or a network card open: nothing was judged";
+        return vec![Finding::unseen("device-near", what)];
+    }
     facts
         .programs()
         .flat_map(|(process, sitters)| {
@@ -71,6 +77,13 @@ mod tests {
     }
 
     #[test]
+    fn programs_without_devices_are_not_judged_well() {
+        let found = judge(&Made::new(8).parts(1, 4, 4).thread(7, 7, "0").facts());
+        assert!(found.len() == 1 && found[0].what.contains("nothing was judged"), "{found:?}");
+        assert!(!found[0].is_wrong());
+    }
+
+    #[test]
     fn a_program_far_from_its_device_is_found() {
         let found = judge(&with_gpu("0-3").facts());
         assert!(found.len() == 1 && found[0].what.contains("/dev/nvidia0"), "{found:?}");
@@ -81,7 +94,6 @@ mod tests {
     #[test]
     fn a_program_beside_its_device_is_healthy() {
         assert_eq!(judge(&with_gpu("5").facts()), []);
-        assert_eq!(judge(&Made::new(8).thread(7, 7, "0").facts()), [], "no device");
         let mut made = with_gpu("5");
         made.seating.processes[0].devices[0].cpus = None;
         assert_eq!(judge(&made.facts()), [], "its node tells the same");

@@ -4,13 +4,13 @@ use crate::args::Run;
 use seatmap_console::error::CliError;
 use seatmap_console::here::{self, host_name};
 use seatmap_console::output::{self, Destination};
-use seatmap_launch::neighbours::{self, SharedSeats};
+use seatmap_launch::neighbours::SeatNeighbours;
 use seatmap_launch::{
     Attached, Ending, Executable, LaunchError, Report, RunListener, SeatAllocator, SeatingRemark,
     asks,
 };
+use seatmap_os::Tid;
 use seatmap_os::mempolicy::PolicyError;
-use seatmap_os::{CpuSet, Tid};
 use seatmap_report::counted;
 use seatmap_report::html::seating_page;
 use serde::Serialize;
@@ -110,13 +110,9 @@ impl RunListener for Voice {
         }
     }
 
-    fn shares(&mut self, seats: &SharedSeats) {
+    fn shares(&mut self, neighbours: &SeatNeighbours) {
         // In any case: such a seat makes both programs slower.
-        output::tell(&seats.sentence());
-    }
-
-    fn shares_with_hidden(&mut self, cpus: &CpuSet) {
-        output::tell(&neighbours::hidden_sentence(cpus));
+        neighbours.sentences().iter().for_each(|sentence| output::tell(sentence));
     }
 
     /// A program that did well does not where its report could not be written.
@@ -152,6 +148,7 @@ pub fn attached(outcome: Attached, allow_unseated: bool, files: &Files) -> Resul
     if let Some(report) = &outcome.report {
         files.write(report)?;
     }
+    outcome.neighbours.sentences().iter().for_each(|sentence| output::tell(sentence));
     for (moved, nodes) in &outcome.moved {
         // Pages that did not move are a trouble, and are told in any case.
         if !files.quiet || !moved.is_complete() {

@@ -121,6 +121,7 @@ fn workers_of_xargs_sit_apart() {
     assert_eq!(by_shell(&place, &line), sorted(cpus));
     let told = by_shell(&place, &format!("printf '0\\n1\\n' | xargs -n1 -P2 {worker}")).concat();
     assert!(told.contains("xargs runs 2 commands at a time"), "{told}");
+    assert!(told.contains("add --process-slot-var=SLOT to xargs"), "{told}");
 }
 
 #[test]

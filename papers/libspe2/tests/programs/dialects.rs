@@ -1,0 +1,47 @@
+//! Words, headers and habits of the Cell's compilers and of its first library.
+
+use crate::passes;
+use crate::tool::Tool;
+
+#[test]
+fn vectors_may_have_parentheses() {
+    passes("literals");
+}
+
+#[test]
+fn vectors_may_have_parentheses_in_cplusplus() {
+    let Some(tool) = Tool::with_cplusplus() else { return };
+    let source = tool.source("tests/programs/literals.cc");
+    let source = source.to_str().unwrap();
+    let own = tool.source("tests/programs");
+    let own = own.to_str().unwrap();
+    tool.cellcc(&["ppu++", "-Wall", "-I", own, "-o", "program", source]).unwrap();
+    assert_eq!(tool.succeed(&tool.path("program"), &[]), "");
+    // On an SPU, the same file is the program of a context.
+    let runner = tool.source("tests/programs/run_one.c");
+    let program = tool.build_with(&tool.source("tests/programs/literals.cc"), &runner, &[]);
+    assert_eq!(tool.succeed(&program, &[]), "");
+}
+
+#[test]
+fn main_memory_has_pointers() {
+    passes("main_memory");
+}
+
+#[test]
+fn version_1_of_the_library_runs_threads() {
+    passes("first");
+}
+
+#[test]
+fn a_program_reads_the_frequency_of_the_time_base() {
+    let Some(tool) = Tool::with_cplusplus() else { return };
+    let source = tool.source("tests/programs/machine.cc");
+    for level in ["-O0", "-O2"] {
+        let arguments = ["ppu++", level, "-Wall", "-o", "program", source.to_str().unwrap()];
+        tool.cellcc(&arguments).unwrap();
+        for machine in ["host", "cell-ps3"] {
+            assert_eq!(tool.succeed(&tool.path("program"), &[("SEATMAP_SPE", machine)]), "");
+        }
+    }
+}
