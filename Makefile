@@ -2,7 +2,8 @@
 #
 #   make demo    measure this machine, import matrices, place a stencil, seat a program; write demo/*.html
 #   make test    the whole test suite
-#   make lab     quiet cells on emulated computers, killed at every step (an hour; needs qemu)
+#   make lab     quiet cells on emulated computers, killed at every step, and each verb on one with Arm's processors (an
+#                hour; needs qemu)
 #   make recipes the recipes of the guide in a real Slurm, systemd and podman (half a minute; needs root and these)
 #   make races   libspe2 and C programs under ThreadSanitizer (minutes; needs gcc with libtsan)
 #   make lint    rustfmt, clippy and rustdoc, warnings denied
@@ -11,7 +12,7 @@
 #   make programs real programs under taskset and seatmap run (a quarter of an hour; needs Debian's servers)
 #   make studies the published experiments again, into docs/papers/studies
 #   make docs    the guide and the API, under target/doc and target/guide
-#   make dist    a static binary and a Debian package, under target/dist
+#   make dist    static binaries and Debian packages for x86-64 and 64-bit Arm, under target/dist
 #   make install seatmap, its completions and its manual pages; below PREFIX where that is given
 #   make install-papers   seatmap-papers, likewise
 #   make install-lib   libseatmap_place, _worker and _trace for C programs, and libspe2 with seatmap-cellcc
@@ -80,6 +81,8 @@ lab:
 	./scripts/lab/stacked target/faults/release/seatmap
 	./scripts/lab/offline target/faults/release/seatmap
 	./scripts/lab/remedies target/faults/release/seatmap
+	./scripts/dist aarch64
+	./scripts/lab/arm target/dist/seatmap-aarch64
 
 races:
 	./scripts/thread-sanitizer

@@ -30,8 +30,13 @@ pub const BYTES_VARIABLE: &str = "SEATMAP_CELL_MEMORY_BYTES";
 /// The name of the file, for people and for [`is_memory`].
 const NAME: &CStr = c"seatmap-cell";
 
-/// Bytes in a huge page of x86-64 and of Arm with 4 KiB pages.
+/// Bytes in a huge page of x86-64, and in one size of Arm's whether its pages have 4, 16 or 64 KiB.
 const HUGE_BYTES: u64 = 2 << 20;
+
+/// Memory of such pages. The kernel's own choice is its default size, which is 512 MiB on Arm with
+/// pages of 64 KiB, and what `default_hugepagesz` says elsewhere: another pool than the one that was
+/// filled.
+const HUGE_FILE: libc::c_uint = libc::MFD_HUGETLB | libc::MFD_HUGE_2MB;
 
 /// One part in this many of the free memory stays free: a computer without any kills programs.
 const EVERYBODYS: u64 = 16;
@@ -152,7 +157,7 @@ impl Kept {
             // scrubbing them.
             place(&nodes, memory.is_huge)?;
         }
-        let flags = if memory.is_huge { libc::MFD_HUGETLB } else { 0 } | libc::MFD_CLOEXEC;
+        let flags = if memory.is_huge { HUGE_FILE } else { 0 } | libc::MFD_CLOEXEC;
         // SAFETY: the name ends in a zero byte.
         let fd = unsafe { libc::memfd_create(NAME.as_ptr(), flags) };
         if fd < 0 {

@@ -5,6 +5,7 @@ use crate::{CpuSet, Tid};
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::os::fd::RawFd;
 use std::path::PathBuf;
 
 /// `PF_KTHREAD` of `include/linux/sched.h`: a thread of the kernel.
@@ -255,6 +256,12 @@ pub fn own_tid() -> Tid {
 #[must_use]
 pub fn program_file(pid: Tid) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/exe")).ok()
+}
+
+/// The path of a file or folder that a thread has open; `None` where it has none of this number.
+#[must_use]
+pub fn open_path(tid: Tid, descriptor: RawFd) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{tid}/fd/{descriptor}")).ok()
 }
 
 /// The threads of a process, in order of their numbers, which is the order of their creation until

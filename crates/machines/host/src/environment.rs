@@ -1,5 +1,6 @@
 //! The surroundings of a measurement: processor, kernel, hypervisor and settings of this computer.
 
+use crate::arm;
 use seatmap_machine::Environment;
 use seatmap_os::CpuList;
 use seatmap_os::Root;
@@ -50,13 +51,16 @@ pub fn boot_id() -> Option<String> {
 }
 
 pub(crate) fn model_in(cpuinfo: &str) -> Option<String> {
-    small::value_of(cpuinfo, "model name").or_else(|| arm_part(cpuinfo))
+    small::value_of(cpuinfo, "model name").or_else(|| arm::model(cpuinfo))
 }
 
 /// The hypervisor below this computer, or `none`; `None` where neither the processor nor the kernel
 /// says.
 fn hypervisor() -> Option<String> {
-    small::read("/sys/hypervisor/type").or_else(processors_word).or_else(firmwares_word)
+    small::read("/sys/hypervisor/type")
+        .or_else(processors_word)
+        .or_else(firmwares_word)
+        .or_else(|| device_trees_word(&Root::new("/")))
 }
 
 /// The names that hypervisors give themselves, and the names that people know.
@@ -116,10 +120,29 @@ fn firmwares_word() -> Option<String> {
     VENDORS.iter().find(|(name, _)| *name == vendor).map(|(_, known)| (*known).to_owned())
 }
 
-/// On Arm the kernel names no model, only implementer and part.
-fn arm_part(cpuinfo: &str) -> Option<String> {
-    let implementer = small::value_of(cpuinfo, "CPU implementer")?;
-    Some(format!("Arm implementer {implementer} part {}", small::value_of(cpuinfo, "CPU part")?))
+/// The folder in which computers without tables of the firmware, as most of Arm's are, describe
+/// themselves.
+const DEVICE_TREE: &str = "/proc/device-tree";
+
+/// What hypervisors call themselves there (Documentation/devicetree/bindings of Linux).
+const COMPATIBLE: [(&str, &str); 3] = [("linux,kvm", "KVM"), ("xen,", "Xen"), ("vmware", "VMware")];
+
+/// The machine that QEMU, kvmtool, Firecracker and Cloud Hypervisor make for Arm.
+const VIRTUAL_MACHINE: &str = "linux,dummy-virt";
+
+/// The device tree's word. A board's own tree does not say what runs below, so that `none` is never
+/// said.
+fn device_trees_word(root: &Root) -> Option<String> {
+    let compatible = root.read(&format!("{DEVICE_TREE}/hypervisor/compatible")).unwrap_or_default();
+    if let Some((_, known)) = COMPATIBLE.iter().find(|(word, _)| compatible.contains(word)) {
+        return Some((*known).to_owned());
+    }
+    let parts = root.names(DEVICE_TREE).unwrap_or_default();
+    if parts.iter().any(|name| name.starts_with("fw-cfg@")) {
+        return Some("QEMU".to_owned());
+    }
+    let machine = root.read(&format!("{DEVICE_TREE}/compatible")).unwrap_or_default();
+    machine.contains(VIRTUAL_MACHINE).then(|| "unknown".to_owned())
 }
 
 /// The governor of all CPUs; `mixed` if they differ; `None` if we cannot set the frequency.
@@ -190,12 +213,26 @@ mod tests {
     }
 
     #[test]
-    fn arm_processors_are_named_by_their_numbers() {
-        assert_eq!(
-            arm_part("CPU implementer\t: 0x41\nCPU part\t: 0xd40\n").unwrap(),
-            "Arm implementer 0x41 part 0xd40"
-        );
-        assert_eq!(arm_part("model name : x"), None);
+    fn a_device_tree_names_its_hypervisor() {
+        let words = |files: &[(&str, &str)]| {
+            let folder = tempfile::tempdir().unwrap();
+            let root = Root::new(folder.path());
+            for (path, text) in files {
+                let path = root.path(path);
+                std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+                std::fs::write(path, text).unwrap();
+            }
+            device_trees_word(&root)
+        };
+        let machine = ("/proc/device-tree/compatible", "linux,dummy-virt\0");
+        let by_qemu = ("/proc/device-tree/fw-cfg@9020000/compatible", "qemu,fw-cfg-mmio\0");
+        let by_xen = ("/proc/device-tree/hypervisor/compatible", "xen,xen-4.17\0xen,xen\0");
+        assert_eq!(words(&[machine, by_qemu]).as_deref(), Some("QEMU"));
+        assert_eq!(words(&[machine, by_xen]).as_deref(), Some("Xen"));
+        assert_eq!(words(&[machine]).as_deref(), Some("unknown"));
+        let board = ("/proc/device-tree/compatible", "raspberrypi,5-model-b\0brcm,bcm2712\0");
+        assert_eq!(words(&[board]), None, "a board says nothing of what runs below");
+        assert_eq!(words(&[]), None);
     }
 
     #[test]

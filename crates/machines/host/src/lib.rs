@@ -16,6 +16,7 @@
 #![deny(missing_docs)]
 
 pub mod arena;
+mod arm;
 pub mod bed;
 pub mod clock;
 pub mod crew;

@@ -1,7 +1,7 @@
 //! The file in which Seatmap remembers a measurement, so that programs find the profile of their
 //! host.
 
-use crate::environment;
+use crate::{arm, environment};
 use seatmap_machine::{Profile, import};
 use seatmap_os::{small, state, trusted};
 use std::path::Path;
@@ -57,13 +57,16 @@ pub fn of_this_computer(profile: &Profile) -> Result<(), RememberedError> {
     same_processor(profile.environment.cpu_model.as_deref(), &cpuinfo)
 }
 
-/// `cpuinfo` is read as it was for the profile: Arm's processors have numbers there and no name.
+/// `cpuinfo` is read as it was for the profile: Arm's processors have numbers there and no name, and
+/// a list of several where their cores differ, of which one kind may be offline.
 fn same_processor(measured: Option<&str>, cpuinfo: &str) -> Result<(), RememberedError> {
     match (measured, environment::model_in(cpuinfo)) {
-        (Some(measured), Some(here)) if measured != here => Err(RememberedError(format!(
-            "the profile that is remembered of this host is of '{measured}', and this is '{here}'; \
-             'seatmap measure' measures it anew"
-        ))),
+        (Some(measured), Some(here)) if !arm::is_part_of_other(measured, &here) => {
+            Err(RememberedError(format!(
+                "the profile that is remembered of this host is of '{measured}', and this is \
+                 '{here}'; 'seatmap measure' measures it anew"
+            )))
+        }
         _ => Ok(()),
     }
 }
@@ -98,10 +101,8 @@ mod tests {
         assert!(same_processor(Some("Xeon B"), here).is_ok() && same_processor(None, here).is_ok());
         assert!(same_processor(Some("Xeon A"), "").is_ok(), "this computer does not say");
         let arm = "CPU implementer\t: 0x41\nCPU part\t: 0xd40\n";
-        let other = same_processor(Some("Arm implementer 0x41 part 0xd0c"), arm);
-        assert!(
-            other.unwrap_err().to_string().contains("this is 'Arm implementer 0x41 part 0xd40'")
-        );
-        assert!(same_processor(Some("Arm implementer 0x41 part 0xd40"), arm).is_ok());
+        let other = same_processor(Some("Arm Neoverse-N1"), arm);
+        assert!(other.unwrap_err().to_string().contains("this is 'Arm Neoverse-V1'"));
+        assert!(same_processor(Some("Arm Neoverse-V1"), arm).is_ok());
     }
 }

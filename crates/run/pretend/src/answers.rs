@@ -7,8 +7,9 @@
 use crate::machine::PretendedMachine;
 use crate::policy::MemoryPolicy;
 use crate::record::Record;
-use crate::status;
+use crate::thread_file::{self, ThreadFile};
 use seatmap_os::listener::{CallAnswer, CallerMemory, TrappedCall};
+use seatmap_os::numa_maps::page_bytes;
 use seatmap_os::{CpuSet, Root, Tid, task};
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -21,13 +22,11 @@ const OF_NODE: u64 = 1;
 const OF_ADDRESS: u64 = 2;
 const OF_ALLOWED: u64 = 4;
 
-const PAGE_BYTES: u64 = 4096;
-
 /// The kernel's masks are arrays of words of this size.
 const WORD_BYTES: u64 = 8;
 
-/// The longest mask of nodes that the kernel takes, in bits: a page.
-const MOST_NODE_BITS: u64 = PAGE_BYTES * 8;
+/// The longest mask of nodes that the kernel takes, in bits: a page of x86-64.
+const MOST_NODE_BITS: u64 = 4096 * 8;
 
 /// The most pages of `move_pages` that are read at once.
 const PAGES_AT_ONCE: u64 = 4096;
@@ -192,7 +191,7 @@ impl Answers {
             return CallAnswer::CarriedOut;
         };
         if call.call == TrappedCall::Open {
-            let text = self.status_that_opens(call);
+            let text = self.file_that_opens(call);
             if text.is_some() {
                 *self.calls.entry("openat").or_default() += 1;
             }
@@ -220,17 +219,30 @@ impl Answers {
         }
     }
 
-    /// The text of a thread's `status`, where the call opens one: libnuma learns from it which CPUs
-    /// and nodes it may use. `None` for all other files.
-    fn status_that_opens(&mut self, call: &ProgramCall) -> Option<String> {
+    /// The text of a thread's file, where the call opens one: libnuma learns from `status` which
+    /// CPUs and nodes it may use, and ps(1) from `stat` where a thread is. `None` for all other
+    /// files.
+    fn file_that_opens(&mut self, call: &ProgramCall) -> Option<String> {
         if call.arguments[2] & libc::O_ACCMODE as u64 != libc::O_RDONLY as u64 {
             return None;
         }
-        let path = call.path(call.arguments[1])?;
-        let tid = status::subject(&path, call.tid)?;
-        let at = self.record.subject(tid, call.at_s)?;
-        let text = Root::new("/").read(&format!("/proc/{tid}/task/{tid}/status")).ok()?;
-        Some(status::of_machine(&text, &self.machine, self.record.threads[at].mask()))
+        let path = call.path(call.arguments[1]).filter(|path| thread_file::can_be(path))?;
+        let path = if path.starts_with('/') {
+            path
+        } else {
+            // Below a folder that is open, as libraries that read many threads have it.
+            let folder = task::open_path(call.tid, call.arguments[0] as i32)?;
+            format!("{}/{path}", folder.to_str()?)
+        };
+        let named = thread_file::named(&path, call.tid)?;
+        let at = self.record.subject(named.tid, call.at_s)?;
+        let text = Root::new("/").read(&named.path()).ok()?;
+        Some(match named.file {
+            ThreadFile::Status => {
+                thread_file::status_on(&text, &self.machine, self.record.threads[at].mask())
+            }
+            ThreadFile::Stat => thread_file::stat_on(&text, self.record.cpu_of(at)),
+        })
     }
 
     /// Notes beginnings and ends of threads, which the kernel carries out.
@@ -368,7 +380,7 @@ impl Answers {
 
     fn bind_memory(&mut self, call: &ProgramCall, at: usize) -> Result<i64, Refusal> {
         let [start, bytes, mode, address, bits, _] = call.arguments;
-        if !start.is_multiple_of(PAGE_BYTES) || start.checked_add(bytes).is_none() {
+        if !start.is_multiple_of(page_bytes()) || start.checked_add(bytes).is_none() {
             return Err(libc::EINVAL);
         }
         let nodes = self.nodes(call, address, bits)?;
@@ -382,7 +394,7 @@ impl Answers {
             pid: thread.pid,
             tid: thread.tid,
             start,
-            bytes: bytes.next_multiple_of(PAGE_BYTES),
+            bytes: bytes.next_multiple_of(page_bytes()),
             policy,
         });
         Ok(0)
@@ -399,11 +411,11 @@ impl Answers {
     /// touched first by the thread that asks.
     fn node_of_page(&self, at: usize, address: u64) -> u32 {
         let thread = &self.record.threads[at];
-        let page = address / PAGE_BYTES;
+        let page = address / page_bytes();
         let local = self.machine.node_of(self.record.cpu_of(at));
         let moved = self.moved.get(&(thread.pid, page)).copied();
         moved.unwrap_or_else(|| match self.range_of(thread.pid, address) {
-            Some(range) => range.policy.node(page - range.start / PAGE_BYTES, local),
+            Some(range) => range.policy.node(page - range.start / page_bytes(), local),
             None => thread.policy.node(page, local),
         })
     }
@@ -427,7 +439,7 @@ impl Answers {
                     }
                     if self.moved.len() < MOST_MOVED {
                         let pid = self.record.threads[subject].pid;
-                        self.moved.insert((pid, address / PAGE_BYTES), node);
+                        self.moved.insert((pid, address / page_bytes()), node);
                     }
                     node
                 };

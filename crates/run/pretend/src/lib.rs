@@ -9,7 +9,7 @@
 //! | [`machine`] | the machine that is shown: its CPUs, those that run, those that may be used |
 //! | [`tree`], [`cpuinfo`] | its files, as a value |
 //! | `stage` | puts them in place, for one process and all that it starts |
-//! | [`answers`], [`policy`], `status` | answers calls as a kernel of the machine would |
+//! | [`answers`], [`policy`], `thread_file` | answers calls as a kernel of the machine would |
 //! | [`record`] | the threads, and where each of them would have been put |
 //! | [`run`](mod@run) | starts the program, and serves it until it ends |
 //! | [`report`] | the record as a document, a table, and a seating that `check` judges |
@@ -25,7 +25,7 @@ pub mod record;
 pub mod report;
 pub mod run;
 mod stage;
-mod status;
+mod thread_file;
 pub mod tree;
 
 pub use cpuinfo::HostFacts;

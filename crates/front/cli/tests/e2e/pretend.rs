@@ -1,5 +1,8 @@
 //! `seatmap pretend`, on programs that every computer has.
 
+mod pinning;
+mod verbs;
+
 use crate::common::{Place, is_no_pretence};
 use std::process::Output;
 

@@ -5,9 +5,24 @@ use seatmap_os::Root;
 use seatmap_os::affinity::current_cpu;
 use seatmap_port::Stamp;
 
+/// The clocks that the kernel may choose from
+/// (Documentation/ABI/testing/sysfs-devices-system-clocksource).
+const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+
 /// The processor's own counter, if it runs at a constant rate, and shows the same time on all CPUs.
 pub(super) fn trusted(root: &Root) -> Result<Source, CounterFlaw> {
-    architecture::trusted(root)
+    let source = architecture::constant()?;
+    if is_left_out(root, architecture::CLOCK) { Err(CounterFlaw::Distrusted) } else { Ok(source) }
+}
+
+/// Whether the kernel does not offer the counter as a clock. A processor tells of itself, and the
+/// kernel compares the counters of all: those of two sockets may be hours apart, and threads that
+/// begin at one value of the clock would wait for that long. On Arm the kernel withdraws a counter
+/// whose firmware left it wrong. The clock that is chosen says nothing of the counter: virtual
+/// machines prefer `kvm-clock` to a good one.
+fn is_left_out(root: &Root, counter: &str) -> bool {
+    let clocks = root.read(CLOCKS).unwrap_or_default();
+    !clocks.is_empty() && !clocks.split_whitespace().any(|clock| clock == counter)
 }
 
 /// One reading.
@@ -28,7 +43,7 @@ fn kernel() -> Stamp {
 
 #[cfg(target_arch = "x86_64")]
 mod architecture {
-    use super::{CounterFlaw, Root, Source, Stamp};
+    use super::{CounterFlaw, Source, Stamp};
     use std::arch::x86_64::{__cpuid, __rdtscp};
 
     /// CPUID 8000_0007h, EDX: invariant TSC. CPUID 8000_0001h, EDX: RDTSCP (Intel SDM vol. 2A; AMD
@@ -40,25 +55,16 @@ mod architecture {
     /// `VDSO_CPUNODE_BITS`).
     const CPU_BITS: u32 = 0xfff;
 
-    /// The clocks that the kernel may choose from
-    /// (Documentation/ABI/testing/sysfs-devices-system-clocksource).
-    const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+    /// The kernel's name for the counter among its clocks.
+    pub(super) const CLOCK: &str = "tsc";
 
-    pub(super) fn trusted(root: &Root) -> Result<Source, CounterFlaw> {
+    pub(super) fn constant() -> Result<Source, CounterFlaw> {
         let largest = __cpuid(0x8000_0000).eax;
-        if !(has(largest, 0x8000_0007, INVARIANT_TSC) && has(largest, 0x8000_0001, RDTSCP)) {
-            return Err(CounterFlaw::NotInvariant);
+        if has(largest, 0x8000_0007, INVARIANT_TSC) && has(largest, 0x8000_0001, RDTSCP) {
+            Ok(Source::Tsc)
+        } else {
+            Err(CounterFlaw::NotInvariant)
         }
-        if is_left_out(root) { Err(CounterFlaw::Distrusted) } else { Ok(Source::Tsc) }
-    }
-
-    /// Whether the kernel does not offer the counter as a clock. CPUID tells of one processor, and
-    /// the kernel compares the counters of all: those of two sockets may be hours apart, and
-    /// threads that begin at one value of the clock would wait for that long. The clock that is
-    /// chosen says nothing of the counter: virtual machines prefer `kvm-clock` to a good one.
-    fn is_left_out(root: &Root) -> bool {
-        let clocks = root.read(CLOCKS).unwrap_or_default();
-        !clocks.is_empty() && !clocks.split_whitespace().any(|clock| clock == "tsc")
     }
 
     fn has(largest: u32, leaf: u32, bit: u32) -> bool {
@@ -72,36 +78,17 @@ mod architecture {
         let ticks = unsafe { __rdtscp(&raw mut aux) };
         Stamp { ticks, pu: aux & CPU_BITS }
     }
-
-    #[cfg(test)]
-    mod tests {
-        use super::*;
-
-        #[test]
-        fn a_counter_that_the_kernel_does_not_offer_is_not_believed() {
-            let folder = tempfile::tempdir().unwrap();
-            let root = Root::new(folder.path());
-            assert!(!is_left_out(&root), "where the kernel says nothing, the processor counts");
-            std::fs::create_dir_all(root.path(CLOCKS).parent().unwrap()).unwrap();
-            let cases =
-                [("tsc kvm-clock \n", false), ("hpet acpi_pm\n", true), ("tsc-early hpet", true)];
-            for (clocks, is_out) in cases {
-                std::fs::write(root.path(CLOCKS), clocks).unwrap();
-                assert_eq!(is_left_out(&root), is_out, "{clocks}");
-                if is_out {
-                    assert_ne!(trusted(&root), Ok(Source::Tsc));
-                }
-            }
-        }
-    }
 }
 
 #[cfg(target_arch = "aarch64")]
 mod architecture {
-    use super::{CounterFlaw, Root, Source, Stamp, current_cpu};
+    use super::{CounterFlaw, Source, Stamp, current_cpu};
+
+    /// The kernel's name for the counter among its clocks.
+    pub(super) const CLOCK: &str = "arch_sys_counter";
 
     /// The virtual counter is architectural, constant and common to all CPUs (Arm ARM, D12.1).
-    pub(super) fn trusted(_: &Root) -> Result<Source, CounterFlaw> {
+    pub(super) fn constant() -> Result<Source, CounterFlaw> {
         Ok(Source::Cntvct)
     }
 
@@ -119,13 +106,41 @@ mod architecture {
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod architecture {
-    use super::{CounterFlaw, Root, Source, Stamp};
+    use super::{CounterFlaw, Source, Stamp};
 
-    pub(super) fn trusted(_: &Root) -> Result<Source, CounterFlaw> {
+    pub(super) const CLOCK: &str = "";
+
+    pub(super) fn constant() -> Result<Source, CounterFlaw> {
         Err(CounterFlaw::NotInvariant)
     }
 
     pub(super) fn read() -> Stamp {
         super::kernel()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_that_the_kernel_does_not_offer_is_not_believed() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        assert!(!is_left_out(&root, "tsc"), "where the kernel says nothing, the processor counts");
+        std::fs::create_dir_all(root.path(CLOCKS).parent().unwrap()).unwrap();
+        let cases = [
+            ("tsc kvm-clock \n", "tsc", false),
+            ("hpet acpi_pm\n", "tsc", true),
+            ("tsc-early hpet", "tsc", true),
+            ("arch_sys_counter \n", "arch_sys_counter", false),
+            ("timer \n", "arch_sys_counter", true),
+        ];
+        for (clocks, counter, is_out) in cases {
+            std::fs::write(root.path(CLOCKS), clocks).unwrap();
+            assert_eq!(is_left_out(&root, counter), is_out, "{clocks}");
+        }
+        std::fs::write(root.path(CLOCKS), "jiffies\n").unwrap();
+        assert!(trusted(&root).is_err(), "no processor's counter is called so");
     }
 }

@@ -157,7 +157,12 @@ fn clocksource(root: &Root) -> Diagnosis {
             finding(subject, Severity::Fix, found, Some(remedy))
         }
         None => {
-            let advice = "start the kernel with tsc=reliable, if the processor's counter is";
+            // On Arm the counter is left out where the firmware does not describe it.
+            let advice = if cfg!(target_arch = "x86_64") {
+                "start the kernel with tsc=reliable, if the processor's counter is"
+            } else {
+                "update the firmware: the kernel does not find the processor's counter"
+            };
             finding(subject, Severity::No, found, Some(Remedy::advice(advice)))
         }
     }
@@ -213,6 +218,7 @@ mod tests {
             clocksource(&Fixture::new(&[current, available]).root).level
         };
         assert_eq!(clock("tsc", "tsc hpet"), Severity::Ok);
+        assert_eq!(clock("arch_sys_counter", "arch_sys_counter"), Severity::Ok);
         assert_eq!(clock("hpet", "tsc hpet"), Severity::Fix);
         assert_eq!(
             clock("hpet", "hpet acpi_pm"),

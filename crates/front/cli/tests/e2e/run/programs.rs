@@ -80,6 +80,12 @@ pub fn spin() -> Option<&'static str> {
     built(&BUILT, "spin", "spin.c", "gcc", &["-O1", "-pthread", "-o"])
 }
 
+/// Workers that are bound by faulty logic.
+pub fn pinning() -> Option<&'static str> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    built(&BUILT, "pinning", "pinning.c", "gcc", &["-O1", "-pthread", "-o"])
+}
+
 /// The Rust program.
 pub fn rust() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();

@@ -1,0 +1,163 @@
+//! Faults of other programs that bind their threads: each is right on a usual machine and wrong on
+//! another one, where `seatmap pretend --check` finds it without that machine.
+//!
+//! `tests/programs/pinning.c` has the logic of each, written anew. Beside the cases stand the
+//! public threads in which users met them.
+
+use super::{pretend, text};
+use crate::common::Place;
+use crate::run::programs;
+use serde_json::json;
+
+/// What the threads are held against.
+#[derive(Clone, Copy)]
+enum Check {
+    Rule(&'static str),
+    /// The CPU of each worker.
+    Seats(&'static [u32]),
+}
+
+/// A machine in a state, and the workers there.
+struct Case {
+    machine: &'static [&'static str],
+    workers: u32,
+    check: Check,
+}
+
+/// A fault, by its name in the program.
+struct Fault {
+    name: &'static str,
+    /// Where the program is right.
+    usual: Case,
+    /// Where it is wrong.
+    odd: Case,
+    /// What the finding says.
+    says: &'static str,
+}
+
+const fn case(machine: &'static [&'static str], workers: u32, check: Check) -> Case {
+    Case { machine, workers, check }
+}
+
+const ON_ONE_CPU: &str = "sit on one CPU (CPU 0)";
+
+const FAULTS: [Fault; 10] = [
+    // Neighbouring numbers are one core's: github.com/b4rtaz/distributed-llama/issues/141
+    Fault {
+        name: "consecutive",
+        usual: case(&["xeon-8375c-2s"], 8, Check::Rule("one-per-core")),
+        odd: case(&["core-i9-12900k"], 8, Check::Rule("one-per-core")),
+        says: "sit on one core (CPUs 0,1)",
+    },
+    // A container's CPUs do not begin with 0: github.com/ROCm/mori/pull/358
+    Fault {
+        name: "absolute",
+        usual: case(&["xeon-8375c-2s", "--cpus", "0-15"], 4, Check::Rule("one-per-core")),
+        odd: case(&["xeon-8375c-2s", "--cpus", "16-31"], 4, Check::Rule("one-per-core")),
+        says: "are not bound to one core, but may run on CPUs 16-31",
+    },
+    // A mask of 32 bits begins anew: github.com/WyvernTKC/cpuminer-gr-avx2/issues/42
+    Fault {
+        name: "narrow",
+        usual: case(&["xeon-e5-2680-2s"], 32, Check::Rule("one-per-cpu")),
+        odd: case(&["graviton3"], 33, Check::Rule("one-per-cpu")),
+        says: ON_ONE_CPU,
+    },
+    // Offline CPUs are gaps in the numbers: github.com/beyond-all-reason/RecoilEngine/pull/2555
+    Fault {
+        name: "packed",
+        usual: case(&["graviton3"], 4, Check::Seats(&[0, 1, 2, 3])),
+        odd: case(&["graviton3", "--offline", "1,3,5"], 4, Check::Seats(&[0, 2, 4, 6])),
+        says: "may run on CPU 2, and the seat of task 2 is CPU 4",
+    },
+    // Numbers of cores begin anew in each package: github.com/giampaolo/psutil/issues/1620
+    Fault {
+        name: "cores-by-number",
+        usual: case(&["graviton3"], 8, Check::Rule("spread=package")),
+        odd: case(&["xeon-8375c-2s"], 8, Check::Rule("spread=package")),
+        says: "8 on 0, 0 on 1",
+    },
+    // A mask of 1024 CPUs is too short: github.com/eclipse-omr/omr/issues/311
+    Fault {
+        name: "fixed",
+        usual: case(&["epyc-9654-2s"], 4, Check::Rule("one-per-cpu")),
+        odd: case(&["large.json"], 4, Check::Rule("one-per-cpu")),
+        says: ON_ONE_CPU,
+    },
+    // A mask of one word ends with CPU 63: github.com/SimonKagstrom/kcov/issues/240
+    Fault {
+        name: "one-word",
+        usual: case(&["epyc-9654-2s", "--cpus", "8-11"], 4, Check::Seats(&[8, 9, 10, 11])),
+        odd: case(&["epyc-9654-2s", "--cpus", "62-65"], 4, Check::Seats(&[62, 63, 64, 65])),
+        says: "may run on CPUs 62-65, and the seat of task 2 is CPU 64",
+    },
+    // A CPU that exists need not run: github.com/firedancer-io/firedancer/issues/4428
+    Fault {
+        name: "present",
+        usual: case(&["graviton3"], 4, Check::Seats(&[0, 1, 2, 3])),
+        odd: case(&["graviton3", "--offline", "2"], 4, Check::Seats(&[0, 1, 3, 4])),
+        says: "may run on CPUs 0,1,3-63, and the seat of task 2 is CPU 3",
+    },
+    // Numbers of NUMA nodes have gaps: github.com/kubernetes/kubernetes/pull/113788
+    Fault {
+        name: "dense-nodes",
+        usual: case(&["xeon-8375c-2s"], 2, Check::Seats(&[0, 32])),
+        odd: case(&["gaps.json"], 2, Check::Seats(&[0, 8])),
+        says: "may run on CPUs 0-15, and the seat of task 1 is CPU 8",
+    },
+    // One bit shifted by a word's length is gone: github.com/landley/toybox/issues/577
+    Fault {
+        name: "shifted",
+        usual: case(&["xeon-e5-2680-2s"], 4, Check::Rule("one-per-cpu")),
+        odd: case(&["graviton3"], 4, Check::Rule("one-per-cpu")),
+        says: ON_ONE_CPU,
+    },
+];
+
+/// The exit code and the findings of the program on a machine.
+fn judged(place: &Place, program: &str, fault: &str, case: &Case) -> (Option<i32>, String) {
+    let check = match case.check {
+        Check::Rule(rule) => rule,
+        Check::Seats(seats) => {
+            let machine = case.machine[0].trim_end_matches(".json");
+            let plan =
+                json!({ "format": "seatmap-plan/1", "machine": machine, "placement": seats });
+            place.file("plan.json", plan.to_string())
+        }
+    };
+    let workers = case.workers.to_string();
+    let arguments =
+        [case.machine, &["-q", "--check", check, "--", program, fault, &workers]].concat();
+    let output = pretend(place, &arguments).expect("others could pretend");
+    (output.status.code(), text(&output.stderr))
+}
+
+#[test]
+fn faults_that_other_programs_had_are_found_on_the_machines_where_they_show() {
+    let place = Place::new();
+    let Some(program) = programs::pinning() else { return };
+    if pretend(&place, &["graviton3", "-q", "true"]).is_none() {
+        return;
+    }
+    let origin = json!({ "kind": "imported", "source": "x", "date": "2026-01-01", "tool": "x" });
+    for (file, count, second_node) in [("large.json", 1280, 1), ("gaps.json", 16, 8)] {
+        let pus: Vec<_> = (0..count)
+            .map(|cpu| {
+                let node = if cpu < count / 2 { 0 } else { second_node };
+                json!({ "os": cpu, "core": cpu, "numa": node })
+            })
+            .collect();
+        let name = file.trim_end_matches(".json");
+        let topology = json!({ "pus": pus });
+        let profile = json!({
+            "format": "seatmap-profile/1", "name": name, "origin": origin, "topology": topology,
+        });
+        place.file(file, profile.to_string());
+    }
+    for fault in &FAULTS {
+        let (code, said) = judged(&place, program, fault.name, &fault.usual);
+        assert_eq!(code, Some(0), "{}: {said}", fault.name);
+        let (code, said) = judged(&place, program, fault.name, &fault.odd);
+        assert!(code == Some(1) && said.contains(fault.says), "{}: {said}", fault.name);
+    }
+}

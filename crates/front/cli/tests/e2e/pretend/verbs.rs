@@ -1,0 +1,89 @@
+//! Seatmap's own verbs on the machines that are pretended: each says of the machine, as the host,
+//! what it says of the machine's file.
+
+use super::{pretend, text};
+use crate::common::{Place, published};
+use seatmap_machine::catalog;
+
+/// The sentence that counts a machine's parts, and its tree where one is drawn, which is where no
+/// distances are known.
+fn parts(shown: &str) -> String {
+    let lines = shown.lines().skip_while(|line| !line.contains(" PUs, "));
+    let (counted, rest): (Vec<&str>, Vec<&str>) = {
+        let lines: Vec<&str> = lines.collect();
+        let end = lines.iter().position(|line| line.is_empty()).unwrap_or(lines.len());
+        (lines[..end].to_vec(), lines[end..].to_vec())
+    };
+    let tree = rest.into_iter().skip_while(|line| *line != "Topology").skip(1);
+    let tree = tree.take_while(|line| !line.is_empty()).map(str::trim);
+    // The kernel always has a package, and hwloc leaves out a die that is all of one.
+    let tree = tree.filter(|line| !line.starts_with("package "));
+    let counted: Vec<&str> = counted.into_iter().map(str::trim).collect();
+    let counted = counted.join(" ");
+    let is_told = |part: &&str| !part.contains(" package") && !part.contains(" die");
+    let counted = counted.split(", ").filter(is_told).collect::<Vec<_>>().join(", ");
+    std::iter::once(counted.as_str()).chain(tree).collect::<Vec<_>>().join("\n")
+}
+
+/// Below one pretence: the machine is shown, a program is seated on the last CPU and says so, and
+/// what looks at the shell finds it there.
+const VERBS: &str = r#"
+set -e
+"$0" show
+last=$1
+echo "run: $("$0" run -q --strict --cpus "$last" -- sh -c 'grep Cpus_allowed_list /proc/self/status')"
+"$0" run --strict --cpus "$last" --report seated.json -- true 2> seated.txt
+grep -q '"verified":true' seated.json || { cat seated.json; exit 1; }
+echo "doctor: $("$0" doctor --cpus "$last" | grep '  cpuset  ')"
+"$0" check --pid $$ --seconds 0.05 --rule same-package > check.txt || true
+echo "check: $(head -n 1 check.txt)"
+echo "top: $("$0" top --once --interval 0.1 --pid $$ | head -n 1)"
+echo "refused: $("$0" run --cpus $((last + 1)) -- true 2>&1)"
+"#;
+
+/// Holds the verbs on a machine, as the host, against what is known of it.
+fn compare(place: &Place, machine: &str, last: u32, count: usize) {
+    let program = crate::PROGRAM;
+    let arguments = ["-q", "--", "sh", "-c", VERBS, program, &last.to_string()];
+    let output = pretend(place, &[&[machine][..], &arguments].concat()).expect("others could");
+    let said = text(&output.stdout);
+    assert!(output.status.success(), "{machine}: {said}{}", text(&output.stderr));
+    let itself = parts(&place.stdout(&["show", machine]));
+    let host = parts(said.split("run: ").next().unwrap_or_default());
+    assert_eq!(host.lines().next(), itself.lines().next(), "{machine}");
+    for words in [
+        format!("run: Cpus_allowed_list:\t{last}\n"),
+        "all online CPUs, ".to_owned(),
+        format!(", {count} CPUs, 1 thread"),
+        format!("refused: seatmap: CPU {} does not exist", last + 1),
+    ] {
+        assert!(said.contains(&words), "{machine}: {words:?} is missing in {said}");
+    }
+}
+
+#[test]
+fn gathered_files_are_shown_as_they_are() {
+    let place = Place::new();
+    let Some(folder) = published("sysfs") else { return };
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    for tree in entries.filter(|path| path.extension().is_some_and(|end| end == "bz2")) {
+        let tree = tree.to_string_lossy();
+        let arguments = [&tree, "-q", "--", crate::PROGRAM, "show"];
+        let Some(output) = pretend(&place, &arguments) else { return };
+        let itself = place.stdout(&["show", &tree]);
+        assert_eq!(parts(&text(&output.stdout)), parts(&itself), "{tree}");
+    }
+}
+
+#[test]
+fn the_verbs_see_every_bundled_machine_as_its_file_has_it() {
+    let place = Place::new();
+    if pretend(&place, &["graviton3", "-q", "true"]).is_none() {
+        return;
+    }
+    for name in catalog::names() {
+        let profile = place.json(&["show", name, "--json"]);
+        let count = profile["pus"].as_u64().unwrap_or_default();
+        compare(&place, name, u32::try_from(count).unwrap() - 1, count as usize);
+    }
+}

@@ -1,0 +1,146 @@
+//! The files of `/proc` that say where a thread may run and where it is: `status` with the CPUs and
+//! nodes of the machine, and `stat` with a CPU of it.
+
+use crate::machine::PretendedMachine;
+use crate::tree::{mask, ranges};
+use seatmap_os::{CpuSet, Tid};
+
+/// The place of the CPU on which a thread is, among the fields behind its name (proc_pid_stat(5),
+/// field 39; the name is field 2).
+const PROCESSOR: usize = 39 - 3;
+
+/// A file of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ThreadFile {
+    /// `status`, which has the masks.
+    Status,
+    /// `stat`, which has the CPU.
+    Stat,
+}
+
+impl ThreadFile {
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ThreadFile::Status => "status",
+            ThreadFile::Stat => "stat",
+        }
+    }
+}
+
+/// Whether a path can be that of such a file.
+pub(crate) fn can_be(path: &str) -> bool {
+    path.ends_with("/status") || path.ends_with("/stat")
+}
+
+/// Such a file, as a path names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FileOfThread {
+    /// Which file.
+    pub file: ThreadFile,
+    /// The thread.
+    pub tid: Tid,
+    /// Whether it tells of the thread alone: the `stat` of a process has the times of all threads.
+    pub is_of_thread: bool,
+}
+
+impl FileOfThread {
+    /// Its path, whoever asks.
+    pub(crate) fn path(self) -> String {
+        let tid = self.tid;
+        let folder = if self.is_of_thread { format!("{tid}/task/{tid}") } else { tid.to_string() };
+        format!("/proc/{folder}/{}", self.file.name())
+    }
+}
+
+/// The file of which this is the path, opened by a caller; `None` for other paths.
+pub(crate) fn named(path: &str, caller: Tid) -> Option<FileOfThread> {
+    let inside = path.strip_prefix("/proc/")?;
+    let (inside, file) = [ThreadFile::Status, ThreadFile::Stat]
+        .into_iter()
+        .find_map(|file| Some((inside.strip_suffix(file.name())?.strip_suffix('/')?, file)))?;
+    let (process, thread) = inside.split_once("/task/").unwrap_or((inside, ""));
+    let (tid, is_of_thread) = match (process, thread) {
+        ("thread-self", "") => (Some(caller), true),
+        ("self", "") => (seatmap_os::task::Family::of(caller).map(|family| family.pid), false),
+        (process, "") => (process.parse().ok(), false),
+        (_, thread) => (thread.parse().ok(), true),
+    };
+    let tid = tid.filter(|tid| *tid > 0)?;
+    Some(FileOfThread { file, tid, is_of_thread })
+}
+
+/// A `stat` in which the thread is on this CPU.
+pub(crate) fn stat_on(stat: &str, cpu: u32) -> String {
+    let (name, fields) = stat.rsplit_once(") ").unwrap_or((stat, ""));
+    let fields: Vec<String> = (0..)
+        .zip(fields.split_ascii_whitespace())
+        .map(|(at, field)| if at == PROCESSOR { cpu.to_string() } else { field.to_owned() })
+        .collect();
+    format!("{name}) {}\n", fields.join(" "))
+}
+
+/// A status with the masks of the machine.
+pub(crate) fn status_on(status: &str, machine: &PretendedMachine, cpus: &CpuSet) -> String {
+    let nodes = machine.memory_nodes();
+    let mut text = String::with_capacity(status.len());
+    for line in status.lines() {
+        match line.split(':').next() {
+            Some("Cpus_allowed") => {
+                text.push_str(&format!("Cpus_allowed:\t{}", mask(cpus, machine.cpu_bits())));
+            }
+            Some("Cpus_allowed_list") => {
+                text.push_str(&format!("Cpus_allowed_list:\t{}", ranges(cpus)));
+            }
+            Some("Mems_allowed") => {
+                text.push_str(&format!("Mems_allowed:\t{}", mask(&nodes, machine.node_bits())));
+            }
+            Some("Mems_allowed_list") => {
+                text.push_str(&format!("Mems_allowed_list:\t{}", ranges(&nodes)));
+            }
+            _ => text.push_str(line),
+        }
+        text.push('\n');
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::made::small;
+
+    #[test]
+    fn paths_name_their_thread() {
+        let own = std::process::id() as Tid;
+        let of = |path: &str| named(path, own).map(FileOfThread::path);
+        assert_eq!(of("/proc/self/status"), Some(format!("/proc/{own}/status")));
+        assert_eq!(of("/proc/thread-self/stat"), Some(format!("/proc/{own}/task/{own}/stat")));
+        assert_eq!(of("/proc/77/stat").as_deref(), Some("/proc/77/stat"));
+        assert_eq!(of("/proc/self/task/78/stat").as_deref(), Some("/proc/78/task/78/stat"));
+        let others = ["/proc/self/statm", "/proc/x/status", "/proc/status", "/proc/stat", "status"];
+        assert_eq!(others.map(of), [const { None }; 5]);
+        assert_eq!(of("/proc/0/status"), None);
+    }
+
+    #[test]
+    fn a_thread_is_on_a_cpu_of_the_machine() {
+        let fields: Vec<String> = (3..=52).map(|number| number.to_string()).collect();
+        let stat = format!("7 (a (b) c) {}", fields.join(" "));
+        let found = stat_on(&stat, 191);
+        assert_eq!(found, format!("{}\n", stat.replace(" 39 ", " 191 ")));
+        assert_eq!(stat_on("7 (x) R 1", 191), "7 (x) R 1\n", "a field that is not there");
+    }
+
+    #[test]
+    fn masks_are_those_of_the_machine() {
+        let status = "Name:\tx\nCpus_allowed:\t3\nCpus_allowed_list:\t0-1\nMems_allowed:\t1\n\
+                      Mems_allowed_list:\t0\nThreads:\t1\n";
+        let cpus = CpuSet::of_list("4-6").unwrap();
+        assert_eq!(
+            status_on(status, &small(), &cpus),
+            "Name:\tx\nCpus_allowed:\t70\nCpus_allowed_list:\t4-6\nMems_allowed:\t3\n\
+             Mems_allowed_list:\t0-1\nThreads:\t1\n"
+        );
+    }
+}
