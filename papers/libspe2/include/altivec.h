@@ -4,6 +4,10 @@
 #ifndef ALTIVEC_H
 #define ALTIVEC_H
 
+#ifdef __cplusplus
+extern "C++" {
+#endif
+
 #include <stddef.h>
 #include <stdint.h>
 #include "seatmap_vector.h"
@@ -65,5 +69,9 @@ __SPU_INLINE long long __vec_bounded(long long value, long long least, long long
 #include "seatmap_altivec_bits.h"
 #include "seatmap_altivec_memory.h"
 #include "seatmap_altivec_names.h"
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

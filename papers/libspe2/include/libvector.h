@@ -3,6 +3,10 @@
 #ifndef LIBVECTOR_H
 #define LIBVECTOR_H
 
+#ifdef __cplusplus
+extern "C++" {
+#endif
+
 #include "simdmath.h"
 
 #define __VECTOR_INLINE static inline __attribute__((unused))
@@ -69,5 +73,9 @@ __VECTOR_INLINE vec_float4 _load_vec_float4(float x, float y, float z, float w)
 #define lerp_vec(a, b, t) _lerp_vec(a, b, t)
 #define reflect_vec3(v, normal) _reflect_vec3(v, normal)
 #define clamp_vec(v, least, most) _clamp_vec(v, least, most)
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

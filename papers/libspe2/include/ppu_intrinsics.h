@@ -3,6 +3,10 @@
 #ifndef PPU_INTRINSICS_H
 #define PPU_INTRINSICS_H
 
+#ifdef __cplusplus
+extern "C++" {
+#endif
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -208,5 +212,9 @@ __PPU_INLINE int64_t __ppu_of_bits(double bits)
 #define __mtfsb0(bit) ((void)(bit))
 #define __mtfsb1(bit) ((void)(bit))
 #define __setflm(value) ((void)(value), 0.0)
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

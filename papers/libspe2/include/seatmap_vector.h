@@ -11,6 +11,10 @@
 #ifndef SEATMAP_VECTOR_H
 #define SEATMAP_VECTOR_H
 
+#ifdef __cplusplus
+extern "C++" {
+#endif
+
 #include "vec_types.h"
 
 #define __SPU_INLINE static inline __attribute__((always_inline, unused))
@@ -204,5 +208,9 @@ __SPU_INLINE vec_uchar16 __spu_pick(vec_uchar16 v, vec_uchar16 pattern)
     typedef char bytes __attribute__((vector_size(16)));
     return (vec_uchar16)__builtin_ia32_pshufb128((bytes)v, (bytes)pattern);
 }
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -3,6 +3,10 @@
 #ifndef SIMDMATH_H
 #define SIMDMATH_H
 
+#ifdef __cplusplus
+extern "C++" {
+#endif
+
 #include <math.h>
 #include "vec_types.h"
 
@@ -309,5 +313,9 @@ __SIMD_INLINE divu4_t divu4(vec_uint4 x, vec_uint4 y)
 }
 
 #include "simdmath_inline.h"
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -5,6 +5,10 @@
 #ifndef SPU_INTERNALS_H
 #define SPU_INTERNALS_H
 
+#ifdef __cplusplus
+extern "C++" {
+#endif
+
 #include "spu_intrinsics.h"
 
 #define __SI1(name, T, expression)          \
@@ -289,5 +293,9 @@ __SPU_INLINE qword __si_insertion(unsigned int address, unsigned int size)
 #undef __SI3
 #undef __SI_NUMBER
 #undef __SI_COUNT
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,6 +6,10 @@
 #ifndef SPU_INTRINSICS_H
 #define SPU_INTRINSICS_H
 
+#ifdef __cplusplus
+extern "C++" {
+#endif
+
 #include "seatmap_spu.h"
 #include "seatmap_vector.h"
 
@@ -131,5 +135,9 @@ __SPU_GENERIC2(spu_extract, __SPU_ELEMENT)
 
 #include "spu_internals.h"
 #include "seatmap_builtins.h"
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -50,8 +50,8 @@ pub(crate) fn count_running(cpus: usize, change: impl FnOnce(&AtomicUsize) -> us
 pub(crate) static SERVING: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether all threads of this process wait: `programs` of the programs that run, `threads` of the
-/// PPE for something that a context does, `peers` for another thread. The others serve a context, or
-/// wait for the end of its program.
+/// PPE for something that a context does, `peers` for another thread. The others serve a context,
+/// or wait for the end of its program.
 ///
 /// False where the kernel does not say, and while another thread than the calling one runs or waits
 /// for a disk: it may have been woken just now.

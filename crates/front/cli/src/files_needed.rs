@@ -3,6 +3,7 @@
 
 use crate::args::{ClusterCommand, Command};
 use seatmap_console::error::CliError;
+use seatmap_console::output;
 use seatmap_os::{Root, proc_mount};
 
 /// Checks that the kernel's files that this command reads are there, and show what it takes them
@@ -40,5 +41,25 @@ pub fn check(command: &Command) -> Result<(), CliError> {
         | Command::Machines(_)
         | Command::Shell(_) => Ok(()),
     };
-    checked.map_err(CliError::work)
+    checked.map_err(CliError::work)?;
+    if uses_topology(command)
+        && let Some(remark) = proc_mount::sys_remark(&root)
+    {
+        output::tell(remark);
+    }
+    Ok(())
+}
+
+/// Whether a command that does without `/sys` speaks of this computer's cores and caches.
+fn uses_topology(command: &Command) -> bool {
+    match command {
+        Command::Run(run) => run.live.replay.is_none() && !run.quiet,
+        Command::Advise(_)
+        | Command::Check(_)
+        | Command::Top(_)
+        | Command::Bench(_)
+        | Command::Tune(_)
+        | Command::Measure(_) => true,
+        _ => false,
+    }
 }

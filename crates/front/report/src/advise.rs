@@ -240,9 +240,13 @@ fn bound_by(evidence: &Evidence) -> String {
         let threads = counted(bound.len(), "busy thread");
         cpus += &format!("; {threads} bound one by one ({})", listed(&bound));
     }
-    match &evidence.quotas[..] {
-        [] => format!("{cpus}; no CPU quota"),
-        quotas => format!("{cpus}; CPU quota {}", quotas.join(", ")),
+    match (&evidence.quotas[..], &evidence.quotas_unseen) {
+        ([], None) => format!("{cpus}; no CPU quota"),
+        ([], Some(why)) => format!("{cpus}; a CPU quota could not be seen ({why})"),
+        (quotas, None) => format!("{cpus}; CPU quota {}", quotas.join(", ")),
+        (quotas, Some(why)) => {
+            format!("{cpus}; CPU quota {}; others could not be seen ({why})", quotas.join(", "))
+        }
     }
 }
 

@@ -156,6 +156,7 @@ impl Hierarchies {
         Hierarchies {
             mounted: mounts::all(root)
                 .into_iter()
+                .filter(|mount| mounts::is_on_top(root, mount))
                 .filter_map(|mount| Hierarchy::of(root, mount))
                 .collect(),
             is_first_namespace: is_first_namespace(root),
@@ -235,8 +236,8 @@ impl Hierarchies {
         match (is_root, mounted.is_empty()) {
             (true, _) => Ok(None),
             (false, true) => Err(format!(
-                "the hierarchy of control groups with '{controller}' is not mounted, and the \
-                 process is in its group {path}"
+                "the hierarchy of control groups with '{controller}' is not mounted, or covered by \
+                 another mount, and the process is in its group {path}"
             )),
             (false, false) => Err(format!(
                 "the control group {path} is outside of what is mounted here, so its limits cannot \

@@ -4,6 +4,10 @@ use crate::bytes::{lines, unescaped, words};
 use crate::rights;
 use crate::root::Root;
 
+/// The numbers of control groups' file systems (`include/uapi/linux/magic.h`).
+const CGROUP_SUPER_MAGIC: u64 = 0x0027_e0eb;
+const CGROUP2_SUPER_MAGIC: u64 = 0x6367_7270;
+
 /// One mount.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mount {
@@ -49,6 +53,25 @@ impl Mount {
 pub fn all(root: &Root) -> Vec<Mount> {
     let text = root.read("/proc/self/mountinfo").unwrap_or_default();
     lines(text.as_bytes()).filter_map(Mount::parse).collect()
+}
+
+/// Whether the folder of a mount of control groups shows them. A later mount on it, or on a folder
+/// above it, covers them, and `mountinfo` lists both.
+#[must_use]
+pub fn is_on_top(root: &Root, mount: &Mount) -> bool {
+    let magic = match mount.kind.as_str() {
+        "cgroup" => CGROUP_SUPER_MAGIC,
+        "cgroup2" => CGROUP2_SUPER_MAGIC,
+        _ => return true,
+    };
+    // A test's files are on a file system of their own.
+    !root.is_this_computer() || is_of_kind(root, &mount.folder, magic)
+}
+
+/// Whether a folder is on the kind of file system that `statfs` names by this number.
+pub(crate) fn is_of_kind(root: &Root, folder: &str, magic: u64) -> bool {
+    rustix::fs::statfs(root.path(folder))
+        .is_ok_and(|found| u64::try_from(found.f_type) == Ok(magic))
 }
 
 /// Whether a file takes no writes from here: the mount that it is on takes none, or the kernel

@@ -6,6 +6,7 @@
 //! either.
 
 use crate::bytes::{small, value, words};
+use crate::mounts::is_of_kind;
 use crate::{Root, Tid, rights};
 use std::fs;
 
@@ -14,10 +15,14 @@ const PROC_SUPER_MAGIC: u64 = 0x9fa0;
 
 /// The files that work on the whole computer needs beside those of processes. A `/proc` mounted
 /// with `subset=pid` has none of the first, and a container may have no `/sys`.
-const OF_COMPUTER: [(&str, &str); 2] = [
-    ("/proc/stat", "/proc is mounted with subset=pid"),
-    ("/sys/devices/system/cpu", "/sys is not mounted"),
-];
+const OF_COMPUTER: [(&str, &str); 2] =
+    [("/proc/stat", "/proc is mounted with subset=pid"), (CPU_FOLDER, "/sys is not mounted")];
+
+/// The kind of file system that `statfs` names for a real `/sys`.
+const SYSFS_MAGIC: u64 = 0x6265_6572;
+
+/// The folder that describes the CPUs.
+const CPU_FOLDER: &str = "/sys/devices/system/cpu";
 
 /// Why `/proc` or `/sys` cannot be relied on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -50,6 +55,12 @@ pub enum ProcError {
         /// The usual reason.
         reason: &'static str,
     },
+    /// Another file system than the kernel's is mounted there.
+    #[error(
+        "/sys is not the kernel's: another file system is mounted there, whose files may be of any \
+         computer; this work needs the kernel's: run it where 'mount -t sysfs sysfs /sys' was done"
+    )]
+    ForeignSys,
 }
 
 /// Checks that `/proc` shows the processes of this process's PID namespace, under their numbers
@@ -63,9 +74,7 @@ pub fn check(root: &Root) -> Result<(), ProcError> {
         // A test's files belong to no process.
         return if root.has("/proc") { Ok(()) } else { Err(ProcError::Absent) };
     }
-    let is_proc = rustix::fs::statfs(root.path("/proc"))
-        .is_ok_and(|found| u64::try_from(found.f_type) == Ok(PROC_SUPER_MAGIC));
-    if !is_proc {
+    if !is_of_kind(root, "/proc", PROC_SUPER_MAGIC) {
         return Err(ProcError::Absent);
     }
     // The link is missing in a namespace that this process is not in.
@@ -81,10 +90,34 @@ pub fn check(root: &Root) -> Result<(), ProcError> {
 /// [`ProcError`].
 pub fn check_computer(root: &Root) -> Result<(), ProcError> {
     check(root)?;
+    if is_sys_foreign(root) {
+        return Err(ProcError::ForeignSys);
+    }
     match OF_COMPUTER.into_iter().find(|(file, _)| !root.has(file)) {
         Some((file, reason)) => Err(ProcError::Partial { file, reason }),
         None => Ok(()),
     }
+}
+
+/// Whether `/sys` has the files that describe CPUs, and is not the kernel's.
+fn is_sys_foreign(root: &Root) -> bool {
+    root.is_this_computer() && root.has(CPU_FOLDER) && !is_of_kind(root, "/sys", SYSFS_MAGIC)
+}
+
+/// Why what `/sys` says of this computer's CPUs is not seen, or is not to be relied on; `None`
+/// where it is the kernel's. Work that does without it says so.
+#[must_use]
+pub fn sys_remark(root: &Root) -> Option<&'static str> {
+    if is_sys_foreign(root) {
+        return Some(
+            "/sys is not the kernel's: cores, caches, NUMA nodes and clocks are those of the files \
+             that lie there, which may be of any computer",
+        );
+    }
+    (!root.has(CPU_FOLDER)).then_some(
+        "/sys is not mounted here: cores, caches, NUMA nodes and clocks were not seen, and each \
+         CPU counts as a core of its own",
+    )
 }
 
 /// Whether a `/proc` is of the namespace in which this process has this number. `NSpid` lists the
@@ -122,9 +155,10 @@ mod tests {
         };
         assert_eq!((check(&root), missing(&root)), (Ok(()), Some("/proc/stat")));
         fs::write(root.path("/proc/stat"), "").unwrap();
-        assert_eq!(missing(&root), Some("/sys/devices/system/cpu"));
+        assert_eq!(missing(&root), Some(CPU_FOLDER));
+        assert!(sys_remark(&root).is_some_and(|remark| remark.starts_with("/sys is not mounted")));
         fs::create_dir_all(root.path("/sys/devices/system/cpu")).unwrap();
-        assert_eq!(check_computer(&root), Ok(()));
+        assert_eq!((check_computer(&root), sys_remark(&root)), (Ok(()), None));
         assert_eq!(check(&Root::new("/")), Ok(()));
     }
 }

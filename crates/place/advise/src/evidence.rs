@@ -63,6 +63,9 @@ pub struct Evidence {
     pub neighbours: Neighbours,
     /// Its quotas of CPU time, each as `2 CPUs (FILE)`.
     pub quotas: Vec<String>,
+    /// Why there may be other quotas, which could not be seen; null where all were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quotas_unseen: Option<String>,
     /// Masks, quotas and seats that are wrong, as `seatmap check` finds them, the gravest first.
     pub findings: Vec<Finding>,
     /// The command that undoes the remedy of the first finding that has one, as things stood.

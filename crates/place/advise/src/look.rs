@@ -198,6 +198,7 @@ impl Running {
             }
             None => (None, self.unobserved),
         };
+        let has_ended = self.has_ended || seating.threads.is_empty() && child.is_none();
         let mut evidence = Evidence {
             name,
             failure: child.as_mut().and_then(failure),
@@ -209,10 +210,11 @@ impl Running {
                 .filter(|pid| *pid != own_pid())
                 .collect(),
             looked_s,
-            has_ended: self.has_ended || seating.threads.is_empty() && child.is_none(),
+            has_ended,
             has_openmp: has_openmp(&seating),
             has_goroutines: has_goroutines(&seating),
             quotas: seating.quotas.iter().map(quota).collect(),
+            quotas_unseen: quotas_unseen(&seating, has_ended),
             talk_unseen: self.unseen,
             device_wait_percent: 100.0 * f64::from(self.device_waits)
                 / f64::from(self.glances.max(1)),
@@ -277,6 +279,13 @@ fn typed(scope: &Scope) -> Option<String> {
     let Scope::Command(command) = scope else { return None };
     let words = command.words.iter().map(|word| shell_escaped(&word.to_string_lossy()));
     Some(words.collect::<Vec<String>>().join(" "))
+}
+
+/// Why not every quota could be seen. Those of a program that has ended go with it.
+fn quotas_unseen(seating: &Seating, has_ended: bool) -> Option<String> {
+    let unseen = seating.unseen.iter().find(|unseen| unseen.what == "quota");
+    let is_gone = has_ended && seating.quotas.is_empty();
+    unseen.map(|unseen| unseen.why.clone()).or_else(|| is_gone.then(|| "it ended".to_owned()))
 }
 
 fn quota(quota: &seatmap_watch::seating::Quota) -> String {

@@ -45,3 +45,23 @@ fn a_program_reads_the_frequency_of_the_time_base() {
         }
     }
 }
+
+/// C++ of the time puts the SDK's headers into `extern "C"`.
+#[test]
+fn headers_may_be_within_a_block_of_c() {
+    let Some(tool) = Tool::with_cplusplus() else { return };
+    let common = ["libmisc.h", "libsync.h", "libvector.h", "simdmath.h", "vec_types.h"];
+    let spu = ["spu_mfcio.h", "spu_timer.h", "vmx2spu.h"];
+    let ppu = ["libspe.h", "cbe_mfc.h", "ppu_intrinsics.h", "altivec.h", "spu2vmx.h"];
+    for (language, own) in [("spu++", &spu[..]), ("ppu++", &ppu[..])] {
+        let lines = own.iter().chain(&common).map(|header| format!("#include <{header}>\n"));
+        let headers: String = lines.collect();
+        let text = format!(
+            "extern \"C\" {{\n{headers}}}\n\
+             int main() {{ vec_float4 v = spu_splats(2.0f); return (int)spu_extract(v, 0) - 2; }}\n"
+        );
+        tool.write("within.cpp", &text);
+        tool.cellcc(&[language, "-o", "within", "within.cpp"]).unwrap();
+    }
+    tool.succeed(&tool.path("within"), &[]);
+}

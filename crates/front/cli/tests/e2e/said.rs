@@ -2,6 +2,7 @@
 
 use crate::check::is_root;
 use crate::common::Place;
+use crate::control_group::Group;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::{Command, Output, Stdio};
 
@@ -343,4 +344,55 @@ fn a_rule_that_no_thread_fits_is_told() {
     let checked = place.run(&["check", "--pid", &own, "--rule", "device-near"]);
     let said = String::from_utf8_lossy(&checked.stdout).into_owned() + &stderr(&checked);
     assert!(said.contains("nothing was judged") && !said.contains("all as asked"), "{said}");
+}
+
+/// `/sys` may be absent, be of another file system, or have its control groups covered. Work that
+/// needs it is refused, and other work says what it did not see.
+#[test]
+fn a_sys_that_is_not_the_kernels_is_never_judged_well() {
+    if !is_root() {
+        return seatmap_needs::skipped!("this needs root");
+    }
+    let place = Place::new();
+    let seatmap = place.command(&[]);
+    let within = |mounts: &str, line: &str| {
+        let line = format!("{mounts} && exec $seatmap {line}");
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "sh", "-c", &line]).current_dir(place.folder());
+        command.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        command.env("seatmap", seatmap.get_program()).output().unwrap()
+    };
+    let absent = "mount -t tmpfs none /sys";
+    if !within(absent, "--version").status.success() {
+        return seatmap_needs::skipped!("this user may mount nothing");
+    }
+    let foreign = "mkdir -p sys/devices/system/cpu && echo 0-63 >sys/devices/system/cpu/online && \
+                   mount --bind sys /sys";
+    for (mounts, remark, refusal) in [
+        (absent, "/sys is not mounted here", "because /sys is not mounted"),
+        (foreign, "/sys is not the kernel's", "/sys is not the kernel's"),
+    ] {
+        for line in ["doctor", "noise --seconds 0.05", "cell list"] {
+            let refused = within(mounts, line);
+            assert_eq!(refused.status.code(), Some(1), "{line}: {}", stderr(&refused));
+            assert!(stderr(&refused).contains(refusal), "{line}: {}", stderr(&refused));
+        }
+        for line in ["bench --runs 1 --warmup 0 -- true", "advise -- sleep 0.3"] {
+            let said = stderr(&within(mounts, line));
+            assert!(said.contains(remark), "{line}: {said}");
+        }
+    }
+    // A quota behind a covered mount, or of a program that has ended, is not none.
+    let Some(group) = Group::with_quota(100) else { return };
+    let joined = format!("echo $$ >{}/cgroup.procs", group.0.display());
+    let covered = format!("{joined} && mount -t tmpfs none /sys/fs/cgroup");
+    for (mounts, line, why) in [
+        (joined, "advise -- sleep 0.3", "it ended"),
+        (covered, "advise -- sleep 2", "the hierarchy of control groups with 'cpu' is not mounted"),
+    ] {
+        let output = within(&mounts, line);
+        let said = String::from_utf8_lossy(&output.stdout);
+        let told = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains(&format!("; a CPU quota could not be seen ({why}")), "{said}");
+    }
 }
