@@ -398,11 +398,17 @@ impl State {
     }
 }
 
-/// The state with most threads, and of those the longest.
+/// The share of the longest state's time that a later one lasts at least to be judged instead.
+const LATER_SHARE: f64 = 0.5;
+
+/// The state with most threads. Of several it is the last one that is not much shorter than the
+/// longest: a program binds its threads and then works, and a busy computer makes the start long.
 fn fullest<'a>(states: impl Iterator<Item = &'a State>) -> Option<&'a State> {
-    states
-        .filter(|state| state.lasts_s() > 0.0)
-        .max_by(|a, b| a.count.cmp(&b.count).then(a.lasts_s().total_cmp(&b.lasts_s())))
+    let states: Vec<&State> = states.filter(|state| state.lasts_s() > 0.0).collect();
+    let most = states.iter().map(|state| state.count).max()?;
+    let fullest = states.into_iter().filter(|state| state.count == most);
+    let longest_s = fullest.clone().map(State::lasts_s).fold(0.0, f64::max);
+    fullest.rev().find(|state| state.lasts_s() >= longest_s * LATER_SHARE)
 }
 
 #[cfg(test)]
@@ -431,6 +437,8 @@ mod tests {
         record.threads[1].ended_s = Some(4.0);
         record.threads[2].ended_s = Some(6.0);
         assert_eq!(record.fullest_s(9.0), 2.5, "the longer of two");
+        record.threads[2].ended_s = Some(6.5);
+        assert_eq!(record.fullest_s(9.0), 5.75, "the later of two that last as long");
         record.threads[2].born_s = 2.0;
         assert_eq!(record.fullest_s(9.0), 3.0, "all three lived together");
         record.threads[2].ended_s = Some(2.01);
