@@ -34,8 +34,8 @@ const NAME: &CStr = c"seatmap-cell";
 const HUGE_BYTES: u64 = 2 << 20;
 
 /// Memory of such pages. The kernel's own choice is its default size, which is 512 MiB on Arm with
-/// pages of 64 KiB, and what `default_hugepagesz` says elsewhere: another pool than the one that was
-/// filled.
+/// pages of 64 KiB, and what `default_hugepagesz` says elsewhere: another pool than the one that
+/// was filled.
 const HUGE_FILE: libc::c_uint = libc::MFD_HUGETLB | libc::MFD_HUGE_2MB;
 
 /// One part in this many of the free memory stays free: a computer without any kills programs.

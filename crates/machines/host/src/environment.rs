@@ -124,7 +124,7 @@ fn firmwares_word() -> Option<String> {
 /// themselves.
 const DEVICE_TREE: &str = "/proc/device-tree";
 
-/// What hypervisors call themselves there (Documentation/devicetree/bindings of Linux).
+/// The words of hypervisors there (Documentation/devicetree/bindings of Linux).
 const COMPATIBLE: [(&str, &str); 3] = [("linux,kvm", "KVM"), ("xen,", "Xen"), ("vmware", "VMware")];
 
 /// The machine that QEMU, kvmtool, Firecracker and Cloud Hypervisor make for Arm.

@@ -115,7 +115,8 @@ mod tests {
         let own = std::process::id() as Tid;
         let of = |path: &str| named(path, own).map(FileOfThread::path);
         assert_eq!(of("/proc/self/status"), Some(format!("/proc/{own}/status")));
-        assert_eq!(of("/proc/thread-self/stat"), Some(format!("/proc/{own}/task/{own}/stat")));
+        let of_thread = FileOfThread { file: ThreadFile::Stat, tid: own, is_of_thread: true };
+        assert_eq!(named("/proc/thread-self/stat", own), Some(of_thread));
         assert_eq!(of("/proc/77/stat").as_deref(), Some("/proc/77/stat"));
         assert_eq!(of("/proc/self/task/78/stat").as_deref(), Some("/proc/78/task/78/stat"));
         let others = ["/proc/self/statm", "/proc/x/status", "/proc/status", "/proc/stat", "status"];

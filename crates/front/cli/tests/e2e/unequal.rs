@@ -124,7 +124,7 @@ fn refusals_name_the_remedy() {
         let refusal = refusal(more);
         assert!(refusal.contains(remedy), "{more:?}: {refusal}");
     }
-    let plain = ["place", "--on", "graviton3", "--pattern", "ring:4", "--kicks", "9"];
+    let plain = ["place", "--on", "scc-48", "--pattern", "ring:4", "--kicks", "9"];
     let no_sizes = place.one_line_refusal(&[&plain[..], &["--prefer", "big-cache"]].concat());
     assert!(no_sizes.contains("leave --prefer big-cache out"), "{no_sizes}");
     let replayed =

@@ -246,10 +246,21 @@ impl<'a> Reader<'a> {
                 self.tree.text(&format!("{index}/level")).and_then(|text| text.parse::<u32>().ok());
             let holds_data =
                 self.tree.text(&format!("{index}/type")).is_none_or(|text| text != "Instruction");
-            if let Some(kind) = level.filter(|_| holds_data).and_then(cache_kind) {
+            let kind = level.filter(|_| holds_data).and_then(cache_kind);
+            if let Some(kind) = kind.filter(|_| !self.is_guess(cpu, &index, &set)) {
                 nest.insert(kind, set, None);
             }
         }
+    }
+
+    /// Whether a cache is the kernel's guess and no fact. Where an Arm computer's firmware
+    /// describes no caches, Linux 6.12 lists one of each further level that all CPUs share
+    /// (`cache_leaves_are_shared` in drivers/base/cacheinfo.c). It has no size, and is wrong where
+    /// the CPUs have several packages. hwloc believes it.
+    fn is_guess(&self, cpu: u32, index: &str, set: &CpuSet) -> bool {
+        set == self.running
+            && !self.tree.has(&format!("{index}/size"))
+            && self.set_around(&self.package, cpu).is_some_and(|package| package != *set)
     }
 }
 

@@ -91,6 +91,16 @@ fn three_kinds_of_cores() {
 }
 
 #[test]
+fn a_cache_of_all_packages_without_a_size_is_a_guess() {
+    let mut files = two_packages();
+    files.remove("cache");
+    files.cache(2, 2, "Unified", &pus(0, 8));
+    assert_eq!(read(&files).1.unwrap().count(|pu| pu.l2), 0, "as on Arm without firmware's word");
+    files.put("sys/devices/system/cpu/cpu0/cache/index2/size", "4096K");
+    assert_eq!(read(&files).1.unwrap().count(|pu| pu.l2), 1, "a cache that is described");
+}
+
+#[test]
 fn old_names_lists_and_missing_files() {
     let mut files = two_packages();
     files.remove("package_cpus");

@@ -9,7 +9,7 @@ use crate::common::Place;
 use crate::run::programs;
 use serde_json::json;
 
-/// What the threads are held against.
+/// The seats that the threads should have.
 #[derive(Clone, Copy)]
 enum Check {
     Rule(&'static str),
@@ -31,7 +31,7 @@ struct Fault {
     usual: Case,
     /// Where it is wrong.
     odd: Case,
-    /// What the finding says.
+    /// Words of the finding.
     says: &'static str,
 }
 
