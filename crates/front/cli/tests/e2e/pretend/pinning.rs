@@ -54,7 +54,7 @@ const FAULTS: [Fault; 10] = [
         name: "absolute",
         usual: case(&["xeon-8375c-2s", "--cpus", "0-15"], 4, Check::Rule("one-per-core")),
         odd: case(&["xeon-8375c-2s", "--cpus", "16-31"], 4, Check::Rule("one-per-core")),
-        says: "are not bound to one core, but may run on CPUs 16-31",
+        says: "not bound to one core, but may run on CPUs 16-31",
     },
     // A mask of 32 bits begins anew: github.com/WyvernTKC/cpuminer-gr-avx2/issues/42
     Fault {
