@@ -119,6 +119,7 @@ figures: build
 	bench/watch/run --seatmap $(SEATMAP)
 	bench/pretend/run --seatmap $(SEATMAP)
 	bench/advise/run --seatmap $(SEATMAP)
+	bench/services/run --seatmap $(SEATMAP)
 	bench/ranks/run --seatmap $(SEATMAP)
 	bench/cluster/run --seatmap $(SEATMAP) --large
 

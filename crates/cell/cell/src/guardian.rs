@@ -75,6 +75,23 @@ fn take_memory(host: &Host, name: &Name) -> io::Result<Kept> {
     Ok(kept)
 }
 
+/// A guardian of something else than a cell: waits beside its creator until that has ended, and
+/// returns whether the creator said that all is well.
+///
+/// # Errors
+/// The creator cannot be told that the guardian is there.
+pub fn attend_creator() -> io::Result<bool> {
+    leave_the_terminal();
+    say(YES)?;
+    let mut word = [0];
+    while io::stdin().read_exact(&mut word).is_ok() {
+        if word[0] == ALL_IS_WELL {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// A session of its own: what is typed at the creator's terminal, and its end, must not reach the
 /// guardian.
 fn leave_the_terminal() {

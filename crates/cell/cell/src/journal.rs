@@ -226,7 +226,7 @@ impl Journal {
 
     /// Adds lines, and believes them where they cannot be written: undoing must not hang on room
     /// that is left.
-    pub(crate) fn append_or_take(&mut self, lines: Vec<JournalEntry>) {
+    pub fn append_or_take(&mut self, lines: Vec<JournalEntry>) {
         if self.append(&lines).is_err() {
             lines.into_iter().for_each(|line| self.take(line));
         }

@@ -15,7 +15,7 @@
 //! | [`mod@standing`] | the cells that stand, for those who only look |
 //! | `orphan` | what is put back where nothing is remembered |
 //! | [`mod@create`], [`mod@destroy`], [`mod@renew`], [`mod@verify`] | the verbs |
-//! | [`guardian`], `posted` | the process that puts everything back where a creator dies, and keeps leases |
+//! | [`guardian`], [`posted`] | a process that puts all back where a creator dies; keeps leases |
 //! | [`choose`], [`census`], [`memory`] | which CPUs, who else is there, huge pages |
 //! | [`aside`] | Seatmap's own threads, off a cell's CPUs |
 //! | [`document`] | cells for programs that read them |
@@ -45,7 +45,7 @@ pub mod name;
 mod orphan;
 pub mod partition;
 mod permitted;
-mod posted;
+pub mod posted;
 pub mod record;
 pub mod renew;
 pub mod run_folder;

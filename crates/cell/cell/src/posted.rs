@@ -35,17 +35,17 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardianCommand(pub Vec<OsString>);
 
-/// A guardian that has been posted, while its cell is being made or undone.
+/// A guardian that has been posted, while its cell or its plan of services is being made or undone.
 #[derive(Debug)]
-pub(crate) struct Posted {
-    pub pid: Tid,
+pub struct Posted {
+    pub(crate) pid: Tid,
     pipe: ChildStdin,
     answers: ChildStdout,
 }
 
 impl Posted {
     /// Has it take the memory that the record asks for; whether it could.
-    pub fn take_memory(&mut self) -> bool {
+    pub(crate) fn take_memory(&mut self) -> bool {
         self.pipe.write_all(&[TAKE_MEMORY]).is_ok() && self.hear() == Some(YES)
     }
 
@@ -62,7 +62,10 @@ impl Posted {
 }
 
 /// Posts a guardian, and returns when it is there.
-pub(crate) fn post(keeper: &GuardianCommand, name: &Name) -> Result<Posted, CellError> {
+///
+/// # Errors
+/// [`CellError::Guardian`]: it cannot be started, or ends at once.
+pub fn post(keeper: &GuardianCommand, name: &Name) -> Result<Posted, CellError> {
     let mut child = start(keeper, name).map_err(CellError::Guardian)?;
     let (pipe, answers) = child.stdin.take().zip(child.stdout.take()).ok_or_else(dead)?;
     let mut posted = Posted { pid: child.id() as Tid, pipe, answers };
@@ -93,8 +96,8 @@ pub(crate) fn adopt(keeper: &GuardianCommand, record: &Record) {
     posted.dismiss();
 }
 
-/// Asks the guardian of a cell to go, and waits until it has.
-pub(crate) fn relieve(run: &RunFolder, name: &Name) {
+/// Asks the guardian of this name to go, and waits until it has.
+pub fn relieve(run: &RunFolder, name: &Name) {
     let Some(pid) = run.guardian(name) else { return };
     // SAFETY: the guardian holds its lock, so that the number is its own.
     unsafe { libc::kill(pid, libc::SIGTERM) };

@@ -16,6 +16,7 @@ mod pattern;
 mod place;
 mod pretend;
 mod run;
+mod services;
 mod top;
 mod tune;
 
@@ -35,6 +36,7 @@ pub use pattern::*;
 pub use place::*;
 pub use pretend::*;
 pub use run::*;
+pub use services::*;
 pub use top::*;
 pub use tune::*;
 
@@ -49,7 +51,7 @@ use std::path::PathBuf;
 /// The verbs by what they serve.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Measure", &["measure", "show", "noise", "doctor", "cluster"]),
-    ("Place", &["place", "pattern", "export"]),
+    ("Place", &["place", "services", "pattern", "export"]),
     ("Run", &["advise", "run", "check", "top", "observe", "bench", "tune", "pretend"]),
     ("Cell", &["cell"]),
     ("Machines", &["machines", "import", "model"]),
@@ -166,6 +168,8 @@ pub enum Command {
     Show(Show),
     /// Find where the tasks of a pattern should sit, and how good that is.
     Place(Box<Place>),
+    /// Seat the services of this computer together: record, plan, apply, undo.
+    Services(Services),
     /// Show, convert and list communication patterns.
     Pattern(Pattern),
     /// Say what to do with one program here, or to leave it alone.

@@ -30,6 +30,9 @@ pub fn check(command: &Command) -> Result<(), CliError> {
         Command::Cell(_) | Command::Doctor(_) | Command::Noise(_) => {
             proc_mount::check_computer(&root)
         }
+        // A plan from a record reads documents.
+        Command::Services(services) if services.reads_documents() => Ok(()),
+        Command::Services(_) => proc_mount::check_computer(&root),
         // They seat this process's own threads, or read documents.
         Command::Measure(_)
         | Command::Import(_)

@@ -3,9 +3,13 @@
 use clap::{Arg, Command};
 use seatmap_cell::{GuardianCommand, Host};
 use seatmap_console::running::Values;
+use seatmap_services::apply::ServicesHost;
 
 /// Commands whose NAME is a cell that exists; one that is to be made has a new name.
 const OF_CELLS: [&str; 5] = ["show", "run", "verify", "destroy", "renew"];
+
+/// Commands whose NAME is a plan of services that stands.
+const OF_PLANS: [&str; 3] = ["undo", "keep", "drift"];
 
 /// The values of an argument; `None` where they are not this program's to know.
 pub fn of(command: &Command, argument: &Arg) -> Option<Values> {
@@ -13,7 +17,9 @@ pub fn of(command: &Command, argument: &Arg) -> Option<Values> {
     // The value's name in `--help`: of other commands NAME is something else.
     let is_cell =
         name == "NAME" && argument.is_positional() && OF_CELLS.contains(&command.get_name());
-    is_cell.then_some(cells as Values)
+    let is_plan =
+        name == "NAME" && argument.is_positional() && OF_PLANS.contains(&command.get_name());
+    is_cell.then_some(cells as Values).or(is_plan.then_some(plans as Values))
 }
 
 /// The names of the existing cells; none where they cannot be listed.
@@ -21,6 +27,13 @@ fn cells() -> Vec<String> {
     // Listing makes no cell, so that no guardian is ever started by these words.
     let cells = Host::here(GuardianCommand(Vec::new())).and_then(|host| host.cells());
     cells.unwrap_or_default().into_iter().map(|cell| cell.name.to_string()).collect()
+}
+
+/// The names of the plans of services that stand; none where they cannot be listed.
+fn plans() -> Vec<String> {
+    let host = ServicesHost::here(GuardianCommand(Vec::new()));
+    let plans = host.and_then(|host| host.standing()).unwrap_or_default();
+    plans.into_iter().map(|plan| plan.name.to_string()).collect()
 }
 
 #[cfg(test)]

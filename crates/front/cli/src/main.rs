@@ -42,6 +42,7 @@ fn run(typed: SeatmapArguments) -> Result<(), CliError> {
         Command::Export(export) => verbs::export::run(export),
         Command::Show(show) => verbs::show::run(&show, typed.colour),
         Command::Place(place) => verbs::place::run(&place),
+        Command::Services(services) => verbs::services::run(&services),
         Command::Pattern(pattern) => verbs::pattern::run(pattern),
         Command::Model(model) => verbs::model::run(&model),
         Command::Run(run) => verbs::run::run(&run),

@@ -17,6 +17,11 @@ pub fn cell_guardian() -> GuardianCommand {
     of_cells("guardian")
 }
 
+/// Waits for the end of a program that applies a plan of services, and for the end of its time.
+pub fn services_guardian() -> GuardianCommand {
+    GuardianCommand([ITSELF, "services", "guardian"].map(OsString::from).to_vec())
+}
+
 /// Waits for the end of a controller of cells, and winds its cells up.
 pub fn warden() -> GuardianCommand {
     of_cells("warden")

@@ -26,6 +26,7 @@ use seatmap_plan::Plan;
 use seatmap_pretend::PretendReport;
 use seatmap_ranks::RankPlan;
 use seatmap_report::shown::ShownMachine;
+use seatmap_services::{ServicesFile, ServicesPlan, ServicesRecord};
 use seatmap_tune::document::Results;
 use seatmap_tune::tuned::Tuned;
 use seatmap_twin::TwinReport;
@@ -125,6 +126,9 @@ fn the_schemas_are_those_of_the_types() {
         of::<Announcement>("seatmap-controller/1"),
         of::<Account>(seatmap_control::account::FORMAT),
         of::<PretendReport>(seatmap_pretend::report::FORMAT),
+        of::<ServicesFile>(seatmap_services::file::FORMAT),
+        of::<ServicesRecord>(seatmap_services::record::FORMAT),
+        of::<ServicesPlan>(seatmap_services::plan::document::FORMAT),
         of::<Noise>(seatmap_noise::FORMAT),
         of::<TwinReport>(seatmap_twin::FORMAT),
         of::<ShownMachine<'static>>("seatmap-show/1"),

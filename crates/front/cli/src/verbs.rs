@@ -17,6 +17,7 @@ pub mod pattern;
 pub mod place;
 pub mod pretend;
 pub mod run;
+pub mod services;
 pub mod show;
 pub mod top;
 pub mod tune;

@@ -15,6 +15,7 @@
 //! | [`floor`] | a machine as it lies, with threads, lines and traffic on it, before and after |
 //! | [`cell`] | cells, what is wrong with them, and the noise that a program had in one |
 //! | [`cluster`] | the nodes of a cluster, and what is odd |
+//! | [`services`] | the services of a computer: load, sets, what has moved |
 //! | [`shown`] | the document of a machine, and the CPUs that were set apart |
 //! | [`qap`] | a solved QAPLIB instance |
 //! | [`ranks`] | the ranks of a job on the nodes of a cluster |
@@ -60,6 +61,7 @@ mod reduced;
 pub mod remarks;
 mod scale;
 mod sentence;
+pub mod services;
 pub mod shown;
 mod speed;
 pub mod svg;

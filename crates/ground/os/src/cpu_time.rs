@@ -1,6 +1,7 @@
 //! The time of each CPU, by use (`/proc/stat`, proc_stat(5)).
 
 use crate::bytes::{lines, small, unsigned, words};
+use crate::root::Root;
 use std::collections::BTreeMap;
 
 /// The columns: user, nice, system, idle, iowait, irq, softirq, steal. Guests are in user already.
@@ -23,6 +24,13 @@ pub struct Shares {
 }
 
 impl CpuTimes {
+    /// The times of this moment; none where the file cannot be read.
+    #[must_use]
+    pub fn now(root: &Root) -> Self {
+        std::fs::read(root.path("/proc/stat"))
+            .map_or_else(|_| CpuTimes::default(), |text| CpuTimes::parse(&text))
+    }
+
     /// Reads the file. Kernels before 2.6.11 write fewer columns, which count as 0.
     #[must_use]
     pub fn parse(text: &[u8]) -> Self {

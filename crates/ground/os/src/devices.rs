@@ -48,6 +48,33 @@ pub fn of(root: &Root, file: &str) -> Option<Device> {
     })
 }
 
+/// A device that a person names: a network card (`eth0`), a disk (`nvme0n1`), or a PCI address
+/// (`0000:17:00.0`). `None` where there is none of this name.
+#[must_use]
+pub fn named(root: &Root, name: &str) -> Option<Device> {
+    let is_plain = !name.is_empty() && !name.starts_with('.') && !name.contains('/');
+    let places = [
+        ("nic", format!("/sys/class/net/{name}"), "/device"),
+        ("disk", format!("/sys/class/block/{name}"), "/device"),
+        ("device", format!("/sys/bus/pci/devices/{name}"), ""),
+    ];
+    let (kind, folder, below) =
+        places.into_iter().find(|(_, folder, _)| is_plain && root.has(folder))?;
+    // A partition's own folder lies in that of its disk, and a disk of NVMe's in its controller's:
+    // the node stands above.
+    let above = ["", "/device", "/device/device"].map(|more| format!("{folder}{below}{more}"));
+    Some(Device {
+        name: name.to_owned(),
+        kind,
+        node: first_attribute(root, &above, "numa_node").and_then(|node| node.parse().ok()),
+        cpus: first_attribute(root, &above, "local_cpulist").filter(|list| !list.is_empty()),
+    })
+}
+
+fn first_attribute(root: &Root, folders: &[String], name: &str) -> Option<String> {
+    folders.iter().find_map(|folder| attribute(root, Some(folder), name))
+}
+
 fn attribute(root: &Root, folder: Option<&str>, name: &str) -> Option<String> {
     root.read(&format!("{}/{name}", folder?)).ok()
 }

@@ -6,6 +6,7 @@
 
 use crate::bytes::{self, lines, small, unsigned, words};
 use crate::irq;
+use crate::root::Root;
 
 /// All counts at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,6 +38,13 @@ pub struct Came {
 }
 
 impl Interrupts {
+    /// The counts of this moment; none where the file cannot be read.
+    #[must_use]
+    pub fn now(root: &Root) -> Self {
+        std::fs::read(root.path("/proc/interrupts"))
+            .map_or_else(|_| Interrupts::default(), |text| Interrupts::parse(&text))
+    }
+
     /// Reads the file. Rows without a figure for each CPU (`ERR`, `MIS`) belong to none and are
     /// left out.
     #[must_use]

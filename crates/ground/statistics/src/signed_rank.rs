@@ -187,7 +187,8 @@ pub(crate) fn normal_quantile(share: f64) -> f64 {
 
 /// The share of a standard normal below a value: by the series of Marsaglia 2004, which converges
 /// everywhere, and is exact to 1e-14 within eight deviations.
-pub(crate) fn normal_share(value: f64) -> f64 {
+#[must_use]
+pub fn normal_share(value: f64) -> f64 {
     // Beyond, the share differs from 0 or 1 by less than a double tells.
     if value.abs() > 8.0 {
         return if value > 0.0 { 1.0 } else { 0.0 };

@@ -9,7 +9,7 @@ use seatmap_document::Blame;
 use seatmap_os::hierarchy::{Hierarchies, members_below};
 use seatmap_os::root::FileError;
 use seatmap_os::sched::Status;
-use seatmap_os::{Tid, published, task, visibility};
+use seatmap_os::{Root, Tid, published, task, visibility};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -133,6 +133,14 @@ impl Choice {
             ([], group) => group.map(Choice::Group),
             (pids, _) => Some(Choice::Processes { pids: pids.to_vec(), with_children }),
         }
+    }
+
+    /// The processes that it means now on a computer.
+    ///
+    /// # Errors
+    /// [`ChoiceError`]: there are none, or they cannot be listed.
+    pub fn pids(&self, root: &Root) -> Result<BTreeSet<Tid>, ChoiceError> {
+        self.processes(&mut Files::open(root)?)
     }
 
     /// The processes that it means now.

@@ -38,6 +38,7 @@ mod pretend;
 mod quotas;
 mod run;
 mod said;
+mod services;
 mod shell;
 mod show;
 mod streams;

@@ -28,7 +28,7 @@ mod picture;
 mod ring;
 
 pub use comparison::Comparison;
-pub(crate) use picture::machine;
+pub(crate) use picture::{coloured, machine};
 pub use picture::{section, svg};
 pub use seatmap_appraise::DrawnPlacement;
 

@@ -87,6 +87,41 @@ pub fn section(comparison: &Comparison) -> Markup {
     }
 }
 
+/// A machine whose CPUs have the colours of the groups that they belong to, with a name for each
+/// group. `owners` has the CPUs with the number of their group.
+pub(crate) fn coloured(floor: &Floor, names: &[String], owners: &[(u32, usize)]) -> Markup {
+    let mut pattern = seatmap_pattern::Pattern::silent("", owners.len());
+    pattern.names = owners.iter().map(|(_, group)| names[*group].clone()).collect();
+    let parts: Vec<Option<usize>> = owners.iter().map(|(_, group)| Some(*group)).collect();
+    let seating = super::DrawnPlacement {
+        title: String::new(),
+        placement: owners.iter().map(|(cpu, _)| *cpu).collect(),
+        cost: None,
+        homes: Vec::new(),
+        counted: None,
+    };
+    let flow = super::flow::Flow::of(floor, &pattern, &seating);
+    let drawing = super::draw::Drawing {
+        floor,
+        pattern: &pattern,
+        parts: &parts,
+        seating: &seating,
+        flow: &flow,
+        most: super::marks::Most { load: 1.0, pair: 1.0 },
+        weight: "",
+        unit: "",
+    };
+    html! {
+        (inline(floor, "The services on the machine", &drawing.markup()))
+        p.hint {
+            @for (at, name) in names.iter().enumerate() {
+                span style=(format!("color:{}", super::marks::part(Some(at)).0)) { "\u{25a0} " }
+                (name) " "
+            }
+        }
+    }
+}
+
 /// A machine without tasks.
 pub(crate) fn machine(floor: &Floor) -> Markup {
     let nobody = seatmap_pattern::Pattern::gathered("", 0, []);

@@ -1,0 +1,148 @@
+//! `seatmap services`.
+
+mod meant;
+
+use crate::args::{
+    Services, ServicesApply, ServicesDrift, ServicesInit, ServicesObserve, ServicesPlanArguments,
+    ServicesRace, ServicesShow, ServicesVerb,
+};
+use crate::myself;
+use seatmap_cell::undo::Left;
+use seatmap_console::bar::Bar;
+use seatmap_console::error::CliError;
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::output;
+use seatmap_console::outputs::Outputs;
+use seatmap_os::Root;
+use seatmap_report::{counted, services as page};
+use seatmap_services::apply::{ServicesHost, guard};
+use seatmap_services::drift::DriftReport;
+use seatmap_services::{RecordRequest, ServicesRecord, find};
+use std::time::Duration;
+
+/// How long the load of everything is looked at for programs that a plan does not know.
+const GLANCE: Duration = Duration::from_secs(1);
+
+/// Runs the subcommand that the user typed.
+pub fn run(typed: &Services) -> Result<(), CliError> {
+    match &typed.verb {
+        ServicesVerb::Init(typed) => init(typed),
+        ServicesVerb::Show(typed) => show(typed),
+        ServicesVerb::Observe(typed) => observe(typed),
+        ServicesVerb::Plan(typed) => plan(typed),
+        ServicesVerb::Apply(typed) => apply(typed),
+        ServicesVerb::Guardian { name } => Ok(guard::serve(&host()?, name)?),
+        ServicesVerb::Undo(typed) => {
+            let (name, left) = standing_host()?.undo(typed.name.as_ref())?;
+            undone(&left)?;
+            output::print(&format!("plan '{name}' is undone\n"))
+        }
+        ServicesVerb::Keep(typed) => {
+            let applied = standing_host()?.keep(typed.name.as_ref())?;
+            output::print(&format!(
+                "plan '{}' is kept: {}\n",
+                applied.name,
+                page::standing(&applied)
+            ))
+        }
+        ServicesVerb::Drift(typed) => drift(typed),
+        ServicesVerb::Race(typed) => race(typed),
+    }
+}
+
+fn host() -> Result<ServicesHost, CliError> {
+    Ok(ServicesHost::here(myself::services_guardian())?)
+}
+
+/// The host, after everything that a killed program has left is finished.
+fn standing_host() -> Result<ServicesHost, CliError> {
+    let host = host()?;
+    host.take_over()?.iter().for_each(|left| output::tell(&left.to_string()));
+    Ok(host)
+}
+
+fn undone(left: &[Left]) -> Result<(), CliError> {
+    left.iter().for_each(|left| output::tell(&left.to_string()));
+    match left.len() {
+        0 => Ok(()),
+        count => Err(CliError::work(format!("{} not put back", counted(count, "setting")))),
+    }
+}
+
+fn init(typed: &ServicesInit) -> Result<(), CliError> {
+    let known = meant::known(&typed.file)?;
+    let interrupt = Interrupt::listen()?;
+    let found = find::find(&Root::new("/"), typed.seconds, &|| interrupt.is_raised());
+    let text = find::text(known.as_ref(), &found.map_err(CliError::work)?);
+    meant::extend(&typed.file, known.is_some(), text)
+}
+
+fn show(typed: &ServicesShow) -> Result<(), CliError> {
+    let outputs = Outputs::new(typed.json, None, typed.html.as_deref())?;
+    let record = recorded(&meant::glance(&typed.file)?)?;
+    outputs.show(&record, page::record_html, page::record_text)
+}
+
+fn observe(typed: &ServicesObserve) -> Result<(), CliError> {
+    let outputs = Outputs::new(typed.json, typed.output.as_deref(), typed.html.as_deref())?;
+    let record = recorded(&meant::recording(typed)?)?;
+    if let Some(file) = &outputs.file {
+        file.write(&seatmap_document::written(&record))?;
+    }
+    outputs.show(&record, page::record_html, page::record_text)
+}
+
+fn recorded(request: &RecordRequest) -> Result<ServicesRecord, CliError> {
+    let interrupt = Interrupt::listen()?;
+    let bar = Bar::new("recording");
+    let root = Root::new("/");
+    Ok(request.run(&root, &|| interrupt.is_raised(), &|done, steps| bar.show(done, steps))?)
+}
+
+fn plan(typed: &ServicesPlanArguments) -> Result<(), CliError> {
+    let outputs = Outputs::new(typed.json, typed.output.as_deref(), typed.html.as_deref())?;
+    let record = match meant::load(typed)? {
+        meant::Load::Record(record) => *record,
+        meant::Load::Look(request) => recorded(&request)?,
+    };
+    let profile = meant::machine(typed)?;
+    let plan = meant::plan(typed, &record, &profile).plan()?;
+    if let Some(file) = &outputs.file {
+        file.write(&seatmap_document::written(&plan))?;
+    }
+    let shown = page::ShownServicesPlan { plan: &plan, profile: &profile };
+    outputs.show(&shown, page::plan_html, page::plan_text)
+}
+
+fn apply(typed: &ServicesApply) -> Result<(), CliError> {
+    let request = meant::applying(typed)?;
+    let seated = standing_host()?.apply(&request)?;
+    output::print(&page::seated(&seated))
+}
+
+fn race(typed: &ServicesRace) -> Result<(), CliError> {
+    let request = meant::racing(typed)?;
+    let host = standing_host()?;
+    let interrupt = Interrupt::listen()?;
+    let bar = Bar::new("racing");
+    let report =
+        host.race(&request, &|| interrupt.is_raised(), &|done, rounds| bar.show(done, rounds))?;
+    drop(bar);
+    if typed.json { output::json(&report) } else { output::print(&page::race_text(&report)) }
+}
+
+fn drift(typed: &ServicesDrift) -> Result<(), CliError> {
+    let host = standing_host()?;
+    let applied = host.plan(typed.name.as_ref())?;
+    let found = find::find(&host.root, GLANCE, &|| false).map_err(CliError::work)?;
+    let report = DriftReport::of(&host.root, &applied, &found);
+    output::even_unread(if typed.json {
+        output::json(&report)
+    } else {
+        output::print(&page::drift_text(&report))
+    })?;
+    match report.faults.len() {
+        0 => Ok(()),
+        count => Err(CliError::work(format!("{} found", counted(count, "difference")))),
+    }
+}

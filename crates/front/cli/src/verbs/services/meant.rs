@@ -1,0 +1,142 @@
+//! The requests that a command line means. All errors of usage are made here.
+
+use crate::args::{ServicesApply, ServicesObserve, ServicesPlanArguments, ServicesRace};
+use seatmap_console::error::CliError;
+use seatmap_console::{here, input, output};
+use seatmap_machine::Profile;
+use seatmap_os::{Root, whole_file};
+use seatmap_services::apply::ApplyRequest;
+use seatmap_services::race::RaceRequest;
+use seatmap_services::recorder::INTERVAL;
+use seatmap_services::{
+    PlanRequest, RecordRequest, ServicesFile, ServicesPlan, ServicesRecord, living,
+};
+use std::path::Path;
+use std::time::Duration;
+
+/// The file of services, where nothing else is said.
+const USUAL_FILE: &str = "services.toml";
+
+/// How long 'show' looks.
+const GLANCE: Duration = Duration::from_secs(1);
+
+/// The services of a file.
+fn services(path: &Path) -> Result<ServicesFile, CliError> {
+    input::parsed(path, &input::bytes(path)?, ServicesFile::from_toml)
+}
+
+/// The services of a file that may not be there yet.
+pub fn known(path: &Path) -> Result<Option<ServicesFile>, CliError> {
+    if path.exists() { services(path).map(Some) } else { Ok(None) }
+}
+
+/// Adds text to a file of services, or says that there is nothing to add.
+pub fn extend(path: &Path, is_there: bool, text: Option<String>) -> Result<(), CliError> {
+    let Some(text) = text else {
+        return Err(CliError::work(if is_there {
+            format!("{}: every service that runs here is in it already", path.display())
+        } else {
+            "nothing here runs in a unit or group of its own or uses 1 % of a CPU; list your \
+             services by hand"
+                .to_owned()
+        }));
+    };
+    let before = if is_there { input::bytes(path)? } else { Vec::new() };
+    let whole = [&before[..], text.as_bytes()].concat();
+    whole_file::replace(path, &whole).map_err(|error| CliError::work_at(path, error))?;
+    let services = text.matches("[[service]]").count();
+    let services = seatmap_report::counted(services, "service");
+    output::print(&format!("{}: {services} added\n", path.display()))
+}
+
+/// A short look at the services of a file.
+pub fn glance(path: &Path) -> Result<RecordRequest, CliError> {
+    Ok(RecordRequest {
+        file: services(path)?,
+        time: GLANCE,
+        interval: INTERVAL,
+        sees_talk: false,
+        machine: here::host_name(),
+        begun: here::now(),
+    })
+}
+
+/// A recording.
+pub fn recording(typed: &ServicesObserve) -> Result<RecordRequest, CliError> {
+    Ok(RecordRequest {
+        time: typed.seconds,
+        interval: typed.interval,
+        sees_talk: !typed.no_talk,
+        ..glance(&typed.file)?
+    })
+}
+
+/// The load that a plan is for.
+pub enum Load {
+    /// A record on file.
+    Record(Box<ServicesRecord>),
+    /// A look now.
+    Look(Box<RecordRequest>),
+}
+
+/// The load that was typed, with the limits of the file.
+pub fn load(typed: &ServicesPlanArguments) -> Result<Load, CliError> {
+    let Some(path) = &typed.record else {
+        let file = typed.file.as_deref().unwrap_or(Path::new(USUAL_FILE));
+        let request = RecordRequest { time: typed.seconds, sees_talk: true, ..glance(file)? };
+        return Ok(Load::Look(Box::new(request)));
+    };
+    let record = input::parsed(path, &input::bytes(path)?, ServicesRecord::from_json)?;
+    let limited = match &typed.file {
+        Some(file) => record.with_limits(&services(file)?)?,
+        None => record,
+    };
+    Ok(Load::Record(Box::new(limited)))
+}
+
+/// The machine that a plan is for.
+pub fn machine(typed: &ServicesPlanArguments) -> Result<Profile, CliError> {
+    input::profile(typed.on.as_deref().unwrap_or("host"))
+}
+
+/// The plan that was asked for.
+pub fn plan<'a>(
+    typed: &ServicesPlanArguments,
+    record: &'a ServicesRecord,
+    profile: &'a Profile,
+) -> PlanRequest<'a> {
+    let is_here = typed.on.as_deref().is_none_or(|name| name == "host");
+    PlanRequest {
+        record,
+        profile,
+        allowed: is_here.then(|| living::usable_cpus(&Root::new("/"))),
+        is_recorded_machine: is_here && record.machine == here::host_name(),
+    }
+}
+
+/// The plan that is to be applied.
+pub fn applying(typed: &ServicesApply) -> Result<ApplyRequest, CliError> {
+    Ok(ApplyRequest {
+        plan: planned(&typed.plan)?,
+        name: typed.name.clone(),
+        time: typed.ttl,
+        moves_interrupts: typed.interrupts,
+    })
+}
+
+/// The race that was asked for.
+pub fn racing(typed: &ServicesRace) -> Result<RaceRequest, CliError> {
+    Ok(RaceRequest {
+        plan: planned(&typed.plan)?,
+        name: typed.name.clone(),
+        period: typed.period,
+        rounds: typed.rounds as usize,
+        time: typed.ttl,
+        moves_interrupts: typed.interrupts,
+    })
+}
+
+/// The plan in a file.
+fn planned(path: &Path) -> Result<ServicesPlan, CliError> {
+    input::parsed(path, &input::bytes(path)?, ServicesPlan::from_json)
+}

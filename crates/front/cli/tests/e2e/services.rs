@@ -1,0 +1,302 @@
+//! `seatmap services`: plans from a record, and sets for living services that come back whatever
+//! happens.
+
+use crate::auto::ALONE;
+use crate::common::{Guarded, Place};
+use crate::control_group::Group;
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+/// A made-up record of redis, nginx, postgres and workers.
+fn example() -> String {
+    format!("{}/examples/services-record.json", crate::REPOSITORY)
+}
+
+/// With plans that nobody else knows of.
+fn services(place: &Place, arguments: &[&str]) -> Command {
+    let mut command = place.command(&[&["services"], arguments].concat());
+    command.env("SEATMAP_RUN", place.path("run"));
+    command
+}
+
+fn output(place: &Place, arguments: &[&str]) -> Output {
+    services(place, arguments).output().unwrap()
+}
+
+fn printed(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn a_plan_is_better_than_packing_or_says_that_nothing_is_gained() {
+    let place = Place::new();
+    for machine in ["ryzen-5950x", "xeon-e5-2680-2s", "core-i9-12900k"] {
+        let plan =
+            place.json(&["services", "plan", "--record", &example(), "--on", machine, "--json"]);
+        let cost = plan["cost_percent"].as_f64().unwrap();
+        assert!(plan["bound_percent"].as_f64().unwrap() <= cost);
+        for baseline in plan["baselines"].as_array().unwrap() {
+            let keeps = baseline["keeps_limits"].as_bool().unwrap();
+            let other = baseline["cost_percent"].as_f64().unwrap();
+            assert!(!keeps || cost <= other * 1.01, "{machine}: {cost} and {baseline}");
+        }
+    }
+}
+
+#[test]
+fn a_plan_is_text_a_page_and_a_document_of_the_same_sets() {
+    let place = Place::new();
+    let arguments = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x"];
+    let text =
+        place.stdout(&[&arguments[..], &["-o", "plan.json", "--html", "plan.html"]].concat());
+    let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    let page = place.read("plan.html");
+    for service in plan["services"].as_array().unwrap() {
+        let cpus = service["cpus"].as_str().unwrap();
+        assert!(text.contains(cpus) && page.contains(cpus), "{cpus}");
+    }
+    assert!(page.contains("<svg"));
+}
+
+#[test]
+fn mistakes_are_refused_before_anything_is_done() {
+    let place = Place::new();
+    let head = "format = \"seatmap-services/1\"\n[[service]]\nname = \"redis\"\n";
+    let file = place.file("a.toml", format!("{head}least_cpus = 90\nunit = \"redis.service\"\n"));
+    let plan = ["services", "plan", file, "--record", &example(), "--on", "ryzen-5950x"];
+    let told = place.one_line_refusal(&plan);
+    assert!(told.ends_with("lower least_cpus by 58 in all"), "{told}");
+    let file = place.file("b.toml", format!("{head}unit = \"no-such-unit.service\"\n"));
+    let told = place.one_line_refusal(&["services", "show", file]);
+    assert!(told.contains("service 'redis': there is no systemd unit"), "{told}");
+    let file = place.file("c.toml", format!("{head}pid = 1\ncolour = \"red\"\n"));
+    let told = place.one_line_refusal(&["services", "show", file]);
+    assert!(told.contains("c.toml: line 5, column 1: unknown key 'colour'"), "{told}");
+    let file = place.file("d.toml", format!("{}pid = 1\n", head.replace("redis", "other")));
+    let told = place.one_line_refusal(&["services", "plan", file, "--record", &example()]);
+    assert!(told.contains("'other' is not in the record"), "{told}");
+    let told = place.one_line_refusal(&["services", "show", "absent.toml"]);
+    assert!(told.contains("absent.toml"), "{told}");
+    let refused = output(&place, &["undo"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let told = String::from_utf8(refused.stderr).unwrap();
+    assert!(told.contains("no plan 'services' stands"), "{told}");
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_default()
+}
+
+/// Two sleeping services, one in a group and one without, and a plan with a CPU for each.
+struct Rig {
+    place: Place,
+    group: Group,
+    inner: std::path::PathBuf,
+    sleepers: Vec<Guarded>,
+}
+
+impl Drop for Rig {
+    fn drop(&mut self) {
+        // A failed test leaves no plan behind.
+        let _ = output(&self.place, &["undo"]);
+        for sleeper in &mut self.sleepers {
+            let _ = sleeper.kill();
+            let _ = sleeper.wait();
+        }
+        let end = Instant::now() + Duration::from_secs(5);
+        while std::fs::remove_dir(&self.inner).is_err() && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Rig {
+    fn new() -> Option<Self> {
+        let place = Place::new();
+        let cpus = seatmap_os::affinity::current().unwrap();
+        let group = Group::new("cpuset");
+        let (Some(group), [first, second, ..]) = (group, &cpus[..]) else {
+            seatmap_needs::skipped!("there is one CPU, or no cpuset can be made");
+            return None;
+        };
+        let above = group.0.parent()?;
+        let inner = group.0.join("inner");
+        std::fs::create_dir(&inner).ok()?;
+        for folder in [&group.0, &inner] {
+            // Version 2 has the file and needs no value.
+            let _ = std::fs::write(folder.join("cpuset.mems"), read(&above.join("cpuset.mems")));
+            let _ = std::fs::write(folder.join("cpuset.cpus"), read(&above.join("cpuset.cpus")));
+        }
+        let sleepers: Vec<Guarded> = (0..3)
+            .map(|_| {
+                Guarded(Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap())
+            })
+            .collect();
+        for (folder, sleeper) in [(&group.0, &sleepers[0]), (&inner, &sleepers[1])] {
+            std::fs::write(folder.join("cgroup.procs"), sleeper.id().to_string()).ok()?;
+        }
+        let file = format!(
+            "format = \"seatmap-services/1\"\n\
+             [[service]]\nname = \"group\"\ncgroup = \"{}\"\nshare = false\nmost_cpus = 1\n\
+             [[service]]\nname = \"plain\"\npid = {}\nshare = false\nmost_cpus = 1\n",
+            group.0.display(),
+            sleepers[2].id()
+        );
+        place.file("services.toml", file);
+        let rig = Rig { place, group, inner, sleepers };
+        let seconds = ["plan", "--seconds", "300ms", "-o", "plan.json"];
+        printed(&output(&rig.place, &seconds));
+        // A machine of many cores gives cores: here it matters that the sets are known.
+        let mut plan: Value = serde_json::from_str(&rig.place.read("plan.json")).unwrap();
+        plan["services"][0]["cpus"] = first.to_string().into();
+        plan["services"][1]["cpus"] = second.to_string().into();
+        for service in plan["services"].as_array_mut().unwrap() {
+            service["nodes"] = "".into();
+        }
+        rig.place.file("plan.json", plan.to_string());
+        Some(rig)
+    }
+
+    /// Everything that applying changes.
+    fn state(&self) -> String {
+        let mask = seatmap_os::CpuSet::of_thread(self.sleepers[2].id() as i32).unwrap();
+        let group = read(&self.group.0.join("cpuset.cpus"));
+        let inner = read(&self.inner.join("cpuset.cpus"));
+        format!("{} {} {mask}", group.trim(), inner.trim())
+    }
+
+    /// Whether the state comes back by itself: a guardian needs a moment.
+    fn comes_back(&self, before: &str) -> bool {
+        let end = Instant::now() + Duration::from_secs(20);
+        while self.state() != before && Instant::now() < end {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        self.state() == before
+    }
+
+    fn apply(&self) -> Command {
+        services(&self.place, &["apply", "plan.json", "--ttl", "1h"])
+    }
+}
+
+#[test]
+fn sets_come_back_after_a_kill_at_every_step() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(rig) = Rig::new() else { return };
+    let before = rig.state();
+    let mut steps = 0;
+    for at in 1..200 {
+        let killed = rig.apply().env("SEATMAP_CELL_FAIL_AT", at.to_string()).output().unwrap();
+        if killed.status.success() {
+            break;
+        }
+        steps += 1;
+        if !rig.comes_back_or_stands(&before) {
+            panic!("apply, killed at step {at}: {} and {before}", rig.state());
+        }
+    }
+    assert!(steps > 5, "the build has no faults, or nothing was changed");
+    assert_ne!(rig.state(), before);
+    let mut undone = 0;
+    for at in 1..200 {
+        let killed =
+            services(&rig.place, &["undo"]).env("SEATMAP_CELL_FAIL_AT", at.to_string()).output();
+        let has_ended = killed.unwrap().status.success();
+        assert!(rig.comes_back(&before), "undo, killed at step {at}: {}", rig.state());
+        if has_ended {
+            break;
+        }
+        undone += 1;
+        printed(&rig.apply().output().unwrap());
+    }
+    assert!(undone > 3);
+}
+
+impl Rig {
+    /// After a kill the sets are taken back, or the plan stood whole by then and is undone.
+    fn comes_back_or_stands(&self, before: &str) -> bool {
+        let listed = output(&self.place, &["undo"]);
+        listed.status.code() == Some(0) && self.state() == before || self.comes_back(before)
+    }
+}
+
+#[test]
+fn sets_end_with_their_time_and_what_others_changed_stays() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(rig) = Rig::new() else { return };
+    let before = rig.state();
+    let seated = services(&rig.place, &["apply", "plan.json", "--ttl", "1s"]).output().unwrap();
+    printed(&seated);
+    assert!(rig.comes_back(&before), "{}", rig.state());
+
+    printed(&rig.apply().output().unwrap());
+    let quiet = printed(&output(&rig.place, &["drift"]));
+    assert_eq!(quiet, "plan 'services': every service is where it was seated\n");
+    let twice = rig.apply().output().unwrap();
+    assert_eq!(twice.status.code(), Some(2));
+    let other = services(&rig.place, &["apply", "plan.json", "--name", "other"]).output().unwrap();
+    let told = String::from_utf8(other.stderr).unwrap();
+    assert!(told.contains("belong to plan 'services'"), "{told}");
+
+    // Somebody else gives the plain one another CPU.
+    let second = rig.state().split(' ').nth(2).unwrap().to_owned();
+    let first = rig.state().split(' ').next().unwrap().to_owned();
+    let set = seatmap_os::CpuSet::of_list(&first).unwrap();
+    set.give(rig.sleepers[2].id() as i32).unwrap();
+    let moved = output(&rig.place, &["drift", "--json"]);
+    assert_eq!(moved.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&moved.stdout).unwrap();
+    assert_eq!(report["faults"][0]["kind"], "outside");
+    let undone = output(&rig.place, &["undo"]);
+    assert_eq!(undone.status.code(), Some(1));
+    let told = String::from_utf8(undone.stderr).unwrap();
+    assert!(told.contains(&format!("somebody changed it to '{first}'")), "{told}");
+    assert_ne!(first, second);
+    assert!(rig.state().ends_with(&first) && !rig.state().starts_with(&format!("{first} ")));
+}
+
+#[test]
+fn a_race_without_a_gain_leaves_everything_as_it_was() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(rig) = Rig::new() else { return };
+    let before = rig.state();
+    let race = ["race", "plan.json", "--rounds", "6", "--period", "200ms", "--json"];
+    let told = output(&rig.place, &race);
+    assert_eq!(told.status.code(), Some(2));
+    assert!(
+        String::from_utf8(told.stderr).unwrap().contains("no service of the plan has a metric")
+    );
+    // A total that grows with time alone: no set makes it faster.
+    let mut plan: Value = serde_json::from_str(&rig.place.read("plan.json")).unwrap();
+    plan["services"][1]["service"]["metric"] = "cut -d' ' -f1 /proc/uptime".into();
+    plan["services"][1]["service"]["limit_percent"] = 90.into();
+    rig.place.file("plan.json", plan.to_string());
+    let report = output(&rig.place, &race);
+    let report: Value = serde_json::from_str(&printed(&report)).unwrap();
+    assert_ne!(report["verdict"]["kind"], "kept");
+    assert_eq!(report["services"][1]["counted"], 6);
+    assert_eq!(rig.state(), before);
+    let few = output(&rig.place, &["race", "plan.json", "--rounds", "2", "--period", "200ms"]);
+    assert!(String::from_utf8(few.stderr).unwrap().contains("give --rounds 6 or more"));
+}
+
+#[test]
+fn services_are_found_recorded_and_shown() {
+    let place = Place::new();
+    let child = Guarded(Command::new("sleep").arg("1000").spawn().unwrap());
+    let pid = child.id();
+    let head = "format = \"seatmap-services/1\" # mine\n[[service]]\nname = \"sleeper\"\n";
+    place.file("services.toml", format!("{head}pid = {pid}\n"));
+    let shown = place.json(&["services", "show", "--json"]);
+    assert_eq!(shown["services"][0]["threads"], 1);
+    place.stdout(&["services", "observe", "--seconds", "400ms", "--no-talk", "-o", "record.json"]);
+    let again = place.json(&["services", "plan", "--record", "record.json", "--json"]);
+    assert_eq!(again["services"][0]["service"]["pid"], pid);
+    assert_eq!(again["verdict"], "nothing-to-gain");
+    let added = output(&place, &["init", "--seconds", "200ms"]);
+    assert!(place.read("services.toml").starts_with(head), "{added:?}");
+}

@@ -1,0 +1,485 @@
+//! The services of a computer: their load, their sets, and what has moved since.
+
+use crate::floor::{Floor, coloured};
+use crate::page::{Page, Section, Table, TableCell, draw};
+use crate::traffic::three_digits;
+use seatmap_document::visible;
+use seatmap_machine::Profile;
+use seatmap_os::CpuSet;
+use seatmap_services::apply::{AppliedPlan, Seated};
+use seatmap_services::drift::{DriftReport, ServiceDrift};
+use seatmap_services::plan::cost::CostTerms;
+use seatmap_services::plan::document::{PackingBaseline, PlanVerdict};
+use seatmap_services::plan::replay::Lateness;
+use seatmap_services::race::{RaceReport, RaceVerdict};
+use seatmap_services::record::RecordedService;
+use seatmap_services::recorder::NOT_ASKED;
+use seatmap_services::{ServicesPlan, ServicesRecord};
+use seatmap_statistics::words::{agreeing, counted, counted_figure, figure, lasting, signed};
+use serde::Serialize;
+
+/// The most letters of a strip: a machine of more CPUs has several to a letter.
+const STRIP: usize = 48;
+
+/// The most pairs of talking services in a terminal.
+const MOST_PAIRS: usize = 8;
+
+/// The services as they are, or as they were over a stretch of time, for a terminal.
+#[must_use]
+pub fn record_text(record: &ServicesRecord) -> String {
+    let page = record_page(record);
+    format!("{}\n\n{}", visible(&page.headline), draw::text(&page))
+}
+
+/// The same as one HTML file.
+#[must_use]
+pub fn record_html(record: &ServicesRecord) -> String {
+    draw::html(&record_page(record))
+}
+
+fn record_page(record: &ServicesRecord) -> Page {
+    let seconds = record.interval_s * record.samples() as f64;
+    let cpus = CpuSet::of_list(&record.cpus).unwrap_or_default();
+    let headline = format!(
+        "{} on {} ({}), over {}: together they wanted {} at their joint peak.",
+        counted(record.services.len(), "service"),
+        record.machine,
+        counted(cpus.len(), "CPU"),
+        lasting(seconds),
+        counted_figure(record.joint_peak_cpus(), 2, "CPU")
+    );
+    let mut page = Page::new(format!("Services on {}", record.machine), headline);
+    page.sections.push(Section::new("Load").unit("CPUs").with(loads(record)));
+    page.sections.push(Section::new("Sets").with(places(record, &cpus)));
+    page.sections.push(Section::new("Talk").with(talk(record)).with(silence(record)));
+    page.sections.push(Section::new("Interrupts of devices").with(interrupts(record)));
+    page.sections.push(Section::new("Notes").with(restarts(record)));
+    page.footer = "As 'seatmap services' saw them; nothing was changed.";
+    page
+}
+
+fn loads(record: &ServicesRecord) -> Table {
+    let table = Table::default().words(["service"]).figures([
+        "processes",
+        "threads",
+        "median",
+        "p99",
+        "most",
+        "waits",
+    ]);
+    table.rows(record.services.iter().map(|one| {
+        let load = one.summary();
+        [
+            one.service.name.clone(),
+            one.processes.to_string(),
+            one.threads.to_string(),
+            figure(load.median_cpus, 2),
+            figure(load.p99_cpus, 2),
+            figure(load.most_cpus, 2),
+            figure(load.waited_cpus, 2),
+        ]
+    }))
+}
+
+fn places(record: &ServicesRecord, cpus: &CpuSet) -> Table {
+    let table = Table::default().words(["service", "CPUs", "", "memory", "where"]);
+    table.rows(record.services.iter().map(|one| {
+        let allowed = CpuSet::of_list(&one.allowed).unwrap_or_default();
+        [
+            one.service.name.clone(),
+            one.allowed.clone(),
+            strip(std::slice::from_ref(cpus), &allowed),
+            memory(one),
+            one.service.target().map_or(String::new(), |target| target.to_string()),
+        ]
+    }))
+}
+
+fn memory(one: &RecordedService) -> String {
+    let nodes = one.memory_bytes.iter().filter(|(_, bytes)| **bytes > 0);
+    let words: Vec<String> = nodes
+        .map(|(node, bytes)| format!("{} MiB on node {node}", figure(*bytes as f64 / 1048576.0, 0)))
+        .collect();
+    words.join(", ")
+}
+
+fn talk(record: &ServicesRecord) -> Table {
+    let mut pairs: Vec<_> = record.talk.iter().filter(|talk| talk.per_s >= 0.5).collect();
+    pairs.sort_by(|a, b| b.per_s.total_cmp(&a.per_s));
+    let table = Table::default().words(["from", "to"]).figures(["messages/s"]);
+    table.rows(pairs.into_iter().take(MOST_PAIRS).map(|talk| {
+        let [from, to] = [talk.from, talk.to].map(|at| record.services[at].service.name.clone());
+        [from, to, three_digits(talk.per_s)]
+    }))
+}
+
+fn silence(record: &ServicesRecord) -> Vec<String> {
+    match &record.talk_unseen {
+        Some(why) if why == NOT_ASKED => Vec::new(),
+        Some(why) => vec![format!("Talk was not seen: {why}.")],
+        None if record.talk.is_empty() => {
+            vec!["No talk between or inside these services was seen.".to_owned()]
+        }
+        None => Vec::new(),
+    }
+}
+
+fn interrupts(record: &ServicesRecord) -> Table {
+    let table = Table::default().words(["CPU"]).figures(["interrupts/s"]).words(["mostly"]);
+    let busy = record.interrupts.iter().filter(|one| one.per_s >= 1.0);
+    table.rows(busy.map(|one| [one.cpu.to_string(), three_digits(one.per_s), one.most.clone()]))
+}
+
+fn restarts(record: &ServicesRecord) -> Vec<String> {
+    let restarted = record.services.iter().filter(|one| one.restarted);
+    restarted
+        .map(|one| {
+            format!(
+                "'{}' started anew or ended meanwhile: its load is not that of a quiet stretch.",
+                one.service.name
+            )
+        })
+        .collect()
+}
+
+/// The machine's CPUs by group, with `#` for those of a set.
+fn strip(groups: &[CpuSet], set: &CpuSet) -> String {
+    let all: usize = groups.iter().map(CpuSet::len).sum();
+    let per_letter = all.div_ceil(STRIP).max(1);
+    let words: Vec<String> = groups
+        .iter()
+        .map(|group| {
+            let cpus: Vec<u32> = group.iter().collect();
+            let letters = cpus.chunks(per_letter);
+            letters
+                .map(|some| if some.iter().any(|cpu| set.contains(*cpu)) { '#' } else { '.' })
+                .collect()
+        })
+        .collect();
+    words.join("|")
+}
+
+/// A plan with the machine that it is for, which pages draw.
+#[derive(Debug, Serialize)]
+pub struct ShownServicesPlan<'a> {
+    /// The plan.
+    #[serde(flatten)]
+    pub plan: &'a ServicesPlan,
+    /// The machine.
+    #[serde(skip)]
+    pub profile: &'a Profile,
+}
+
+/// A plan for a terminal.
+#[must_use]
+pub fn plan_text(shown: &ShownServicesPlan) -> String {
+    let page = plan_page(shown);
+    format!("{}\n\n{}", visible(&page.headline), draw::text(&page))
+}
+
+/// A plan as one HTML file.
+#[must_use]
+pub fn plan_html(shown: &ShownServicesPlan) -> String {
+    draw::html(&plan_page(shown))
+}
+
+fn plan_page(shown: &ShownServicesPlan) -> Page {
+    let plan = shown.plan;
+    let mut page = Page::new(format!("Services on {}", plan.machine), headline(plan));
+    page.sections.push(Section::new("Sets").with(sets(plan)));
+    page.sections.push(
+        Section::new("Beside other ways")
+            .unit("percent of the services' time that is lost")
+            .with(ways(plan)),
+    );
+    page.sections.push(Section::page("The machine").with(picture(shown)));
+    page.sections.push(Section::new("Notes").with(notes(plan)));
+    page.footer = "As 'seatmap services plan' computed it from a record.";
+    page
+}
+
+fn headline(plan: &ServicesPlan) -> String {
+    let services = counted(plan.services.len(), "service");
+    let (before, name) = before(plan);
+    let now = figure(plan.cost_percent, 1);
+    match plan.verdict {
+        PlanVerdict::Seat => format!(
+            "{services} on {}: seated so, a service loses {now} % of the CPU time that it wants, \
+             in the mean; {name}, {} %.",
+            plan.machine,
+            figure(before, 1)
+        ),
+        PlanVerdict::KeepLimits => format!(
+            "{services} on {}: seated so, the limits of the file are kept and a service loses \
+             {now} % of its time in the mean; {name} breaks them and loses {} %.",
+            plan.machine,
+            figure(before, 1)
+        ),
+        PlanVerdict::NothingToGain => format!(
+            "{services} on {}: there is nothing to gain. {} a service loses {} % of its time in \
+             the mean, and seated {now} %.",
+            plan.machine,
+            if name == "as it is now" { "Now" } else { "Sharing all CPUs," },
+            figure(before, 1)
+        ),
+    }
+}
+
+/// The way that the plan is compared with: the present one, or all sharing all.
+fn before(plan: &ServicesPlan) -> (f64, &str) {
+    plan.baselines
+        .first()
+        .map_or((plan.cost_percent, "without it"), |first| (first.cost_percent, &first.name))
+}
+
+fn sets(plan: &ServicesPlan) -> Table {
+    let groups: Vec<CpuSet> = plan.caches.iter().filter_map(|list| CpuSet::of_list(list)).collect();
+    let table = Table::default()
+        .words(["service", "CPUs", ""])
+        .figures(["median", "p99", "most"])
+        .words(["nodes", "shares with"]);
+    table.rows(plan.services.iter().map(|one| {
+        let others: Vec<&str> = plan
+            .services
+            .iter()
+            .filter(|other| other.pool == one.pool && other.service.name != one.service.name)
+            .map(|other| other.service.name.as_str())
+            .collect();
+        [
+            one.service.name.clone(),
+            one.cpus.clone(),
+            strip(&groups, &one.cpu_set()),
+            figure(one.median_cpus, 2),
+            figure(one.p99_cpus, 2),
+            figure(one.most_cpus, 2),
+            one.nodes.clone(),
+            others.join(", "),
+        ]
+    }))
+}
+
+fn ways(plan: &ServicesPlan) -> Table {
+    let table = Table::default()
+        .words(["way"])
+        .figures(["lost %", "waiting", "sharing", "caches", "talk", "memory", "late p99", "late"]);
+    let own = way("this plan", plan.cost, plan.lateness);
+    let bound = ["no plan is below", &figure(plan.bound_percent, 1), "", "", "", "", "", "", ""]
+        .map(TableCell::from);
+    let others = plan.baselines.iter().map(|one| way(&name_of(one), one.cost, one.lateness));
+    table.rows(std::iter::once(own).chain(others).chain([bound]))
+}
+
+fn name_of(baseline: &PackingBaseline) -> String {
+    let mark = if baseline.keeps_limits { "" } else { " (breaks limits)" };
+    format!("{}{mark}", baseline.name)
+}
+
+fn way(name: &str, cost: CostTerms, late: Lateness) -> [TableCell; 9] {
+    [
+        name.into(),
+        TableCell::strong(figure(cost.total(), 1)),
+        figure(cost.waiting_percent, 1).into(),
+        figure(cost.sharing_percent, 1).into(),
+        figure(cost.caches_percent, 1).into(),
+        figure(cost.talk_percent, 1).into(),
+        figure(cost.memory_percent, 1).into(),
+        format!("{} ms", figure(late.p99_ms, 1)).into(),
+        format!("{} %", figure(late.late_percent, 1)).into(),
+    ]
+}
+
+fn picture(shown: &ShownServicesPlan) -> maud::Markup {
+    let plan = shown.plan;
+    let pools = plan.services.iter().map(|one| one.pool).max().map_or(0, |last| last + 1);
+    let mut names = vec![String::new(); pools];
+    let mut owners = Vec::new();
+    for one in &plan.services {
+        if names[one.pool].is_empty() {
+            owners.extend(one.cpu_set().iter().map(|cpu| (cpu, one.pool)));
+        } else {
+            names[one.pool] += ", ";
+        }
+        names[one.pool] += &one.service.name;
+    }
+    owners.sort_unstable();
+    coloured(&Floor::of(shown.profile, None), &names, &owners)
+}
+
+fn notes(plan: &ServicesPlan) -> Vec<String> {
+    let mut notes = Vec::new();
+    if plan.is_proven {
+        notes.push("It is proven: no other runs of cores lose less by 1 % of this.".to_owned());
+    }
+    if plan.distances_are_assumed {
+        notes.push(
+            "Core distances are assumed by level; 'seatmap measure' measures them.".to_owned(),
+        );
+    }
+    if let Some(why) = &plan.talk_unseen {
+        notes.push(format!("Talk was not seen ({why}), and counts as none."));
+    }
+    if !plan.interrupts.is_empty() {
+        notes.push(format!(
+            "Interrupts of devices should go to CPUs {} ('seatmap services apply --interrupts').",
+            plan.interrupts
+        ));
+    }
+    notes.push(format!(
+        "Judged on {} of {}; 'late' is the record played on the sets.",
+        counted(plan.samples, "sample"),
+        lasting(plan.interval_s)
+    ));
+    notes
+}
+
+/// A plan that was applied, in words.
+#[must_use]
+pub fn seated(seated: &Seated) -> String {
+    let applied = &seated.applied;
+    let mut text = format!(
+        "plan '{}' stands: {} on their CPUs, by {} ({}); {}\n",
+        applied.name,
+        counted(applied.plan.services.len(), "service"),
+        counted(seated.changes, "setting"),
+        counted(seated.threads, "thread"),
+        standing(applied)
+    );
+    if !seated.interrupts_left.is_empty() {
+        let count = seated.interrupts_left.len();
+        text += &format!(
+            "{} {} where the kernel has {}: {}\n",
+            counted(count, "interrupt"),
+            agreeing(count, "stays", "stay"),
+            agreeing(count, "it", "them"),
+            visible(&seated.interrupts_left.join(", "))
+        );
+    }
+    text
+}
+
+/// How long a plan stands, in words.
+#[must_use]
+pub fn standing(applied: &AppliedPlan) -> String {
+    match applied.left_s() {
+        Some(left) => format!(
+            "it ends by itself in {}; 'seatmap services undo {}' ends it now",
+            lasting(left as f64),
+            applied.name
+        ),
+        None => format!("'seatmap services undo {}' ends it", applied.name),
+    }
+}
+
+/// The outcome of a race, for a terminal.
+#[must_use]
+pub fn race_text(report: &RaceReport) -> String {
+    let table = Table::default()
+        .words(["service"])
+        .figures(["work %", "from", "to", "limit", "rounds"])
+        .words(["by"]);
+    let rows = table.rows(report.services.iter().map(|one| {
+        let [centre, low, high] = match one.change_percent {
+            Some(change) => change.map(|percent| signed(percent, 1)),
+            None => [(); 3].map(|()| String::new()),
+        };
+        let limit = format!("-{}", figure(one.limit_percent, 1));
+        let by = one.metric.clone().unwrap_or_else(|| "no metric: not judged".to_owned());
+        [one.name.clone(), centre, low, high, limit, one.counted.to_string(), by]
+    }));
+    let page = Page {
+        sections: vec![Section::new("Services").with(rows)],
+        ..Page::new("Race", raced(report))
+    };
+    format!("{}\n\n{}", visible(&page.headline), draw::text(&page))
+}
+
+fn raced(report: &RaceReport) -> String {
+    let rounds = counted(report.rounds, "round");
+    let back = "the plan is taken back";
+    match &report.verdict {
+        RaceVerdict::Kept => format!(
+            "{rounds}: a service gains and none loses more than its limit. Plan '{}' stands; \
+             'seatmap services undo {}' ends it.",
+            report.plan, report.plan
+        ),
+        RaceVerdict::NoGain => format!("{rounds}: no service is shown to gain; {back}."),
+        RaceVerdict::MayLose { services } => {
+            format!("{rounds}: {} may lose more than the limit; {back}.", services.join(", "))
+        }
+        RaceVerdict::TooFewRounds { services } => format!(
+            "{rounds}: the work of {} was read in too few of them; {back}.",
+            services.join(", ")
+        ),
+    }
+}
+
+/// The differences between a plan that stands and the services now, for a terminal.
+#[must_use]
+pub fn drift_text(report: &DriftReport) -> String {
+    if report.faults.is_empty() {
+        return format!("plan '{}': every service is where it was seated\n", report.plan);
+    }
+    let lines = report.faults.iter().map(|fault| format!("{}\n", visible(&drifted(fault))));
+    lines.collect()
+}
+
+fn drifted(fault: &ServiceDrift) -> String {
+    match fault {
+        ServiceDrift::Gone { service } => {
+            format!("{service}: no process of it runs; start it, or plan without it")
+        }
+        ServiceDrift::Outside { service, cpus, threads, of, restarted } => format!(
+            "{service}: {threads} of {} may run outside CPUs {cpus}{}; undo and apply the plan \
+             again",
+            counted(*of, "thread"),
+            if *restarted { ", as it started anew since" } else { "" }
+        ),
+        ServiceDrift::Rewritten { service, file, planned, found } => format!(
+            "{service}: {file} is '{found}' and was set to '{planned}'; something else writes it"
+        ),
+        ServiceDrift::Offline { services, cpus } => {
+            let having = services.join(", ");
+            let having = if having.is_empty() { "no service".to_owned() } else { having };
+            format!("CPUs {cpus} do not run any more ({having} had them); plan again")
+        }
+        ServiceDrift::NewCpus { cpus } => {
+            format!("CPUs {cpus} run and are in no set; plan again to use them")
+        }
+        ServiceDrift::NewService { service, target, used_cpus } => format!(
+            "{service} ({target}) uses {} and is not in the plan; add it with 'seatmap services \
+             init'",
+            counted_figure(*used_cpus, 2, "CPU")
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_strip_has_a_letter_for_each_cpu_or_for_several() {
+        let groups = ["0-3", "4-7"].map(|list| CpuSet::of_list(list).unwrap());
+        let set = CpuSet::of_list("2-4").unwrap();
+        assert_eq!(strip(&groups, &set), "..##|#...");
+        let large = [CpuSet::of_list("0-95").unwrap()];
+        let drawn = strip(&large, &CpuSet::of_list("0,95").unwrap());
+        assert_eq!((drawn.len(), &drawn[..2], &drawn[46..]), (48, "#.", ".#"));
+    }
+
+    #[test]
+    fn drift_is_a_sentence_with_a_way_out() {
+        let fault = ServiceDrift::Outside {
+            service: "redis".into(),
+            cpus: "0-1".into(),
+            threads: 2,
+            of: 5,
+            restarted: true,
+        };
+        assert_eq!(
+            drifted(&fault),
+            "redis: 2 of 5 threads may run outside CPUs 0-1, as it started anew since; undo and \
+             apply the plan again"
+        );
+    }
+}

@@ -1,0 +1,333 @@
+//! Gives the sets of a plan to living services.
+
+use super::ApplyError;
+use super::host::{AppliedPlan, ServicesHost};
+use super::setting;
+use super::targets::{SeatingWay, of_threads};
+use crate::living;
+use crate::plan::{PlannedService, ServicesPlan};
+use seatmap_cell::change::{Change, What};
+use seatmap_cell::fault;
+use seatmap_cell::journal::{FORMAT, Header, Journal, JournalEntry};
+use seatmap_cell::name::Name;
+use seatmap_cell::posted;
+use seatmap_os::root::FileError;
+use seatmap_os::{CpuSet, boot, irq, layout, task};
+use std::time::Duration;
+
+/// A plan without a name is called this.
+pub const USUAL_NAME: &str = "services";
+
+/// How long a plan stands where nothing else is said.
+pub const USUAL_TIME: Duration = Duration::from_secs(600);
+
+/// How often threads are looked for that began while others got their masks.
+const ROUNDS: u32 = 8;
+
+/// Giving sets, as it is meant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApplyRequest {
+    /// The plan.
+    pub plan: ServicesPlan,
+    /// The name by which it is undone.
+    pub name: Name,
+    /// How long it stands.
+    pub time: Duration,
+    /// Whether interrupts of devices leave the CPUs of quiet services.
+    pub moves_interrupts: bool,
+}
+
+/// Sets that were given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seated {
+    /// The plan as it stands.
+    pub applied: AppliedPlan,
+    /// The settings that were changed.
+    pub changes: usize,
+    /// The threads among them.
+    pub threads: usize,
+    /// The interrupts that the kernel did not let go elsewhere.
+    pub interrupts_left: Vec<String>,
+}
+
+/// How often, and how far apart, it is looked whether a set has come into effect.
+const EFFECT_LOOKS: u32 = 50;
+const EFFECT_PAUSE: Duration = Duration::from_millis(40);
+
+/// The site while a plan is applied: nothing is changed that is not in the journal first.
+struct ServiceSite<'a> {
+    host: &'a ServicesHost,
+    journal: Journal,
+}
+
+impl ServicesHost {
+    /// Gives each service its set. Everything is put back where one cannot be given.
+    ///
+    /// # Errors
+    /// [`ApplyError`].
+    pub fn apply(&self, request: &ApplyRequest) -> Result<Seated, ApplyError> {
+        let plan = &request.plan;
+        self.check_cpus(plan)?;
+        let mut ways = Vec::new();
+        let services: Vec<_> = plan.services.iter().map(|one| one.service.clone()).collect();
+        living::all(&self.root, &services)?;
+        for planned in &plan.services {
+            ways.push((planned, SeatingWay::of(&self.root, planned)?));
+        }
+        let _lock = self.lock()?;
+        self.recover()?;
+        self.check_claims(request)?;
+        let posted = self.post(&request.name)?;
+        let mut site = ServiceSite { host: self, journal: self.begin(request)? };
+        fault::point();
+        let seated = site.seat(request, &ways);
+        match seated {
+            Ok(seated) => {
+                posted.dismiss();
+                Ok(seated)
+            }
+            Err(error) => {
+                self.end(site.journal)?;
+                posted::relieve(&self.run, &request.name);
+                drop(posted);
+                Err(error)
+            }
+        }
+    }
+
+    /// Lets a plan stand until it is undone or the computer is booted; units keep their CPUs after
+    /// that as well.
+    ///
+    /// # Errors
+    /// [`ApplyError`].
+    pub fn keep(&self, name: Option<&Name>) -> Result<AppliedPlan, ApplyError> {
+        let _lock = self.lock()?;
+        self.recover()?;
+        let name = self.chosen(name)?;
+        let mut applied = self.plan(Some(&name))?;
+        let journal = self.journals()?.into_iter().find(|one| one.header.cell == name);
+        if let Some(journal) = journal {
+            ServiceSite { host: self, journal }.keep_units()?;
+        }
+        applied.ends_s = None;
+        self.remember(&applied)?;
+        posted::relieve(&self.run, &name);
+        Ok(applied)
+    }
+
+    fn begin(&self, request: &ApplyRequest) -> Result<Journal, ApplyError> {
+        let last = self.journals()?.last().map_or(0, |journal| journal.header.serial);
+        let all = all_cpus(&request.plan);
+        let header = Header {
+            format: FORMAT.to_owned(),
+            cell: request.name.clone(),
+            cpus: all.to_string(),
+            serial: last.saturating_add(1),
+            began_ticks: Some(boot::ticks()),
+        };
+        Journal::begin(&self.run.journal(&request.name), &self.boot_id, header)
+            .map_err(ApplyError::Remembering)
+    }
+
+    fn check_cpus(&self, plan: &ServicesPlan) -> Result<(), ApplyError> {
+        let wanted = all_cpus(plan);
+        let online =
+            layout::online(&self.root).map_err(|error| refused(&plan.services[0], error))?;
+        let missing = wanted.without(&online);
+        if !missing.is_empty() {
+            return Err(ApplyError::CpusMissing { missing, online });
+        }
+        let cells = seatmap_cell::standing(&self.root);
+        let in_cells = cells.values().fold(CpuSet::default(), |all, cpus| all.with(cpus));
+        if in_cells.meets(&wanted) {
+            return Err(ApplyError::InCell(in_cells.within(&wanted)));
+        }
+        Ok(())
+    }
+
+    fn check_claims(&self, request: &ApplyRequest) -> Result<(), ApplyError> {
+        let wanted = all_cpus(&request.plan);
+        for other in self.standing()? {
+            if other.name == request.name {
+                return Err(ApplyError::NameTaken(other.name));
+            }
+            let cpus = all_cpus(&other.plan).within(&wanted);
+            if !cpus.is_empty() {
+                return Err(ApplyError::Claimed { plan: other.name, cpus });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn all_cpus(plan: &ServicesPlan) -> CpuSet {
+    let sets = plan.services.iter().map(PlannedService::cpu_set);
+    sets.fold(CpuSet::default(), |all, one| all.with(&one))
+}
+
+fn refused(planned: &PlannedService, source: FileError) -> ApplyError {
+    ApplyError::Refused {
+        service: planned.service.name.clone(),
+        cpus: planned.cpus.clone(),
+        source,
+    }
+}
+
+impl ServiceSite<'_> {
+    fn seat(
+        &mut self,
+        request: &ApplyRequest,
+        ways: &[(&PlannedService, SeatingWay)],
+    ) -> Result<Seated, ApplyError> {
+        let root = &self.host.root;
+        for (planned, way) in ways {
+            let changes = way.changes(root, planned).map_err(|error| refused(planned, error))?;
+            self.note(&changes)?;
+            for change in &changes {
+                self.make(planned, change)?;
+            }
+            if *way == SeatingWay::Threads {
+                self.seat_threads(planned)?;
+            } else {
+                self.check_effect(planned)?;
+            }
+        }
+        let interrupts_left =
+            if request.moves_interrupts { self.move_interrupts(&request.plan)? } else { vec![] };
+        let applied = AppliedPlan {
+            name: request.name.clone(),
+            plan: request.plan.clone(),
+            began_ticks: self.journal.header.began_ticks,
+            ends_s: Some(boot::seconds() + request.time.as_secs().max(1)),
+        };
+        // Before the last line: a plan that stands has a record.
+        self.host.remember(&applied)?;
+        self.journal.append(&[JournalEntry::Done]).map_err(ApplyError::Remembering)?;
+        let changes = &self.journal.changes;
+        let threads = changes.iter().filter(|change| change.what == What::Affinity).count();
+        Ok(Seated { applied, changes: changes.len(), threads, interrupts_left })
+    }
+
+    /// Writes changes down. They may be made after that.
+    fn note(&mut self, changes: &[Change]) -> Result<(), ApplyError> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let lines: Vec<JournalEntry> = changes.iter().cloned().map(JournalEntry::Change).collect();
+        self.journal.append(&lines).map_err(ApplyError::Remembering)
+    }
+
+    /// Makes a change that was noted, and reads it back.
+    fn make(&self, planned: &PlannedService, change: &Change) -> Result<(), ApplyError> {
+        let root = &self.host.root;
+        let made = setting::set(root, change, &change.new);
+        fault::point();
+        let read = made.and_then(|()| setting::current(root, change));
+        match read {
+            Ok(found) if change.same(&found, &change.new) || change.is_given(&found) => Ok(()),
+            Ok(found) => Err(ApplyError::NotTaken {
+                service: planned.service.name.clone(),
+                path: change.path.clone(),
+                wanted: change.new.clone(),
+                found,
+            }),
+            // A thread that has ended needs no mask.
+            Err(error) if change.what == What::Affinity && error.is_absent() => Ok(()),
+            Err(error) => Err(refused(planned, error)),
+        }
+    }
+
+    /// Checks that the threads of a service can run on its set alone: a unit takes a property also
+    /// where no cpuset carries it out.
+    fn check_effect(&self, planned: &PlannedService) -> Result<(), ApplyError> {
+        let cpus = planned.cpu_set();
+        let mut outside = 0;
+        for _ in 0..EFFECT_LOOKS {
+            let pids = living::processes(&self.host.root, &planned.service)?;
+            let tids = pids.iter().flat_map(|pid| task::threads(*pid).unwrap_or_default());
+            let masks = tids.filter_map(|tid| CpuSet::of_thread(tid).ok());
+            outside = masks.filter(|mask| !mask.is_subset(&cpus)).count();
+            if outside == 0 {
+                return Ok(());
+            }
+            // The owner may carry it out a moment after it has answered.
+            std::thread::sleep(EFFECT_PAUSE);
+        }
+        let service = planned.service.name.clone();
+        Err(ApplyError::NotEffective { service, threads: outside, cpus: planned.cpus.clone() })
+    }
+
+    fn seat_threads(&mut self, planned: &PlannedService) -> Result<(), ApplyError> {
+        let mut threads = 0;
+        for _ in 0..ROUNDS {
+            let pids = living::processes(&self.host.root, &planned.service)?;
+            let changes = of_threads(pids.iter().copied(), &planned.cpu_set());
+            threads += pids.len();
+            if changes.is_empty() {
+                break;
+            }
+            self.note(&changes)?;
+            for change in &changes {
+                self.make(planned, change)?;
+            }
+        }
+        if threads == 0 {
+            return Err(ApplyError::NoThreads(planned.service.name.clone()));
+        }
+        Ok(())
+    }
+
+    /// Sends interrupts of devices to other CPUs than those of quiet services, as far as the kernel
+    /// lets them. Returns those that stay.
+    fn move_interrupts(&mut self, plan: &ServicesPlan) -> Result<Vec<String>, ApplyError> {
+        let root = &self.host.root;
+        let Some(allowed) = CpuSet::of_list(&plan.interrupts).filter(|set| !set.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let all = irq::of_devices(root).map_err(|error| refused(&plan.services[0], error))?;
+        let mut left = Vec::new();
+        let mut changes = Vec::new();
+        for number in all {
+            let path = irq::affinity_file(&number);
+            let Ok(old) = root.read(&path) else { continue };
+            let Some(now) = CpuSet::of_list(&old).filter(|now| !now.is_subset(&allowed)) else {
+                continue;
+            };
+            let narrowed = now.within(&allowed);
+            let new = if narrowed.is_empty() { allowed.clone() } else { narrowed };
+            if let Ok(Some(change)) = setting::of_file(root, &path, &new.to_string()) {
+                changes.push((number, change));
+            }
+        }
+        let noted: Vec<Change> = changes.iter().map(|(_, change)| change.clone()).collect();
+        self.note(&noted)?;
+        for (number, change) in changes {
+            // The kernel manages some interrupts itself.
+            if setting::set(&self.host.root, &change, &change.new).is_err() {
+                left.push(irq::name(&self.host.root, &number));
+            }
+            fault::point();
+        }
+        Ok(left)
+    }
+
+    /// Writes the properties of units for good.
+    fn keep_units(&mut self) -> Result<(), ApplyError> {
+        let runtime: Vec<Change> = self
+            .journal
+            .changes
+            .iter()
+            .filter(|change| change.path.starts_with("unit:"))
+            .cloned()
+            .collect();
+        for change in runtime {
+            let path = format!("kept-{}", change.path);
+            let kept = Change { path, ..change };
+            self.note(std::slice::from_ref(&kept))?;
+            setting::set(&self.host.root, &kept, &kept.new).map_err(|source| {
+                ApplyError::Refused { service: kept.path.clone(), cpus: kept.new.clone(), source }
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,262 @@
+//! One setting of one owner, as a line of a journal.
+//!
+//! Files and masks of threads are changes as [cells](seatmap_cell::change) know them. The settings
+//! of a unit or a container have no file of their own: their `path` names owner and property.
+//!
+//! | path | is |
+//! |---|---|
+//! | `/sys/fs/cgroup/.../cpuset.cpus` | a file |
+//! | `/proc/TID` | the mask of a thread |
+//! | `unit:NAME:AllowedCPUs` | a property of a unit until the next boot; `kept-unit:` for good |
+//! | `container:podman:NAME:cpus` | an option of a container |
+
+use seatmap_cell::change::{Change, What};
+use seatmap_os::layout::Layout;
+use seatmap_os::root::FileError;
+use seatmap_os::{CpuSet, Root, limited};
+use std::io;
+use std::process::{Command, Output};
+use std::time::Duration;
+
+/// An owner that has not answered after this time does not answer.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The properties of units that are changed: CPUs, and nodes.
+pub(crate) const PROPERTIES: [&str; 2] = ["AllowedCPUs", "AllowedMemoryNodes"];
+
+/// The options of containers that are changed: CPUs, and nodes.
+pub(crate) const OPTIONS: [&str; 2] = ["cpus", "mems"];
+
+/// The owner of a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Owner<'a> {
+    /// The kernel: a file or a thread.
+    Kernel,
+    /// systemd.
+    Unit { name: &'a str, property: &'a str, is_kept: bool },
+    /// A container engine.
+    Container { engine: &'a str, name: &'a str, option: &'a str },
+}
+
+fn owner(path: &str) -> Owner<'_> {
+    let mut parts = path.splitn(4, ':');
+    match (parts.next(), parts.next(), parts.next(), parts.next()) {
+        (Some(kind @ ("unit" | "kept-unit")), Some(name), Some(property), None) => {
+            Owner::Unit { name, property, is_kept: kind == "kept-unit" }
+        }
+        (Some("container"), Some(engine), Some(name), Some(option)) => {
+            Owner::Container { engine, name, option }
+        }
+        _ => Owner::Kernel,
+    }
+}
+
+/// A change of a file from its present content; `None` where it has that content.
+///
+/// # Errors
+/// The file cannot be read.
+pub(crate) fn of_file(root: &Root, path: &str, new: &str) -> Result<Option<Change>, FileError> {
+    let change = Change::of_file(root, What::Cpus, path, new)?;
+    Ok(Some(change).filter(|change| !change.same(&change.old, &change.new)))
+}
+
+/// A change of a setting that an owner has.
+///
+/// # Errors
+/// The owner does not tell its present value.
+pub(crate) fn of_owner(path: &str, new: &str) -> Result<Change, FileError> {
+    let old = asked(path)?;
+    Ok(Change {
+        what: What::Cpus,
+        path: path.to_owned(),
+        old,
+        new: new.to_owned(),
+        started_ticks: None,
+    })
+}
+
+/// The present value.
+///
+/// # Errors
+/// It cannot be read.
+pub(crate) fn current(root: &Root, change: &Change) -> Result<String, FileError> {
+    if owner(&change.path) == Owner::Kernel { change.current(root) } else { asked(&change.path) }
+}
+
+/// Gives a setting the value that the change has for it, or the old one.
+///
+/// # Errors
+/// The kernel's or the owner's.
+pub(crate) fn set(root: &Root, change: &Change, value: &str) -> Result<(), FileError> {
+    if owner(&change.path) != Owner::Kernel {
+        return told(root, &change.path, value);
+    }
+    let towards = Change { new: value.to_owned(), old: String::from("-"), ..change.clone() };
+    match change.what {
+        What::Affinity => towards.make(root),
+        _ => root.write(&change.path, value),
+    }
+}
+
+fn asked(path: &str) -> Result<String, FileError> {
+    let output = match owner(path) {
+        Owner::Unit { name, property, .. } => run(
+            path,
+            Command::new("systemctl").args(["show", "--property", property, "--value", "--", name]),
+        ),
+        Owner::Container { engine, name, option } => {
+            let key = if option == "cpus" { "CpusetCpus" } else { "CpusetMems" };
+            let format = format!("{{{{.HostConfig.{key}}}}}");
+            run(path, Command::new(engine).args(["inspect", "--format", &format, "--", name]))
+        }
+        Owner::Kernel => return Err(failed(path, "it has no owner")),
+    }?;
+    let printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+    // systemd prints its lists with spaces: `0-3 8`.
+    Ok(printed.split_whitespace().collect::<Vec<_>>().join(","))
+}
+
+fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
+    match owner(path) {
+        Owner::Unit { name, property, is_kept } => {
+            let mut command = Command::new("systemctl");
+            command.arg("set-property");
+            if !is_kept {
+                command.arg("--runtime");
+            }
+            run(path, command.args(["--", name, &format!("{property}={value}")]))
+        }
+        Owner::Container { engine, name, option } => {
+            // An engine takes an empty list for no change; all CPUs mean the same as none named.
+            let all = everything(root, option);
+            let list = if value.is_empty() { &all } else { value };
+            run(
+                path,
+                Command::new(engine).args([
+                    "update",
+                    &format!("--cpuset-{option}"),
+                    list,
+                    "--",
+                    name,
+                ]),
+            )
+        }
+        Owner::Kernel => return Err(failed(path, "it has no owner")),
+    }
+    .map(drop)
+}
+
+fn everything(root: &Root, option: &str) -> String {
+    let file = if option == "cpus" { "cpu/online" } else { "node/online" };
+    root.read(&format!("/sys/devices/system/{file}")).unwrap_or_else(|_| "0".to_owned())
+}
+
+fn run(path: &str, command: &mut Command) -> Result<Output, FileError> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = limited::output(&name, command, PATIENCE)
+        .map_err(|error| failed(path, &seatmap_document::with_causes(&error)))?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    Err(failed(path, said.lines().next().unwrap_or("it failed without a word")))
+}
+
+fn failed(path: &str, why: &str) -> FileError {
+    FileError { path: path.to_owned(), source: io::Error::other(why.to_owned()) }
+}
+
+/// Whether a line of a journal is one that giving sets to services can have written. Root obeys
+/// the journal, so that nothing else is obeyed, whoever wrote it.
+pub(crate) fn may_be(change: &Change, layout: &Layout) -> bool {
+    let values = [&change.old, &change.new];
+    let are_lists = values.iter().all(|value| value.is_empty() || CpuSet::of_list(value).is_some());
+    let is_place = match owner(&change.path) {
+        Owner::Unit { name, property, .. } => is_word(name) && PROPERTIES.contains(&property),
+        Owner::Container { engine, name, option } => {
+            ["podman", "docker"].contains(&engine) && is_word(name) && OPTIONS.contains(&option)
+        }
+        Owner::Kernel if change.what == What::Affinity => {
+            change.started_ticks.is_some() && has_number(&change.path, "/proc/", "")
+        }
+        Owner::Kernel => is_cpuset(&change.path, layout) || is_interrupt(&change.path),
+    };
+    let is_kind = matches!(change.what, What::Cpus | What::Affinity);
+    is_kind && are_lists && is_place
+}
+
+/// Whether a name may stand in a command: it is not an option, and holds no separator of paths.
+pub(crate) fn is_word(name: &str) -> bool {
+    !name.is_empty()
+        && !name.starts_with('-')
+        && name.len() <= 255
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.@\\".contains(c))
+}
+
+fn is_cpuset(path: &str, layout: &Layout) -> bool {
+    let is_below = [&layout.v1, &layout.v2]
+        .into_iter()
+        .flatten()
+        .any(|base| path.strip_prefix(base.as_str()).is_some_and(|rest| rest.starts_with('/')));
+    let is_file = ["/cpuset.cpus", "/cpuset.mems"].iter().any(|file| path.ends_with(file));
+    is_below && is_file && !path.split('/').any(|part| part == "..")
+}
+
+fn is_interrupt(path: &str) -> bool {
+    has_number(path, "/proc/irq/", "/smp_affinity_list")
+}
+
+fn has_number(path: &str, before: &str, after: &str) -> bool {
+    let number = path.strip_prefix(before).and_then(|rest| rest.strip_suffix(after));
+    number.is_some_and(|number| {
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_obeyed(what: What, path: &str, old: &str) -> bool {
+        let layout =
+            Layout { v2: Some("/sys/fs/cgroup".into()), v1: Some("/sys/fs/cgroup/cpuset".into()) };
+        let change = Change {
+            what,
+            path: path.into(),
+            old: old.into(),
+            new: "0".into(),
+            started_ticks: Some(7),
+        };
+        may_be(&change, &layout)
+    }
+
+    #[test]
+    fn only_settings_of_services_are_obeyed() {
+        for path in [
+            "/sys/fs/cgroup/system.slice/redis.service/cpuset.cpus",
+            "/sys/fs/cgroup/cpuset/redis/cpuset.mems",
+            "/proc/irq/36/smp_affinity_list",
+            "unit:redis.service:AllowedCPUs",
+            "kept-unit:a@b.service:AllowedMemoryNodes",
+            "container:podman:web:cpus",
+        ] {
+            assert!(is_obeyed(What::Cpus, path, "0-3"), "{path}");
+            assert!(!is_obeyed(What::Cpus, path, "0; rm"), "{path}");
+        }
+        assert!(is_obeyed(What::Affinity, "/proc/4711", "0-1"));
+        for (what, path) in [
+            (What::Cpus, "/etc/passwd"),
+            (What::Cpus, "/sys/fs/cgroup/../../etc/cpuset.cpus"),
+            (What::Cpus, "/sys/fs/cgroup/x/cgroup.procs"),
+            (What::Cpus, "/proc/irq/x/smp_affinity_list"),
+            (What::Cpus, "unit:-x:AllowedCPUs"),
+            (What::Cpus, "unit:redis.service:ExecStart"),
+            (What::Cpus, "container:sh:web:cpus"),
+            (What::Cpus, "container:docker:a b:cpus"),
+            (What::Affinity, "/proc/self"),
+            (What::Value, "/sys/fs/cgroup/x/cpuset.cpus"),
+        ] {
+            assert!(!is_obeyed(what, path, "0"), "{path}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The settings that seat a service, by what it is.
+
+use super::ApplyError;
+use super::setting::{self, OPTIONS, PROPERTIES};
+use crate::error::ServicesError;
+use crate::file::ServiceTarget;
+use crate::living;
+use crate::plan::PlannedService;
+use seatmap_cell::change::{Change, What};
+use seatmap_os::hierarchy::Hierarchies;
+use seatmap_os::root::FileError;
+use seatmap_os::task::Task;
+use seatmap_os::{CpuSet, Root, Tid, affinity, task};
+use std::path::Path;
+
+/// The folder that is there where systemd runs the computer (sd_booted(3)).
+const SYSTEMD: &str = "/run/systemd/system";
+
+/// The way in which a service gets its CPUs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SeatingWay {
+    /// A systemd unit, by its whole name.
+    Unit(String),
+    /// A container of an engine.
+    Container(&'static str, String),
+    /// The files of a control group, by its folder.
+    Group(String),
+    /// The masks of its threads.
+    Threads,
+}
+
+impl SeatingWay {
+    /// The way for a service.
+    ///
+    /// # Errors
+    /// [`ApplyError`]: it is not there, or its owner is not.
+    pub fn of(root: &Root, planned: &PlannedService) -> Result<Self, ApplyError> {
+        let name = &planned.service.name;
+        Ok(match planned.service.target() {
+            Some(ServiceTarget::Unit(unit)) => {
+                if !root.has(SYSTEMD) || !setting::is_word(&unit) {
+                    return Err(ApplyError::NoSystemd(name.clone()));
+                }
+                let has_kind = unit
+                    .rsplit_once('.')
+                    .is_some_and(|(_, kind)| ["service", "scope", "slice"].contains(&kind));
+                SeatingWay::Unit(if has_kind { unit } else { format!("{unit}.service") })
+            }
+            Some(ServiceTarget::Container(container)) => {
+                let engine = living::of_container(&container)
+                    .map_err(|problem| ServicesError::Container { name: name.clone(), problem })?;
+                SeatingWay::Container(engine.0, container)
+            }
+            Some(ServiceTarget::Cgroup(path)) => {
+                let folders = Hierarchies::read(root).folders(root, &path);
+                // The root of a hierarchy has the CPUs of the whole computer, and nobody may
+                // change them.
+                let own = folders.into_iter().find(|folder| {
+                    root.has(&format!("{folder}/cpuset.cpus"))
+                        && root.has(&format!("{}/cgroup.procs", above(folder)))
+                });
+                own.map_or(SeatingWay::Threads, SeatingWay::Group)
+            }
+            Some(ServiceTarget::Pid(_) | ServiceTarget::Command(_)) | None => SeatingWay::Threads,
+        })
+    }
+
+    /// The changes that seat the service, in the order in which they are made.
+    ///
+    /// # Errors
+    /// A setting cannot be read.
+    pub fn changes(&self, root: &Root, planned: &PlannedService) -> Result<Vec<Change>, FileError> {
+        let values = [planned.cpus.as_str(), planned.nodes.as_str()];
+        let mut changes = Vec::new();
+        match self {
+            SeatingWay::Unit(unit) => {
+                for (property, value) in
+                    PROPERTIES.iter().zip(values).filter(|(_, v)| !v.is_empty())
+                {
+                    changes.push(setting::of_owner(&format!("unit:{unit}:{property}"), value)?);
+                }
+            }
+            SeatingWay::Container(engine, name) => {
+                for (option, value) in OPTIONS.iter().zip(values).filter(|(_, v)| !v.is_empty()) {
+                    let path = format!("container:{engine}:{name}:{option}");
+                    changes.push(setting::of_owner(&path, value)?);
+                }
+            }
+            SeatingWay::Group(folder) => {
+                for (file, value) in ["cpus", "mems"].into_iter().zip(values) {
+                    if !value.is_empty() {
+                        of_group(root, folder, file, value, &mut changes)?;
+                    }
+                }
+            }
+            SeatingWay::Threads => {}
+        }
+        Ok(changes)
+    }
+}
+
+fn above(folder: &str) -> &str {
+    folder.rsplit_once('/').map_or("", |(above, _)| above)
+}
+
+/// A group and, in version 1, those below it, which must lie within it: the innermost first, so
+/// that a group is never smaller than one inside it.
+fn of_group(
+    root: &Root,
+    folder: &str,
+    file: &str,
+    value: &str,
+    changes: &mut Vec<Change>,
+) -> Result<(), FileError> {
+    let is_v1 = root.has(&format!("{folder}/tasks"));
+    if is_v1 {
+        for inner in root.all_folders(Path::new(folder))? {
+            let Some(inner) = inner.to_str() else { continue };
+            let path = format!("{inner}/cpuset.{file}");
+            let own = CpuSet::of_list(&root.read(&path)?).unwrap_or_default();
+            let given = CpuSet::of_list(value).unwrap_or_default();
+            let both = own.within(&given);
+            let narrowed = if both.is_empty() { given } else { both };
+            if !own.is_empty() {
+                of_group(root, inner, file, &narrowed.to_string(), changes)?;
+            }
+        }
+    }
+    changes.extend(setting::of_file(root, &format!("{folder}/cpuset.{file}"), value)?);
+    Ok(())
+}
+
+/// The changes of masks of the threads of some processes that do not have these CPUs yet. A thread
+/// whose mask was narrower than its process's has chosen it, and is left alone.
+#[must_use]
+pub fn of_threads(pids: impl IntoIterator<Item = Tid>, cpus: &CpuSet) -> Vec<Change> {
+    let mut changes = Vec::new();
+    for pid in pids {
+        let Ok(whole) = affinity::to_put_back(pid) else { continue };
+        for tid in task::threads(pid).unwrap_or_default() {
+            let Some(started_ticks) = Task::of(tid).map(|task| task.started_ticks) else {
+                continue;
+            };
+            let Ok(own) = affinity::to_put_back(tid) else { continue };
+            let is_seated = own == *cpus;
+            let chose = own != whole && own.is_subset(&whole);
+            if is_seated || chose {
+                continue;
+            }
+            changes.push(Change {
+                what: What::Affinity,
+                path: format!("/proc/{tid}"),
+                old: own.to_string(),
+                new: cpus.to_string(),
+                started_ticks: Some(started_ticks),
+            });
+        }
+    }
+    changes
+}

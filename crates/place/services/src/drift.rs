@@ -1,0 +1,205 @@
+//! The differences between a plan that stands and the services as they are now.
+
+use crate::apply::AppliedPlan;
+use crate::apply::targets::SeatingWay;
+use crate::file::Service;
+use crate::find::FoundService;
+use crate::living;
+use crate::plan::{PlannedService, ServicesPlan};
+use seatmap_os::task::Task;
+use seatmap_os::{CpuSet, Root, affinity, boot, layout, task};
+use serde::Serialize;
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-services-drift/1";
+
+/// A look at a plan that stands: `seatmap services drift --json`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DriftReport {
+    /// Name and version of the format.
+    pub format: String,
+    /// The plan's name.
+    pub plan: String,
+    /// Seconds until its time is over; null where it is kept.
+    pub left_s: Option<u64>,
+    /// Everything that differs.
+    pub faults: Vec<ServiceDrift>,
+}
+
+impl DriftReport {
+    /// Looks at a plan that stands.
+    #[must_use]
+    pub fn of(root: &Root, applied: &AppliedPlan, found: &[FoundService]) -> Self {
+        DriftReport {
+            format: FORMAT.to_owned(),
+            plan: applied.name.to_string(),
+            left_s: applied.left_s(),
+            faults: drift(root, &applied.plan, applied.began_ticks, found),
+        }
+    }
+}
+
+/// Something that has moved since.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum ServiceDrift {
+    /// A service has no process any more.
+    Gone {
+        /// The service.
+        service: String,
+    },
+    /// Threads may run outside the set: the service started anew, or somebody changed it.
+    Outside {
+        /// The service.
+        service: String,
+        /// The CPUs of the plan.
+        cpus: String,
+        /// The threads outside.
+        threads: usize,
+        /// All its threads.
+        of: usize,
+        /// Whether its processes began after the plan was applied.
+        restarted: bool,
+    },
+    /// The group's list of CPUs is not the plan's.
+    Rewritten {
+        /// The service.
+        service: String,
+        /// The file.
+        file: String,
+        /// The plan's value.
+        planned: String,
+        /// The present one.
+        found: String,
+    },
+    /// CPUs of the plan do not run.
+    Offline {
+        /// The services that have them.
+        services: Vec<String>,
+        /// The CPUs.
+        cpus: String,
+    },
+    /// CPUs run that the plan does not know.
+    NewCpus {
+        /// The CPUs.
+        cpus: String,
+    },
+    /// Something busy runs that the plan does not know.
+    NewService {
+        /// Its name.
+        service: String,
+        /// Where it is.
+        target: String,
+        /// The CPU time that it uses, in CPUs.
+        used_cpus: f64,
+    },
+}
+
+/// The load from which a program that the plan does not know is worth a word, in CPUs.
+const BUSY_CPUS: f64 = 0.1;
+
+/// A program that began a shorter time ago may be a job that ends by itself, in seconds.
+const SETTLED_S: u64 = 30;
+
+/// Everything that differs. `applied_ticks` is when the plan was applied, in clock ticks after the
+/// boot; `found` is what runs here now, for services that the plan does not know.
+#[must_use]
+pub fn drift(
+    root: &Root,
+    plan: &ServicesPlan,
+    applied_ticks: Option<u64>,
+    found: &[FoundService],
+) -> Vec<ServiceDrift> {
+    let mut all = Vec::new();
+    for planned in &plan.services {
+        all.extend(of_service(root, planned, applied_ticks));
+    }
+    all.extend(of_cpus(root, plan));
+    let known: Vec<&Service> = plan.services.iter().map(|one| &one.service).collect();
+    // A program that ran before the plan was applied is in its record, in the load of others.
+    let applied = applied_ticks.unwrap_or(0);
+    let settled = boot::ticks().saturating_sub(SETTLED_S * boot::ticks_per_s());
+    for one in found {
+        let is_new = (applied..settled).contains(&one.began_ticks);
+        if !is_new || one.used_cpus < BUSY_CPUS {
+            continue;
+        }
+        if let Some(target) = one.service.target()
+            && !is_known(root, &known, &one.service)
+        {
+            all.push(ServiceDrift::NewService {
+                service: one.service.name.clone(),
+                target: target.to_string(),
+                used_cpus: one.used_cpus,
+            });
+        }
+    }
+    all
+}
+
+/// Whether the processes of a service belong to one that is planned.
+fn is_known(root: &Root, planned: &[&Service], service: &Service) -> bool {
+    let own = living::processes(root, service).unwrap_or_default();
+    own.is_empty()
+        || planned.iter().any(|planned| {
+            living::processes(root, planned).is_ok_and(|pids| !pids.is_disjoint(&own))
+        })
+}
+
+fn of_service(
+    root: &Root,
+    planned: &PlannedService,
+    applied_ticks: Option<u64>,
+) -> Vec<ServiceDrift> {
+    let service = planned.service.name.clone();
+    let Ok(pids) = living::processes(root, &planned.service) else {
+        return vec![ServiceDrift::Gone { service }];
+    };
+    let mut all = Vec::new();
+    if let Ok(SeatingWay::Group(folder)) = SeatingWay::of(root, planned) {
+        let file = format!("{folder}/cpuset.cpus");
+        let found = root.read(&file).unwrap_or_default();
+        if CpuSet::of_list(&found) != CpuSet::of_list(&planned.cpus) {
+            let service = service.clone();
+            let planned = planned.cpus.clone();
+            all.push(ServiceDrift::Rewritten { service, file, planned, found });
+        }
+    }
+    let cpus = planned.cpu_set();
+    let mut threads = 0;
+    let mut of = 0;
+    let mut restarted = !pids.is_empty();
+    for pid in &pids {
+        let started = Task::of(*pid).map_or(0, |task| task.started_ticks);
+        restarted &= applied_ticks.is_some_and(|applied| started > applied);
+        for tid in task::threads(*pid).unwrap_or_default() {
+            let Ok(mask) = affinity::whole(tid) else { continue };
+            let online = mask.without(&affinity::offline());
+            of += 1;
+            threads += usize::from(!online.is_subset(&cpus));
+        }
+    }
+    if threads > 0 {
+        let cpus = planned.cpus.clone();
+        all.push(ServiceDrift::Outside { service, cpus, threads, of, restarted });
+    }
+    all
+}
+
+fn of_cpus(root: &Root, plan: &ServicesPlan) -> Vec<ServiceDrift> {
+    let Ok(online) = layout::online(root) else { return Vec::new() };
+    let sets = plan.caches.iter().filter_map(|list| CpuSet::of_list(list));
+    let known = sets.fold(plan.computer.housekeeping_cpus(), |all, one| all.with(&one));
+    let mut all = Vec::new();
+    let offline = known.without(&online);
+    if !offline.is_empty() {
+        let having = plan.services.iter().filter(|one| one.cpu_set().meets(&offline));
+        let services = having.map(|one| one.service.name.clone()).collect();
+        all.push(ServiceDrift::Offline { services, cpus: offline.to_string() });
+    }
+    let new = online.without(&known);
+    if !new.is_empty() {
+        all.push(ServiceDrift::NewCpus { cpus: new.to_string() });
+    }
+    all
+}

@@ -1,0 +1,187 @@
+//! Why services could not be read, found, recorded, planned or seated.
+
+use crate::file::{MOST_SERVICES, ServiceTarget};
+use seatmap_document::{Blame, Position};
+use seatmap_os::Tid;
+use seatmap_statistics::words::counted;
+use seatmap_watch::ChoiceError;
+use std::io;
+use std::time::Duration;
+
+/// A mistake in `services.toml`.
+#[derive(Debug, thiserror::Error)]
+pub enum ServicesFileError {
+    /// The text is not such TOML.
+    #[error("{position}: {problem}")]
+    Syntax {
+        /// Where.
+        position: Position,
+        /// The parser's sentence.
+        problem: String,
+    },
+    /// A key that nobody reads.
+    #[error("{position}: unknown key '{key}'; expected one of: {known}")]
+    UnknownKey {
+        /// Where.
+        position: Position,
+        /// The key.
+        key: String,
+        /// The keys that there are.
+        known: String,
+    },
+    /// Another format, or another version.
+    #[error("the format is '{0}'; write format = \"seatmap-services/1\"")]
+    Format(String),
+    /// There is no entry.
+    #[error("the file lists no service; 'seatmap services init' writes those that run here")]
+    Empty,
+    /// Too many entries.
+    #[error("the file lists {0} services; no more than {MOST_SERVICES} are planned together")]
+    TooMany(usize),
+    /// The head-room is out of range.
+    #[error("head_room_percent is {0}; write a number from 0 to 1000")]
+    HeadRoom(f64),
+    /// The housekeeping CPUs are not a list.
+    #[error("housekeeping is '{0}'; write CPUs as a list, such as \"0-1,8\"")]
+    Housekeeping(String),
+    /// Two entries have one name.
+    #[error("the name '{0}' is there twice; give each service a name of its own")]
+    SameName(String),
+    /// Two entries are of the same processes.
+    #[error("two services name {0}; one process has one seat")]
+    SameTarget(ServiceTarget),
+    /// An entry has a bad name.
+    #[error("'{0}' is not a name for a service; write 1 to 64 bytes")]
+    Name(String),
+    /// An entry does not say where it is.
+    #[error("service '{0}' does not say where it is; add unit, cgroup, container, pid or command")]
+    NoTarget(String),
+    /// An entry says it several times.
+    #[error(
+        "service '{0}' has more than one of unit, cgroup, container, pid and command; keep one"
+    )]
+    SeveralTargets(String),
+    /// The limit of a race is out of range.
+    #[error("limit_percent of service '{name}' is {limit}; write a number from 0 to 100")]
+    Limit {
+        /// The service.
+        name: String,
+        /// The limit.
+        limit: f64,
+    },
+    /// A process number below 1.
+    #[error("the pid of service '{0}' is below 1; 'ps -e' lists those that run")]
+    Pid(String),
+    /// No CPU may be given.
+    #[error("most_cpus of service '{0}' is 0; it needs 1 at least")]
+    MostIsZero(String),
+    /// The limits exclude each other.
+    #[error("service '{name}' has least_cpus = {least} above most_cpus = {most}")]
+    LeastAboveMost {
+        /// The service.
+        name: String,
+        /// Its least.
+        least: u32,
+        /// Its most.
+        most: u32,
+    },
+}
+
+impl Blame for ServicesFileError {
+    fn is_input(&self) -> bool {
+        true
+    }
+}
+
+/// Why the services could not be found or recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum ServicesError {
+    /// The processes of a service were not found.
+    #[error("service '{name}'")]
+    Absent {
+        /// The service.
+        name: String,
+        /// The reason.
+        source: ChoiceError,
+    },
+    /// A container engine gave no answer.
+    #[error("service '{name}': {problem}")]
+    Container {
+        /// The service.
+        name: String,
+        /// The reason.
+        problem: ContainerProblem,
+    },
+    /// A process belongs to two services.
+    #[error(
+        "services '{first}' and '{second}' both claim process {pid}; give each process to one of \
+         them"
+    )]
+    Overlap {
+        /// The first service.
+        first: String,
+        /// The second one.
+        second: String,
+        /// The process.
+        pid: Tid,
+    },
+    /// A device is not there.
+    #[error(
+        "service '{name}' is to sit near '{device}', and there is no such network card, \
+         disk or PCI device"
+    )]
+    NoDevice {
+        /// The service.
+        name: String,
+        /// The device.
+        device: String,
+    },
+    /// The kernel's files cannot be read.
+    #[error("the processes of this computer cannot be listed")]
+    Proc(#[from] io::Error),
+    /// The recording was stopped before there was a sample.
+    #[error("it was interrupted before the first sample")]
+    Interrupted,
+    /// The record would be too short or too long.
+    #[error(
+        "{} of recording at one sample each {} ms gives {}; 2 to 100000 are needed",
+        counted(.seconds.as_secs(), "second"),
+        .interval.as_millis(),
+        counted(*.samples, "sample")
+    )]
+    Samples {
+        /// The whole time.
+        seconds: Duration,
+        /// The time of one sample.
+        interval: Duration,
+        /// How many that gives.
+        samples: usize,
+    },
+}
+
+/// Why a container was not found.
+#[derive(Debug, thiserror::Error)]
+pub enum ContainerProblem {
+    /// Neither engine is installed.
+    #[error("neither podman nor docker is installed; name the service by cgroup or pid instead")]
+    NoEngine,
+    /// The engine does not know it, or does not answer.
+    #[error("'{engine} inspect {container}' failed: {said}")]
+    Refused {
+        /// podman or docker.
+        engine: &'static str,
+        /// The container.
+        container: String,
+        /// The engine's own words.
+        said: String,
+    },
+    /// It does not run.
+    #[error("container '{0}' does not run; start it first")]
+    NotRunning(String),
+}
+
+impl Blame for ServicesError {
+    fn is_input(&self) -> bool {
+        !matches!(self, ServicesError::Proc(_) | ServicesError::Interrupted)
+    }
+}

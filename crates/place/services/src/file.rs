@@ -1,0 +1,378 @@
+//! `services.toml`: the services of one computer, as a person lists them.
+//!
+//! Seatmap appends to this file and never writes it anew, so that comments stay where they are.
+
+use crate::error::ServicesFileError;
+use seatmap_document::{Position, parser_sentence};
+use seatmap_os::{CpuSet, Tid};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::fmt;
+use toml::de::DeTable;
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-services/1";
+
+/// The most services of one file: a set of them is one word of 64 bits.
+pub const MOST_SERVICES: usize = 64;
+
+/// The services that share a computer, with their limits.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ServicesFile {
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
+    pub format: String,
+    /// Settings for the whole computer.
+    #[serde(default)]
+    pub computer: SharedComputer,
+    /// The services, in any order.
+    #[serde(default, rename = "service")]
+    pub services: Vec<Service>,
+}
+
+/// Settings for the whole computer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct SharedComputer {
+    /// CPUs that no service gets, as a list: for the system itself and for interrupts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub housekeeping: Option<String>,
+    /// Room above the recorded load that a plan leaves to each service, in percent of that load.
+    pub head_room_percent: f64,
+}
+
+impl Default for SharedComputer {
+    fn default() -> Self {
+        SharedComputer { housekeeping: None, head_room_percent: 20.0 }
+    }
+}
+
+impl SharedComputer {
+    /// The CPUs that no service gets.
+    #[must_use]
+    pub fn housekeeping_cpus(&self) -> CpuSet {
+        self.housekeeping.as_deref().and_then(CpuSet::of_list).unwrap_or_default()
+    }
+}
+
+/// One service: how to find its processes, and its limits. Exactly one of `unit`, `cgroup`,
+/// `container`, `pid` and `command` says where it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Service {
+    /// Its name in tables, plans and messages.
+    pub name: String,
+    /// The systemd unit: `redis.service`, or `redis`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<String>,
+    /// The control group, with the groups below it: a folder, or a path in a hierarchy.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cgroup: Option<String>,
+    /// The container, by the name that podman or docker knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container: Option<String>,
+    /// A process, with the processes that it has started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid: Option<Tid>,
+    /// The programs of this name; `*` stands for any text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The fewest CPUs that it may get. Services that share a set add theirs up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub least_cpus: Option<u32>,
+    /// The most CPUs that it may get.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most_cpus: Option<u32>,
+    /// Whether it may share its CPUs with other services.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub share: bool,
+    /// Whether its CPUs are kept from other services, and from interrupts of devices as far as they
+    /// can be moved.
+    #[serde(default, skip_serializing_if = "is_no")]
+    pub quiet: bool,
+    /// A device that it should sit next to: a network card (`eth0`), a disk (`nvme0n1`), or a PCI
+    /// address (`0000:17:00.0`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub near: Option<String>,
+    /// A line for the shell that prints a total which grows with the service's work: a race judges
+    /// the service by it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
+    /// The loss of its work that a race may leave it with, in percent; 2 where nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_percent: Option<f64>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_yes(value: &bool) -> bool {
+    *value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+fn is_no(value: &bool) -> bool {
+    !*value
+}
+
+/// Where the processes of a service are.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ServiceTarget {
+    /// A systemd unit.
+    Unit(String),
+    /// A control group.
+    Cgroup(String),
+    /// A container.
+    Container(String),
+    /// A process and its children.
+    Pid(Tid),
+    /// Programs by name.
+    Command(String),
+}
+
+impl fmt::Display for ServiceTarget {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ServiceTarget::Unit(name) => write!(out, "unit {name}"),
+            ServiceTarget::Cgroup(path) => write!(out, "cgroup {path}"),
+            ServiceTarget::Container(name) => write!(out, "container {name}"),
+            ServiceTarget::Pid(pid) => write!(out, "pid {pid}"),
+            ServiceTarget::Command(name) => write!(out, "command {name}"),
+        }
+    }
+}
+
+impl Service {
+    /// All ways by which the entry says where it is.
+    fn targets(&self) -> Vec<ServiceTarget> {
+        let unit = self.unit.clone().map(ServiceTarget::Unit);
+        let cgroup = self.cgroup.clone().map(ServiceTarget::Cgroup);
+        let container = self.container.clone().map(ServiceTarget::Container);
+        let pid = self.pid.map(ServiceTarget::Pid);
+        let command = self.command.clone().map(ServiceTarget::Command);
+        [unit, cgroup, container, pid, command].into_iter().flatten().collect()
+    }
+
+    /// Where its processes are; `None` for an entry that was not checked and names nothing.
+    #[must_use]
+    pub fn target(&self) -> Option<ServiceTarget> {
+        self.targets().into_iter().next()
+    }
+
+    /// Whether no other service may have its CPUs.
+    #[must_use]
+    pub fn is_alone(&self) -> bool {
+        self.quiet || !self.share
+    }
+}
+
+impl ServicesFile {
+    /// Reads the file and checks that its parts fit together.
+    ///
+    /// # Errors
+    /// [`ServicesFileError`], with line and column for text that is not such TOML.
+    pub fn from_toml(text: &str) -> Result<Self, ServicesFileError> {
+        let file: ServicesFile =
+            toml::from_str(text).map_err(|error| ServicesFileError::Syntax {
+                position: Position::of(text.as_bytes(), error.span().map_or(0, |span| span.start)),
+                problem: parser_sentence(error.message()),
+            })?;
+        check_keys(text)?;
+        file.check()?;
+        Ok(file)
+    }
+
+    fn check(&self) -> Result<(), ServicesFileError> {
+        if self.format != FORMAT {
+            return Err(ServicesFileError::Format(self.format.clone()));
+        }
+        if self.services.is_empty() {
+            return Err(ServicesFileError::Empty);
+        }
+        if self.services.len() > MOST_SERVICES {
+            return Err(ServicesFileError::TooMany(self.services.len()));
+        }
+        let head_room = self.computer.head_room_percent;
+        if !(0.0..=1000.0).contains(&head_room) {
+            return Err(ServicesFileError::HeadRoom(head_room));
+        }
+        if let Some(list) = &self.computer.housekeeping
+            && CpuSet::of_list(list).is_none()
+        {
+            return Err(ServicesFileError::Housekeeping(list.clone()));
+        }
+        let mut names = BTreeSet::new();
+        let mut targets = BTreeSet::new();
+        for service in &self.services {
+            check_service(service)?;
+            if !names.insert(service.name.clone()) {
+                return Err(ServicesFileError::SameName(service.name.clone()));
+            }
+            if let Some(target) = service.target()
+                && !targets.insert(target.clone())
+            {
+                return Err(ServicesFileError::SameTarget(target));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The keys of the computer.
+const COMPUTER_KEYS: [&str; 2] = ["head_room_percent", "housekeeping"];
+
+/// The keys of a service.
+const SERVICE_KEYS: [&str; 13] = [
+    "cgroup",
+    "command",
+    "container",
+    "least_cpus",
+    "limit_percent",
+    "metric",
+    "most_cpus",
+    "name",
+    "near",
+    "pid",
+    "quiet",
+    "share",
+    "unit",
+];
+
+/// Refuses keys that nobody reads. Documents of programs hold the same entries, and may have keys
+/// of a later version; in a file that a person types an unknown key is a mistake.
+fn check_keys(text: &str) -> Result<(), ServicesFileError> {
+    let Ok(document) = DeTable::parse(text) else { return Ok(()) };
+    let document = document.get_ref();
+    if let Some(computer) = document.get("computer").and_then(|value| value.get_ref().as_table()) {
+        check_table(text, computer, &COMPUTER_KEYS)?;
+    }
+    let services = document.get("service").and_then(|value| value.get_ref().as_array());
+    for service in services.into_iter().flatten() {
+        if let Some(service) = service.get_ref().as_table() {
+            check_table(text, service, &SERVICE_KEYS)?;
+        }
+    }
+    Ok(())
+}
+
+fn check_table(text: &str, table: &DeTable, keys: &[&str]) -> Result<(), ServicesFileError> {
+    for (key, _) in table {
+        let name = key.get_ref().as_ref();
+        if !keys.contains(&name) {
+            return Err(ServicesFileError::UnknownKey {
+                position: Position::of(text.as_bytes(), key.span().start),
+                key: seatmap_document::visible(name).to_string(),
+                known: keys.join(", "),
+            });
+        }
+    }
+    Ok(())
+}
+
+fn check_service(service: &Service) -> Result<(), ServicesFileError> {
+    let name = service.name.clone();
+    if name.trim().is_empty() || name.len() > 64 {
+        return Err(ServicesFileError::Name(name));
+    }
+    match service.targets().len() {
+        0 => return Err(ServicesFileError::NoTarget(name)),
+        1 => {}
+        _ => return Err(ServicesFileError::SeveralTargets(name)),
+    }
+    if let Some(limit) = service.limit_percent.filter(|limit| !(0.0..=100.0).contains(limit)) {
+        return Err(ServicesFileError::Limit { name, limit });
+    }
+    if service.pid.is_some_and(|pid| pid < 1) {
+        return Err(ServicesFileError::Pid(name));
+    }
+    let least = service.least_cpus.unwrap_or(0);
+    match service.most_cpus {
+        Some(0) => Err(ServicesFileError::MostIsZero(name)),
+        Some(most) if most < least => Err(ServicesFileError::LeastAboveMost { name, least, most }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(text: &str) -> String {
+        ServicesFile::from_toml(text).unwrap_err().to_string()
+    }
+
+    const HEAD: &str = "format = \"seatmap-services/1\"\n";
+
+    fn entry(keys: &str) -> String {
+        format!("{HEAD}[[service]]\nname = \"a\"\n{keys}\n")
+    }
+
+    #[test]
+    fn a_file_has_services_with_limits() {
+        let text = format!(
+            "{HEAD}# kept\n[computer]\nhousekeeping = \"0\"\n\n[[service]]\nname = \"redis\"\n\
+             unit = \"redis\"\nleast_cpus = 2\nquiet = true\n\n[[service]]\nname = \"web\"\n\
+             command = \"nginx*\"\n"
+        );
+        let file = ServicesFile::from_toml(&text).unwrap();
+        assert_eq!(file.services.len(), 2);
+        assert_eq!(file.services[0].target(), Some(ServiceTarget::Unit("redis".into())));
+        assert!(file.services[0].is_alone() && !file.services[1].is_alone());
+        assert_eq!(file.computer.housekeeping_cpus().to_string(), "0");
+        assert_eq!(file.computer.head_room_percent, 20.0);
+        let again = toml::to_string(&file).unwrap();
+        assert_eq!(ServicesFile::from_toml(&again).unwrap(), file);
+    }
+
+    #[test]
+    fn the_keys_are_those_of_the_types() {
+        let all = Service {
+            name: "a".into(),
+            unit: Some("a".into()),
+            cgroup: Some("a".into()),
+            container: Some("a".into()),
+            pid: Some(1),
+            command: Some("a".into()),
+            least_cpus: Some(1),
+            most_cpus: Some(1),
+            share: false,
+            quiet: true,
+            near: Some("a".into()),
+            metric: Some("a".into()),
+            limit_percent: Some(1.0),
+        };
+        let computer = SharedComputer { housekeeping: Some("0".into()), ..Default::default() };
+        for (text, keys) in [
+            (toml::to_string(&all).unwrap(), &SERVICE_KEYS[..]),
+            (toml::to_string(&computer).unwrap(), &COMPUTER_KEYS[..]),
+        ] {
+            let table: toml::Table = toml::from_str(&text).unwrap();
+            let mut written: Vec<&str> = table.keys().map(String::as_str).collect();
+            written.sort_unstable();
+            assert_eq!(written, keys);
+        }
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_place() {
+        assert_eq!(
+            message(&entry("unit = 3")),
+            "line 4, column 8: expected text in double quotes, and found 3"
+        );
+        assert!(message(&entry("color = 1")).starts_with("line 4, column 1: unknown key 'color'"));
+        assert!(message(HEAD).contains("lists no service"));
+        assert!(message(&entry("")).contains("'a' does not say where it is"));
+        assert!(message(&entry("pid = 7\nunit = \"x\"")).contains("more than one"));
+        assert!(message(&entry("pid = 7\nleast_cpus = 4\nmost_cpus = 2")).contains("least_cpus"));
+        assert!(
+            message(&format!("{}{}", entry("pid = 7"), &entry("pid = 8")[HEAD.len()..]))
+                .contains("twice")
+        );
+        assert!(message("format = \"seatmap-services/9\"\n").contains("seatmap-services/9"));
+    }
+}

@@ -1,0 +1,245 @@
+//! The services that run here, for a first `services.toml`.
+//!
+//! A process belongs to the innermost systemd unit or control group that has a name of its own, and
+//! else to the program of its name. Kernel threads and this program are nobody's service.
+
+use crate::file::{Service, ServiceTarget, ServicesFile};
+use seatmap_os::hierarchy::Hierarchies;
+use seatmap_os::layout::Layout;
+use seatmap_os::root::FileError;
+use seatmap_os::task::Task;
+use seatmap_os::{Root, Tid, task, usage};
+use seatmap_statistics::words::counted;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+/// Programs without a group of their own that use less are not worth an entry, in CPUs.
+const LEAST_CPUS: f64 = 0.01;
+
+/// The most entries of a first file: a person reads them all.
+const MOST_FOUND: usize = 20;
+
+/// Units that hold a person's programs, or systemd itself.
+const OF_PEOPLE: [&str; 5] = ["session-", "user@", "init.scope", "user-", "run-"];
+
+/// A service that runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FoundService {
+    /// Its entry.
+    pub service: Service,
+    /// How many processes it has.
+    pub processes: usize,
+    /// The CPU time that it used during the look, in CPUs.
+    pub used_cpus: f64,
+    /// When its oldest process began, in clock ticks after the boot.
+    pub began_ticks: u64,
+}
+
+/// Looks for this long at the load of everything that runs. The busiest come first.
+///
+/// # Errors
+/// [`FileError`]: the processes cannot be listed.
+pub fn find(
+    root: &Root,
+    time: Duration,
+    stop: &dyn Fn() -> bool,
+) -> Result<Vec<FoundService>, FileError> {
+    let begun = Instant::now();
+    let before = times(root)?;
+    while begun.elapsed() < time && !stop() {
+        std::thread::sleep(Duration::from_millis(20).min(time));
+    }
+    let seconds = begun.elapsed().as_secs_f64().max(1e-3);
+    let after = times(root)?;
+    let mut groups: BTreeMap<ServiceTarget, FoundService> = BTreeMap::new();
+    let finder = Finder { layout: Layout::read(root), hierarchies: Hierarchies::read(root) };
+    for (pid, cpu_ns) in &after {
+        let Some(target) = finder.target(root, *pid) else { continue };
+        let used_ns = cpu_ns.saturating_sub(*before.get(pid).unwrap_or(&0));
+        let began_ticks = Task::of(*pid).map_or(u64::MAX, |task| task.started_ticks);
+        let found = groups.entry(target.clone()).or_insert_with(|| FoundService {
+            service: entry(target),
+            processes: 0,
+            used_cpus: 0.0,
+            began_ticks,
+        });
+        found.processes += 1;
+        found.used_cpus += used_ns as f64 / 1e9 / seconds;
+        found.began_ticks = found.began_ticks.min(began_ticks);
+    }
+    Ok(chosen(groups))
+}
+
+/// The CPU time of each process.
+fn times(root: &Root) -> Result<BTreeMap<Tid, u64>, FileError> {
+    let own = Tid::try_from(std::process::id()).unwrap_or(0);
+    let pids = task::processes(root)?.filter(|pid| *pid != own);
+    Ok(pids
+        .filter(|pid| !task::is_of_kernel(*pid))
+        .filter_map(|pid| Some((pid, usage::process_cpu_ns(pid)?)))
+        .collect())
+}
+
+struct Finder {
+    layout: Layout,
+    hierarchies: Hierarchies,
+}
+
+impl Finder {
+    /// The service that a process belongs to.
+    fn target(&self, root: &Root, pid: Tid) -> Option<ServiceTarget> {
+        let membership = root.read(&format!("/proc/{pid}/cgroup")).unwrap_or_default();
+        let paths: Vec<&str> =
+            membership.lines().filter_map(|line| line.splitn(3, ':').nth(2)).collect();
+        for path in &paths {
+            let unit = path.rsplit('/').find(|part| is_unit(part));
+            if let Some(unit) = unit {
+                let is_of_people = OF_PEOPLE.iter().any(|begin| unit.starts_with(begin));
+                return (!is_of_people).then(|| ServiceTarget::Unit(unit.to_owned()));
+            }
+        }
+        let groups = self.hierarchies.groups(root, pid, &membership);
+        let own = Hierarchies::limits(root, &groups).path;
+        let is_cpuset = self.layout.v1.as_deref().or(self.layout.v2.as_deref());
+        let has_cpuset = is_cpuset
+            .is_some_and(|base| own.len() > 1 && root.has(&format!("{base}{own}/cpuset.cpus")));
+        if has_cpuset {
+            return Some(ServiceTarget::Cgroup(own));
+        }
+        task::name(root, pid).map(ServiceTarget::Command)
+    }
+}
+
+fn is_unit(part: &str) -> bool {
+    part.ends_with(".service") || part.ends_with(".scope")
+}
+
+fn chosen(groups: BTreeMap<ServiceTarget, FoundService>) -> Vec<FoundService> {
+    let mut found: Vec<FoundService> = groups
+        .into_values()
+        .filter(|found| found.service.command.is_none() || found.used_cpus >= LEAST_CPUS)
+        .collect();
+    found.sort_by(|a, b| b.used_cpus.total_cmp(&a.used_cpus));
+    found.truncate(MOST_FOUND);
+    found
+}
+
+fn entry(target: ServiceTarget) -> Service {
+    let mut service = Service { share: true, ..Service::default() };
+    match target {
+        ServiceTarget::Unit(unit) => {
+            let stem = unit.rsplit_once('.').map_or(unit.as_str(), |(stem, _)| stem);
+            service.name = stem.chars().take(64).collect();
+            service.unit = Some(unit);
+        }
+        ServiceTarget::Cgroup(path) => {
+            let last = path.rsplit('/').next().unwrap_or("group");
+            service.name = last.chars().take(64).collect();
+            service.cgroup = Some(path);
+        }
+        ServiceTarget::Container(name) => {
+            service.name.clone_from(&name);
+            service.container = Some(name);
+        }
+        ServiceTarget::Pid(pid) => {
+            service.name = format!("pid-{pid}");
+            service.pid = Some(pid);
+        }
+        ServiceTarget::Command(name) => {
+            service.name.clone_from(&name);
+            service.command = Some(name);
+        }
+    }
+    service
+}
+
+/// The head of a new file.
+const HEAD: &str = "\
+# The services that share this computer. 'seatmap services show' draws them.
+#
+# Keys of a service: unit, cgroup, container, pid or command says where it is; least_cpus and
+# most_cpus limit its set; share = false gives it CPUs of its own; quiet = true keeps interrupts of
+# devices away as well; near = \"eth0\" seats it next to a device.
+format = \"seatmap-services/1\"
+
+[computer]
+# CPUs that no service gets: housekeeping = \"0\"
+# Room above the recorded load, in percent.
+head_room_percent = 20
+";
+
+/// The text of a file with these services: a new one, or the end of the one that there is, whose
+/// services are not repeated. `None` where there is nothing to add.
+#[must_use]
+pub fn text(known: Option<&ServicesFile>, found: &[FoundService]) -> Option<String> {
+    let known = known.map(|file| &file.services[..]).unwrap_or_default();
+    let mut names: BTreeSet<String> = known.iter().map(|service| service.name.clone()).collect();
+    let mut text = if known.is_empty() { HEAD.to_owned() } else { String::new() };
+    let mut added = 0;
+    for one in found {
+        let target = one.service.target();
+        if known.iter().any(|service| service.target() == target) {
+            continue;
+        }
+        let mut service = one.service.clone();
+        for number in 2.. {
+            if names.insert(service.name.clone()) {
+                break;
+            }
+            service.name = format!("{}-{number}", one.service.name);
+        }
+        let keys = toml::to_string(&service).unwrap_or_default();
+        let processes = counted(one.processes, "process");
+        let _ = write!(
+            text,
+            "\n# {:.2} CPUs in the look, {processes}\n[[service]]\n{keys}",
+            one.used_cpus
+        );
+        added += 1;
+    }
+    (added > 0).then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    fn found(target: ServiceTarget) -> FoundService {
+        FoundService { service: entry(target), processes: 2, used_cpus: 0.5, began_ticks: 7 }
+    }
+
+    #[test]
+    fn a_file_that_is_there_is_only_added_to() {
+        let all = [
+            found(ServiceTarget::Unit("redis.service".into())),
+            found(ServiceTarget::Command("redis".into())),
+        ];
+        let first = text(None, &all[..1]).unwrap();
+        let file = ServicesFile::from_toml(&first).unwrap();
+        assert_eq!(file.services[0].name, "redis");
+        assert_eq!(text(Some(&file), &all[..1]), None);
+        let more = text(Some(&file), &all).unwrap();
+        let both = ServicesFile::from_toml(&(first + &more)).unwrap();
+        assert_eq!(both.services[1].name, "redis-2");
+        assert_eq!(both.services[1].target(), Some(ServiceTarget::Command("redis".into())));
+    }
+
+    #[test]
+    fn a_busy_program_is_found_by_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        // A name that nothing else here has.
+        let program = folder.path().join("busyservice");
+        std::fs::copy("/bin/sh", &program).unwrap();
+        let mut child = Command::new(&program).args(["-c", "while :; do :; done"]).spawn().unwrap();
+        let found = find(&Root::new("/"), Duration::from_millis(500), &|| false).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        // On a crowded computer it may get little, and this test's own group may be a service.
+        let is_there = found.iter().any(|one| {
+            one.service.command.as_deref() == Some("busyservice") || one.service.command.is_none()
+        });
+        assert!(is_there, "{found:?}");
+    }
+}

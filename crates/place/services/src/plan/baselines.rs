@@ -1,0 +1,187 @@
+//! The sets that other tools would give, as far as a record tells what they go by.
+//!
+//! Requests are the 90th percentile of the load, as the target of Kubernetes' vertical pod
+//! autoscaler is (its `recommender`, `target-cpu-percentile`).
+
+use super::cost::Pricing;
+use super::units::Units;
+use super::{Members, Pool, Pools, places};
+use crate::record::ServicesRecord;
+use seatmap_os::CpuSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The percentile of the load that is requested.
+const REQUEST: f64 = 0.9;
+
+/// A way to give sets that is not Seatmap's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PackingPolicy {
+    /// The sets that the services have now.
+    Now,
+    /// All services share all CPUs.
+    Together,
+    /// As the static policy of Kubernetes' kubelet: CPUs of its own for each service that requests
+    /// whole CPUs, packed, and one pool of the rest for all others.
+    Kubelet,
+    /// As the balloons policy of NRI: a set for each service, as large as its request, in the cache
+    /// with the most room.
+    Balloons,
+    /// Equal shares for all.
+    Equal,
+}
+
+impl PackingPolicy {
+    /// Its name in tables and documents.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            PackingPolicy::Now => "as it is now",
+            PackingPolicy::Together => "all share all",
+            PackingPolicy::Kubelet => "kubelet-like",
+            PackingPolicy::Balloons => "balloons-like",
+            PackingPolicy::Equal => "equal shares",
+        }
+    }
+}
+
+/// All baselines that can be had here.
+#[must_use]
+pub fn all(pricing: &Pricing, record: &ServicesRecord) -> Vec<(PackingPolicy, Pools)> {
+    let found = [
+        (PackingPolicy::Now, now(pricing.units, record)),
+        (PackingPolicy::Together, Some(together(pricing))),
+        (PackingPolicy::Kubelet, kubelet(pricing)),
+        (PackingPolicy::Balloons, balloons(pricing)),
+        (PackingPolicy::Equal, equal(pricing)),
+    ];
+    found.into_iter().filter_map(|(policy, pools)| Some((policy, pools?))).collect()
+}
+
+/// The sets that services have now, where these are pools: alike or apart. Here alone, since
+/// another machine has other CPUs.
+fn now(units: &Units, record: &ServicesRecord) -> Option<Pools> {
+    let mut groups: BTreeMap<BTreeSet<usize>, Members> = BTreeMap::new();
+    for (at, service) in record.services.iter().enumerate() {
+        let allowed = CpuSet::of_list(&service.allowed)?;
+        let set: BTreeSet<usize> = (0..units.len())
+            .filter(|unit| units.all[*unit].cpus.iter().any(|cpu| allowed.contains(*cpu)))
+            .collect();
+        *groups.entry(set).or_insert(0) |= 1 << at;
+    }
+    let sets: Vec<&BTreeSet<usize>> = groups.keys().collect();
+    for (at, a) in sets.iter().enumerate() {
+        if a.is_empty() || sets[at + 1..].iter().any(|b| !a.is_disjoint(b)) {
+            return None;
+        }
+    }
+    let pools = groups
+        .into_iter()
+        .map(|(units, members)| Pool { members, units: units.into_iter().collect() });
+    Some(Pools(pools.collect()))
+}
+
+fn together(pricing: &Pricing) -> Pools {
+    let units = (0..pricing.units.len()).collect();
+    Pools(vec![Pool { members: pricing.demand.everybody(), units }])
+}
+
+fn equal(pricing: &Pricing) -> Option<Pools> {
+    let services = pricing.demand.services.len();
+    let each = pricing.units.len() / services.max(1);
+    let pools = (0..services)
+        .map(|at| Pool { members: 1 << at, units: (at * each..(at + 1) * each).collect() });
+    (each > 0).then(|| Pools(pools.collect()))
+}
+
+/// The CPUs that a service requests.
+fn requests(pricing: &Pricing) -> Vec<f64> {
+    let services = pricing.demand.services.iter();
+    services
+        .map(|service| {
+            let load = seatmap_statistics::quantile(&service.cpus, REQUEST).unwrap_or(0.0);
+            load.max(f64::from(service.least_cpus))
+        })
+        .collect()
+}
+
+/// The services by their requests, the largest first.
+fn largest_first(requests: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..requests.len()).collect();
+    order.sort_by(|a, b| requests[*b].total_cmp(&requests[*a]).then(a.cmp(b)));
+    order
+}
+
+fn kubelet(pricing: &Pricing) -> Option<Pools> {
+    let units = pricing.units;
+    let requests = requests(pricing);
+    let mut free: BTreeSet<usize> = (0..units.len()).collect();
+    let mut pools = Vec::new();
+    let mut shared: Members = 0;
+    for at in largest_first(&requests) {
+        // A request below one CPU is for time, and not for a CPU.
+        let is_fractional = requests[at] < 1.0 && !pricing.demand.services[at].is_alone;
+        let taken = packed(units, &free, requests[at]);
+        // The shared pool is never empty.
+        match taken.filter(|taken| !is_fractional && taken.len() < free.len()) {
+            Some(taken) => {
+                free.retain(|unit| !taken.contains(unit));
+                pools.push(Pool { members: 1 << at, units: taken });
+            }
+            None => shared |= 1 << at,
+        }
+    }
+    if shared > 0 {
+        pools.push(Pool { members: shared, units: free.into_iter().collect() });
+    }
+    Some(Pools(pools))
+}
+
+/// Whole units for this many CPUs, from the node with the fewest free ones first.
+fn packed(units: &Units, free: &BTreeSet<usize>, cpus: f64) -> Option<Vec<usize>> {
+    let mut order: Vec<usize> = free.iter().copied().collect();
+    order.sort_by_key(|at| {
+        let node = units.all[*at].node;
+        (free.iter().filter(|other| units.all[**other].node == node).count(), *at)
+    });
+    first_units(units, &order, cpus)
+}
+
+/// As many units of an order as have this many CPUs.
+fn first_units(units: &Units, order: &[usize], cpus: f64) -> Option<Vec<usize>> {
+    let mut taken = Vec::new();
+    let mut sum = 0;
+    for at in order {
+        if sum > 0 && sum as f64 >= cpus {
+            break;
+        }
+        sum += units.all[*at].cpus.len();
+        taken.push(*at);
+    }
+    taken.sort_unstable();
+    (sum > 0 && sum as f64 >= cpus).then_some(taken)
+}
+
+fn balloons(pricing: &Pricing) -> Option<Pools> {
+    let units = pricing.units;
+    let requests = requests(pricing);
+    let mut free: BTreeSet<usize> = (0..units.len()).collect();
+    let mut pools = Vec::new();
+    for at in largest_first(&requests) {
+        let mut order: Vec<usize> = free.iter().copied().collect();
+        order.sort_by_key(|unit| {
+            let cache = units.all[*unit].cache;
+            let room = free.iter().filter(|other| units.all[**other].cache == cache).count();
+            (std::cmp::Reverse(room), cache, *unit)
+        });
+        let taken = first_units(units, &order, requests[at])?;
+        free.retain(|unit| !taken.contains(unit));
+        pools.push(Pool { members: 1 << at, units: taken });
+    }
+    Some(Pools(pools))
+}
+
+/// The services of a set by name, for messages.
+#[must_use]
+pub fn names(pricing: &Pricing, members: Members) -> Vec<String> {
+    places(members).map(|at| pricing.demand.services[at].name.clone()).collect()
+}

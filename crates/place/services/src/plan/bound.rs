@@ -1,0 +1,28 @@
+//! A cost that no plan undercuts, whatever sets it gives.
+//!
+//! A service waits at least as long as it would with the whole machine for itself: a pool with
+//! others waits for a larger part of its time, and so does a smaller set. Talk costs at least the
+//! nearest two units' distance. The other terms may be 0.
+
+use super::cost::{Pricing, SetFacts};
+use super::places;
+
+/// The least cost of any plan.
+#[must_use]
+pub fn lower_bound(pricing: &Pricing) -> f64 {
+    let whole: Vec<usize> = (0..pricing.units.len()).collect();
+    let set = SetFacts::without_distance(pricing.units, &whole);
+    let everybody = pricing.demand.everybody();
+    let waiting: f64 =
+        places(everybody).map(|at| pricing.alone(1 << at, &set).waiting_percent).sum();
+    let rows = pricing.units.distance_ns.iter();
+    let nearest_ns = rows.flat_map(|row| row.iter().copied()).fold(f64::INFINITY, f64::min);
+    let nearest_ns = if nearest_ns.is_finite() { nearest_ns } else { 0.0 };
+    let mut talk = 0.0;
+    for a in places(everybody) {
+        for b in places(everybody).filter(|b| *b >= a) {
+            talk += pricing.least_between(a, b, nearest_ns);
+        }
+    }
+    waiting + talk
+}

@@ -1,0 +1,341 @@
+//! The objective: the time that a service loses, in percent of the CPU time that it wants, in the
+//! mean over all services.
+//!
+//! | term | is | source |
+//! |---|---|---|
+//! | waiting | threads that are ready and have no CPU | Erlang 1917, the M/M/inf queue |
+//! | sharing | switches where threads of two services meet on one CPU | Li, Ding & Shen 2007 |
+//! | caches | neighbours in one last-level cache | Lo et al. 2015 (Heracles) |
+//! | talk | messages between and inside services, by core distances | this machine's profile |
+//! | memory | memory of another NUMA node, and a device of another node | |
+//!
+//! Each service counts the same, however much CPU time it wants: a cache of one thread that waits
+//! behind a hundred workers has lost as much as they would by standing still. Services that want
+//! less than [`SMALL_CPUS`] count in proportion to it, or an idle one would decide everything.
+//!
+//! A record says how many threads were ready or running in each slice. Within a slice that number
+//! goes up and down: it is taken to be distributed as the requests that are served at once of a
+//! service without a queue (M/M/inf), which is Poisson, here by its normal approximation. Waiting
+//! is the mean of what is above the capacity. Work that is not done in one slice is there in the
+//! next one, so that a set below the mean load is the worst of all.
+//!
+//! The formula knows both sides of the question: one large pool waits less than two small ones, and
+//! a burst of one service makes all services of its pool wait.
+
+use super::demand::Demand;
+use super::units::Units;
+use super::{Members, Pools, places};
+use seatmap_statistics::signed_rank::normal_share;
+use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+
+/// The share of a CPU's time that is lost where threads of two services take turns on it: the
+/// caches are cold after each turn. Li, Ding & Shen 2007 ("Quantifying the cost of context switch")
+/// found tens of microseconds to a millisecond a switch; 100 us of turns of 3 ms are 3 %.
+const SHARING: f64 = 0.03;
+
+/// The share of the time of a busy CPU that a neighbour in the same last-level cache costs. Lo et
+/// al. 2015 (Heracles, ISCA) found from nothing to several times as long; 5 % is at the low end.
+const CACHES: f64 = 0.05;
+
+/// Cache lines that move for one message through the kernel: an assumption. A wake through a futex
+/// moves a few, a message over a local socket some dozens.
+const LINES: f64 = 16.0;
+
+/// The share of a CPU's time that is lost where all of its memory is on another node. Remote
+/// accesses take 1.4 to 2 times as long on servers of two packages, and a third of the time goes to
+/// memory: an assumption.
+const FAR_MEMORY: f64 = 0.2;
+
+/// The share that is lost next to another node than the device's: an assumption, half of
+/// [`FAR_MEMORY`].
+const FAR_DEVICE: f64 = 0.1;
+
+/// A service that wants less than this has no say beyond it, in CPUs.
+pub const SMALL_CPUS: f64 = 0.05;
+
+/// The terms of the objective, in percent of the time that a service wants, in the mean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CostTerms {
+    /// Waiting for a CPU.
+    pub waiting_percent: f64,
+    /// Switches between services.
+    pub sharing_percent: f64,
+    /// Neighbours in a cache.
+    pub caches_percent: f64,
+    /// Messages.
+    pub talk_percent: f64,
+    /// Far memory and devices.
+    pub memory_percent: f64,
+}
+
+impl CostTerms {
+    /// All of them together.
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        self.waiting_percent
+            + self.sharing_percent
+            + self.caches_percent
+            + self.talk_percent
+            + self.memory_percent
+    }
+
+    fn add(&mut self, other: CostTerms) {
+        self.waiting_percent += other.waiting_percent;
+        self.sharing_percent += other.sharing_percent;
+        self.caches_percent += other.caches_percent;
+        self.talk_percent += other.talk_percent;
+        self.memory_percent += other.memory_percent;
+    }
+}
+
+/// The threads that wait, where this many are ready or running in the mean on this capacity.
+#[must_use]
+pub fn waiting(wanted: f64, capacity: f64) -> f64 {
+    if wanted <= 0.0 {
+        return 0.0;
+    }
+    let deviation = wanted.sqrt();
+    let above = (wanted - capacity) / deviation;
+    // Six deviations away nothing, or everything, is above the capacity.
+    if above < -6.0 {
+        return 0.0;
+    }
+    if above > 6.0 {
+        return wanted - capacity;
+    }
+    let density = (-0.5 * above * above).exp() / (2.0 * std::f64::consts::PI).sqrt();
+    (deviation * (density + above * normal_share(above))).clamp(0.0, wanted)
+}
+
+/// A set of units, as far as the cost of a pool depends on it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SetFacts {
+    /// The work that it does, relative to one CPU alone.
+    pub capacity: f64,
+    /// How many CPUs it has.
+    pub cpus: usize,
+    /// The mean round trip between its units, in nanoseconds.
+    pub inside_ns: f64,
+    /// The share of accesses that go to another node, where memory lies on the nodes of the set as
+    /// its units do.
+    pub spread: f64,
+    /// The share of its units on each node.
+    pub node_shares: Vec<(u32, f64)>,
+    /// The share of its units in each last-level cache.
+    pub cache_shares: Vec<f64>,
+}
+
+impl SetFacts {
+    /// Of any set.
+    #[must_use]
+    pub fn of(units: &Units, set: &[usize]) -> Self {
+        let inside_ns = mean_distance_ns(units, set, set);
+        SetFacts { inside_ns, ..SetFacts::without_distance(units, set) }
+    }
+
+    /// Of any set, whose distances somebody else adds up.
+    pub(crate) fn without_distance(units: &Units, set: &[usize]) -> Self {
+        let part = 1.0 / set.len().max(1) as f64;
+        let mut facts = SetFacts { cache_shares: vec![0.0; units.caches], ..SetFacts::default() };
+        let mut nodes: BTreeMap<u32, f64> = BTreeMap::new();
+        for at in set {
+            let unit = &units.all[*at];
+            facts.capacity += unit.capacity;
+            facts.cpus += unit.cpus.len();
+            facts.cache_shares[unit.cache] += part;
+            *nodes.entry(unit.node).or_insert(0.0) += part;
+        }
+        facts.spread = (1.0 - nodes.values().map(|share| share * share).sum::<f64>()).max(0.0);
+        facts.node_shares = nodes.into_iter().collect();
+        facts
+    }
+
+    /// The share of its units on other nodes than this one.
+    fn share_off(&self, node: u32) -> f64 {
+        let on = self.node_shares.iter().find(|(known, _)| *known == node);
+        1.0 - on.map_or(0.0, |(_, share)| *share)
+    }
+
+    /// The part of two sets that lies in the same last-level caches: 1 where both lie in one.
+    #[must_use]
+    pub fn common_caches(&self, other: &SetFacts) -> f64 {
+        self.cache_shares.iter().zip(&other.cache_shares).map(|(a, b)| a.min(*b)).sum()
+    }
+}
+
+/// The mean round trip between the units of two sets, in nanoseconds.
+fn mean_distance_ns(units: &Units, a: &[usize], b: &[usize]) -> f64 {
+    let mut sum = 0.0;
+    for from in a {
+        sum += b.iter().map(|to| units.distance_ns[*from][*to]).sum::<f64>();
+    }
+    sum / (a.len() * b.len()).max(1) as f64
+}
+
+/// Prices pools, again and again: it remembers how long services wait.
+#[derive(Debug)]
+pub struct Pricing<'a> {
+    /// The services.
+    pub demand: &'a Demand,
+    /// The machine.
+    pub units: &'a Units,
+    /// Waiting by services and by capacity in thousandths, which many sets have in common.
+    known: RefCell<HashMap<(Members, u64), f64>>,
+}
+
+impl<'a> Pricing<'a> {
+    /// For these services on this machine.
+    #[must_use]
+    pub fn new(demand: &'a Demand, units: &'a Units) -> Self {
+        Pricing { demand, units, known: RefCell::default() }
+    }
+
+    /// The cost of all pools.
+    #[must_use]
+    pub fn price(&self, pools: &Pools) -> CostTerms {
+        let facts: Vec<SetFacts> =
+            pools.0.iter().map(|pool| SetFacts::of(self.units, &pool.units)).collect();
+        let mut sum = CostTerms::default();
+        for (at, a) in pools.0.iter().enumerate() {
+            sum.add(self.alone(a.members, &facts[at]));
+            for (other, b) in pools.0.iter().enumerate().skip(at + 1) {
+                let ns = mean_distance_ns(self.units, &a.units, &b.units);
+                let common = facts[at].common_caches(&facts[other]);
+                sum.add(self.between(a.members, b.members, ns, common));
+            }
+        }
+        sum
+    }
+
+    /// The cost of one pool, whatever the others are.
+    #[must_use]
+    pub fn alone(&self, members: Members, set: &SetFacts) -> CostTerms {
+        let mut terms = CostTerms {
+            waiting_percent: self.waiting_of(members, set.capacity),
+            ..CostTerms::default()
+        };
+        for a in places(members) {
+            let service = &self.demand.services[a];
+            terms.memory_percent += self.loss(a, service.mean_cpus * FAR_MEMORY * set.spread);
+            if let Some(node) = service.near_node {
+                let off = set.share_off(node);
+                terms.memory_percent += self.loss(a, service.mean_cpus * FAR_DEVICE * off);
+            }
+            for b in places(members).filter(|b| *b >= a) {
+                let pair = self.demand.pair(a, b);
+                terms.talk_percent += self.talk(a, b, set.inside_ns);
+                // Two threads meet on one of the CPUs, and each loses its cache to the other. The
+                // entries of a service with itself are 0.
+                let meetings = self.demand.meeting_cpus2[pair] / set.capacity.max(1e-9);
+                terms.sharing_percent += self.loss_of_both(a, b, SHARING * meetings);
+                let overlap_cpus = self.demand.overlap_cpus[pair];
+                terms.caches_percent += self.loss_of_both(a, b, CACHES * overlap_cpus);
+            }
+        }
+        terms
+    }
+
+    /// A loss of CPU time of one service, in CPUs, as the objective counts it.
+    fn loss(&self, service: usize, cpus: f64) -> f64 {
+        cpus * self.demand.services[service].percent_per_cpu
+    }
+
+    fn loss_of_both(&self, a: usize, b: usize, cpus: f64) -> f64 {
+        self.loss(a, cpus) + self.loss(b, cpus)
+    }
+
+    /// The time of the messages of two services, each of which has half of it.
+    fn talk(&self, a: usize, b: usize, ns: f64) -> f64 {
+        let cpus = self.demand.talk_per_s[self.demand.pair(a, b)] * LINES * ns * 1e-9;
+        self.loss_of_both(a, b, cpus / 2.0)
+    }
+
+    /// The cost that two pools have by lying so far apart, with this part of their last-level
+    /// caches in common.
+    #[must_use]
+    pub fn between(&self, a: Members, b: Members, ns: f64, common: f64) -> CostTerms {
+        let mut terms = CostTerms::default();
+        for one in places(a) {
+            for other in places(b) {
+                let overlap_cpus = self.demand.overlap_cpus[self.demand.pair(one, other)];
+                terms.talk_percent += self.talk(one, other, ns);
+                terms.caches_percent +=
+                    self.loss_of_both(one, other, CACHES * overlap_cpus * common);
+            }
+        }
+        terms
+    }
+
+    /// The least that two services in different pools cost by their talk.
+    #[must_use]
+    pub fn least_between(&self, a: usize, b: usize, least_ns: f64) -> f64 {
+        self.talk(a, b, least_ns)
+    }
+
+    /// The time that these services wait on one set, in the mean over all slices. In each slice,
+    /// every thread of the pool waits for the same part of its time, and work that is not done is
+    /// there in the next one as well.
+    fn waiting_of(&self, members: Members, capacity: f64) -> f64 {
+        let key = (members, (capacity * 1000.0).round() as u64);
+        if let Some(known) = self.known.borrow().get(&key) {
+            return *known;
+        }
+        let services: Vec<usize> = places(members).collect();
+        let mut ready_cpus = vec![0.0; services.len()];
+        let mut sum = 0.0;
+        for (slice, others) in self.demand.others_share.iter().enumerate() {
+            for (ready, at) in ready_cpus.iter_mut().zip(&services) {
+                *ready += self.demand.services[*at].cpus[slice];
+            }
+            let all_cpus: f64 = ready_cpus.iter().sum();
+            if all_cpus <= 0.0 {
+                continue;
+            }
+            let left = capacity * (1.0 - others);
+            let waits = waiting(all_cpus, left) / all_cpus;
+            let undone = 1.0 - (left / all_cpus).min(1.0);
+            for (ready, at) in ready_cpus.iter_mut().zip(&services) {
+                sum += self.loss(*at, *ready * waits);
+                *ready *= undone;
+            }
+        }
+        let mean = sum / self.demand.others_share.len().max(1) as f64;
+        self.known.borrow_mut().insert(key, mean);
+        mean
+    }
+
+    /// Whether a pool keeps the limits of its services.
+    #[must_use]
+    pub fn is_allowed(&self, members: Members, cpus: usize) -> bool {
+        let services: Vec<_> = places(members).map(|at| &self.demand.services[at]).collect();
+        let least: u32 = services.iter().map(|service| service.least_cpus).sum();
+        let most = services.iter().filter_map(|service| service.most_cpus).min();
+        let may_share = services.len() == 1 || services.iter().all(|service| !service.is_alone);
+        may_share && cpus >= least.max(1) as usize && most.is_none_or(|most| cpus <= most as usize)
+    }
+
+    /// By how many CPUs a pool breaks the limits of its services; services that may not share count
+    /// as one each.
+    pub(crate) fn broken_by(&self, members: Members, cpus: usize) -> f64 {
+        let services: Vec<_> = places(members).map(|at| &self.demand.services[at]).collect();
+        let least: u32 = services.iter().map(|service| service.least_cpus).sum();
+        let most = services.iter().filter_map(|service| service.most_cpus).min();
+        let too_few = f64::from(least.max(1)) - cpus as f64;
+        let too_many = most.map_or(0.0, |most| cpus as f64 - f64::from(most));
+        let alone = services.iter().filter(|service| service.is_alone).count();
+        let crowded = if services.len() > 1 { alone as f64 } else { 0.0 };
+        too_few.max(0.0) + too_many.max(0.0) + crowded
+    }
+
+    /// Whether all pools keep the limits.
+    #[must_use]
+    pub fn keeps_limits(&self, pools: &Pools) -> bool {
+        pools.0.iter().all(|pool| {
+            let cpus = pool.units.iter().map(|at| self.units.all[*at].cpus.len()).sum();
+            self.is_allowed(pool.members, cpus)
+        })
+    }
+}

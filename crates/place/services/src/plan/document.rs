@@ -1,0 +1,171 @@
+//! `seatmap-services-plan/1`: a set of CPUs for each service, with its provenance.
+
+use super::cost::CostTerms;
+use super::replay::Lateness;
+use crate::file::{Service, SharedComputer};
+use seatmap_document::DocumentError;
+use seatmap_os::CpuSet;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-services-plan/1";
+
+/// The sets of all services of a computer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ServicesPlan {
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
+    pub format: String,
+    /// The machine that the sets are for.
+    pub machine: String,
+    /// The computer on which the load was recorded.
+    pub recorded_on: String,
+    /// When the recording began.
+    pub recorded: String,
+    /// The samples of the record.
+    pub samples: usize,
+    /// The time of one sample, in seconds.
+    pub interval_s: f64,
+    /// Settings for the whole computer, from the file.
+    pub computer: SharedComputer,
+    /// The services with their sets, in the order of the file.
+    pub services: Vec<PlannedService>,
+    /// The CPUs that services may get, by last-level cache, each as a list.
+    pub caches: Vec<String>,
+    /// The CPUs to which device interrupts should go, as a list; empty where no service is to be
+    /// quiet.
+    pub interrupts: String,
+    /// The cost of the plan.
+    pub cost: CostTerms,
+    /// The sum of its terms, in percent.
+    pub cost_percent: f64,
+    /// A cost that no plan undercuts, in percent.
+    pub bound_percent: f64,
+    /// Whether the plan is proven to be within 1 % of the best division into runs of units.
+    pub is_proven: bool,
+    /// The record played on the plan.
+    pub lateness: Lateness,
+    /// The sets that others would give, judged in the same way.
+    pub baselines: Vec<PackingBaseline>,
+    /// Whether the plan is worth its effort.
+    pub verdict: PlanVerdict,
+    /// Whether the core distances are assumed, as nobody has measured them.
+    pub distances_are_assumed: bool,
+    /// The reason why no talk was seen; null where it was.
+    pub talk_unseen: Option<String>,
+}
+
+/// The use of a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum PlanVerdict {
+    /// It saves CPU time that is worth having.
+    Seat,
+    /// The present sets break a limit of the file, and the plan keeps all of them.
+    KeepLimits,
+    /// The services lose next to nothing as they are.
+    NothingToGain,
+}
+
+/// One service and its set.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PlannedService {
+    /// The entry of the file.
+    pub service: Service,
+    /// Its CPUs, as a list.
+    pub cpus: String,
+    /// The NUMA nodes for its memory, as a list; empty on a machine with one.
+    pub nodes: String,
+    /// The pool: services with the same number share their CPUs.
+    pub pool: usize,
+    /// The median of its load, in CPUs.
+    pub median_cpus: f64,
+    /// The 99th percentile of its load, in CPUs.
+    pub p99_cpus: f64,
+    /// The most that it used in any sample, in CPUs.
+    pub most_cpus: f64,
+}
+
+/// The sets that another way gives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PackingBaseline {
+    /// The way: as it is now, all share all, kubelet-like, balloons-like, equal shares.
+    pub name: String,
+    /// The CPUs of each service, in their order, each as a list.
+    pub cpus: Vec<String>,
+    /// Its cost.
+    pub cost: CostTerms,
+    /// The sum of its terms, in percent.
+    pub cost_percent: f64,
+    /// The record played on these sets.
+    pub lateness: Lateness,
+    /// Whether it keeps the limits of the file.
+    pub keeps_limits: bool,
+}
+
+impl PlannedService {
+    /// Its CPUs.
+    #[must_use]
+    pub fn cpu_set(&self) -> CpuSet {
+        CpuSet::of_list(&self.cpus).unwrap_or_default()
+    }
+}
+
+impl ServicesPlan {
+    /// Whether a text is such a plan.
+    #[must_use]
+    pub fn is_plan(bytes: &[u8]) -> bool {
+        let begin = &bytes[..bytes.len().min(200)];
+        String::from_utf8_lossy(begin).contains("\"seatmap-services-plan/")
+    }
+
+    /// Reads a plan and checks that its parts fit together.
+    ///
+    /// # Errors
+    /// [`DocumentError`].
+    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
+        let plan: ServicesPlan = seatmap_document::read(text, FORMAT)?;
+        plan.check()?;
+        Ok(plan)
+    }
+
+    fn check(&self) -> Result<(), DocumentError> {
+        if self.services.is_empty() {
+            return Err(DocumentError::Inconsistent("services is empty".to_owned()));
+        }
+        let mut names = BTreeSet::new();
+        for (at, planned) in self.services.iter().enumerate() {
+            if planned.service.target().is_none() {
+                let what = format!("services[{at}].service does not say where it is");
+                return Err(DocumentError::Inconsistent(what));
+            }
+            if !names.insert(&planned.service.name) {
+                let what = format!("services[{at}].service.name is there twice");
+                return Err(DocumentError::Inconsistent(what));
+            }
+            for (key, list, may_be_empty) in
+                [("cpus", &planned.cpus, false), ("nodes", &planned.nodes, true)]
+            {
+                let set = CpuSet::of_list(list);
+                let is_fine =
+                    list.is_empty() && may_be_empty || set.is_some_and(|set| !set.is_empty());
+                if !is_fine {
+                    let what = format!("services[{at}].{key} is '{list}', which is not a list");
+                    return Err(DocumentError::Inconsistent(what));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The cost of a way to give sets, by its name.
+    #[must_use]
+    pub fn baseline(&self, name: &str) -> Option<&PackingBaseline> {
+        self.baselines.iter().find(|baseline| baseline.name == name)
+    }
+}

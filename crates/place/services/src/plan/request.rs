@@ -1,0 +1,294 @@
+//! From a record to a plan.
+
+use super::baselines::{self, PackingPolicy};
+use super::bound::lower_bound;
+use super::cost::Pricing;
+use super::demand::Demand;
+use super::document::{FORMAT, PackingBaseline, PlanVerdict, PlannedService, ServicesPlan};
+use super::search::{Spanned, search};
+use super::spans::Spans;
+use super::units::Units;
+use super::{Pools, exact, replay};
+use crate::record::ServicesRecord;
+use seatmap_document::Blame;
+use seatmap_machine::Profile;
+use seatmap_os::CpuSet;
+use seatmap_statistics::words::counted;
+
+/// Moves of the search for more services than are solved exactly: planning 40 services on 256 CPUs
+/// takes about 2 s.
+const MOVES: usize = 30_000;
+
+/// Moves of the search that gives the exact one a plan to begin with.
+const FEW_MOVES: usize = 3_000;
+
+/// A plan that saves less than this, in percent of the services' time, is not worth its effort.
+const WORTH_PERCENT: f64 = 1.0;
+
+/// Nor is one that saves less than this share of what is lost now.
+const WORTH_SHARE: f64 = 0.05;
+
+/// A plan as it is meant.
+#[derive(Clone, Debug)]
+pub struct PlanRequest<'a> {
+    /// The services and their load.
+    pub record: &'a ServicesRecord,
+    /// The machine.
+    pub profile: &'a Profile,
+    /// The CPUs that may be given away; all of the machine where nothing is said.
+    pub allowed: Option<CpuSet>,
+    /// Whether the machine is the computer of the record, so that the present sets mean something.
+    pub is_recorded_machine: bool,
+}
+
+/// Why there is no plan: the limits cannot be kept. Each names the smallest change that helps.
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub enum PlanError {
+    /// No CPU is left.
+    #[error("no CPU is left for services: all are housekeeping CPUs or may not be used")]
+    NoCpus,
+    /// The least CPUs are more than there are.
+    #[error(
+        "the services need {} at least ({}), and {} can be given: lower least_cpus by {} in all",
+        counted(*.needed, "CPU"),
+        .wishes.join(", "),
+        counted(*.cpus, "CPU"),
+        .needed - .cpus
+    )]
+    TooFewCpus {
+        /// The sum of all least CPUs.
+        needed: usize,
+        /// The CPUs that there are.
+        cpus: usize,
+        /// The services with the CPUs that they need.
+        wishes: Vec<String>,
+    },
+    /// More services need CPUs of their own than there are parts.
+    #[error(
+        "{} need CPUs of their own ({}), which takes {}, and there are {units}: let {} of them \
+         share (share = true, quiet = false)",
+        counted(.alone.len(), "service"),
+        .alone.join(", "),
+        counted(*.needed, "core"),
+        .needed - .units
+    )]
+    TooFewUnits {
+        /// The services that share nothing.
+        alone: Vec<String>,
+        /// The parts that are needed.
+        needed: usize,
+        /// The parts that there are.
+        units: usize,
+    },
+    /// A service may have fewer CPUs than a core has.
+    #[error(
+        "service '{name}' has most_cpus = {most}, and the smallest part of this machine is a core \
+         with {}: set most_cpus = {unit_cpus}",
+        counted(*.unit_cpus, "CPU")
+    )]
+    MostBelowCore {
+        /// The service.
+        name: String,
+        /// Its most.
+        most: u32,
+        /// The CPUs of a core.
+        unit_cpus: usize,
+    },
+    /// The limits exclude each other in another way.
+    #[error(
+        "no division of {} keeps all limits: cores are given whole, so that least_cpus and \
+         most_cpus round up and down; lower a least_cpus or raise a most_cpus by the size of a core"
+        , counted(*.cpus, "CPU")
+    )]
+    NothingFits {
+        /// The CPUs that there are.
+        cpus: usize,
+    },
+}
+
+impl Blame for PlanError {
+    fn is_input(&self) -> bool {
+        true
+    }
+}
+
+impl PlanRequest<'_> {
+    /// The plan.
+    ///
+    /// # Errors
+    /// [`PlanError`].
+    pub fn plan(&self) -> Result<ServicesPlan, PlanError> {
+        let housekeeping = self.record.computer.housekeeping_cpus();
+        let units = Units::of(self.profile, self.allowed.as_ref(), &housekeeping);
+        let demand = Demand::of(self.record, &units);
+        check(&demand, &units)?;
+        let pricing = Pricing::new(&demand, &units);
+        let spans = Spans::of(&units);
+        let general_bound = lower_bound(&pricing);
+        let (best, bound, is_proven) = if demand.services.len() <= exact::MOST {
+            let known = search(&pricing, &spans, FEW_MOVES);
+            let answer = exact::solve(&pricing, &spans, known);
+            let answer = answer.ok_or(PlanError::NothingFits { cpus: units.cpu_count() })?;
+            (answer.best, answer.bound, answer.is_proven)
+        } else {
+            let found = search(&pricing, &spans, MOVES);
+            let found = found.ok_or(PlanError::NothingFits { cpus: units.cpu_count() })?;
+            (found, general_bound, false)
+        };
+        let bound = bound.max(general_bound);
+        Ok(self.document(&pricing, &best, bound, is_proven))
+    }
+
+    fn document(
+        &self,
+        pricing: &Pricing,
+        best: &Spanned,
+        bound_percent: f64,
+        is_proven: bool,
+    ) -> ServicesPlan {
+        let units = pricing.units;
+        let pools = best.pools();
+        let cost = pricing.price(&pools);
+        let baselines = self.baselines(pricing);
+        let now = baselines
+            .iter()
+            .find(|baseline| baseline.name == PackingPolicy::Now.word())
+            .or_else(|| baselines.first());
+        let saved = now.map_or(0.0, |now| now.cost_percent - cost.total());
+        let worth = now.map_or(0.0, |now| (WORTH_SHARE * now.cost_percent).max(WORTH_PERCENT));
+        ServicesPlan {
+            format: FORMAT.to_owned(),
+            machine: self.profile.name.clone(),
+            recorded_on: self.record.machine.clone(),
+            recorded: self.record.begun.clone(),
+            samples: self.record.samples(),
+            interval_s: self.record.interval_s,
+            computer: self.record.computer.clone(),
+            services: self.planned(units, &pools),
+            caches: caches(units),
+            interrupts: self.interrupts(units, &pools),
+            cost,
+            cost_percent: cost.total(),
+            bound_percent: bound_percent.min(cost.total()),
+            is_proven,
+            lateness: replay::play(pricing.demand, units, &pools),
+            verdict: if now.is_some_and(|now| !now.keeps_limits) {
+                PlanVerdict::KeepLimits
+            } else if saved >= worth {
+                PlanVerdict::Seat
+            } else {
+                PlanVerdict::NothingToGain
+            },
+            baselines,
+            distances_are_assumed: units.distances_are_assumed,
+            talk_unseen: self.record.talk_unseen.clone(),
+        }
+    }
+
+    fn planned(&self, units: &Units, pools: &Pools) -> Vec<PlannedService> {
+        let has_nodes = units.nodes(&(0..units.len()).collect::<Vec<_>>()).len() > 1;
+        let mut planned = Vec::new();
+        for (at, recorded) in self.record.services.iter().enumerate() {
+            let Some(number) = pools.0.iter().position(|pool| pool.members >> at & 1 == 1) else {
+                continue;
+            };
+            let pool = &pools.0[number];
+            let load = recorded.summary();
+            planned.push(PlannedService {
+                service: recorded.service.clone(),
+                cpus: units.cpus(&pool.units).to_string(),
+                nodes: if has_nodes { units.nodes(&pool.units).to_string() } else { String::new() },
+                pool: number,
+                median_cpus: load.median_cpus,
+                p99_cpus: load.p99_cpus,
+                most_cpus: load.most_cpus,
+            });
+        }
+        planned
+    }
+
+    /// The CPUs that may take interrupts of devices: all but those of quiet services.
+    fn interrupts(&self, units: &Units, pools: &Pools) -> String {
+        let mut quiet = CpuSet::default();
+        for (at, recorded) in self.record.services.iter().enumerate() {
+            let own = pools.0.iter().find(|pool| pool.members >> at & 1 == 1);
+            if let Some(pool) = own.filter(|_| recorded.service.quiet) {
+                quiet = quiet.with(&units.cpus(&pool.units));
+            }
+        }
+        let all: CpuSet = self.profile.topology.os_indices().collect();
+        if quiet.is_empty() { String::new() } else { all.without(&quiet).to_string() }
+    }
+
+    fn baselines(&self, pricing: &Pricing) -> Vec<PackingBaseline> {
+        let all = baselines::all(pricing, self.record).into_iter();
+        let known =
+            all.filter(|(policy, _)| *policy != PackingPolicy::Now || self.is_recorded_machine);
+        known
+            .map(|(policy, pools)| {
+                let cost = pricing.price(&pools);
+                PackingBaseline {
+                    name: policy.word().to_owned(),
+                    cpus: cpus_of_services(pricing, &pools),
+                    cost,
+                    cost_percent: cost.total(),
+                    lateness: replay::play(pricing.demand, pricing.units, &pools),
+                    keeps_limits: pricing.keeps_limits(&pools),
+                }
+            })
+            .collect()
+    }
+}
+
+/// The CPUs of each service.
+fn cpus_of_services(pricing: &Pricing, pools: &Pools) -> Vec<String> {
+    let mut lists = vec![String::new(); pricing.demand.services.len()];
+    for pool in &pools.0 {
+        let cpus = pricing.units.cpus(&pool.units).to_string();
+        super::places(pool.members).for_each(|at| lists[at].clone_from(&cpus));
+    }
+    lists
+}
+
+/// The CPUs by last-level cache.
+fn caches(units: &Units) -> Vec<String> {
+    (0..units.caches)
+        .map(|cache| {
+            let of_cache = units.all.iter().filter(|unit| unit.cache == cache);
+            of_cache.flat_map(|unit| unit.cpus.iter().copied()).collect::<CpuSet>().to_string()
+        })
+        .collect()
+}
+
+/// Limits that cannot be kept, where that can be told without a search.
+fn check(demand: &Demand, units: &Units) -> Result<(), PlanError> {
+    if units.is_empty() {
+        return Err(PlanError::NoCpus);
+    }
+    let cpus = units.cpu_count();
+    let needed: u32 = demand.services.iter().map(|service| service.least_cpus).sum();
+    let needed = needed as usize;
+    if needed > cpus {
+        let with_least = demand.services.iter().filter(|service| service.least_cpus > 0);
+        let wishes = with_least.map(|one| format!("{} {}", one.name, one.least_cpus)).collect();
+        return Err(PlanError::TooFewCpus { needed, cpus, wishes });
+    }
+    let alone: Vec<String> = demand
+        .services
+        .iter()
+        .filter(|service| service.is_alone)
+        .map(|service| service.name.clone())
+        .collect();
+    let needed = alone.len() + usize::from(alone.len() < demand.services.len());
+    if needed > units.len() {
+        return Err(PlanError::TooFewUnits { alone, needed, units: units.len() });
+    }
+    let unit_cpus = units.all.iter().map(|unit| unit.cpus.len()).min().unwrap_or(1);
+    for service in &demand.services {
+        if let Some(most) = service.most_cpus.filter(|most| (*most as usize) < unit_cpus) {
+            let name = service.name.clone();
+            return Err(PlanError::MostBelowCore { name, most, unit_cpus });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,246 @@
+//! A good plan for many services, by annealing.
+//!
+//! The state is the pools in the order of their runs, each with its length; units that no pool has
+//! lie behind the last one. A move shifts a border, swaps two pools, or moves a service.
+
+use super::cost::{CostTerms, Pricing};
+use super::spans::Spans;
+use super::{Members, Pool, Pools, places};
+use seatmap_statistics::Xoshiro;
+
+/// A pool on a run of neighbouring units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The services.
+    pub members: Members,
+    /// The first unit.
+    pub start: usize,
+    /// The unit behind the last one.
+    pub end: usize,
+}
+
+/// Pools on runs of units, in the order of the units.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spanned(pub Vec<Span>);
+
+impl Spanned {
+    /// The pools with their units one by one.
+    #[must_use]
+    pub fn pools(&self) -> Pools {
+        let pools = self
+            .0
+            .iter()
+            .map(|span| Pool { members: span.members, units: (span.start..span.end).collect() });
+        Pools(pools.collect())
+    }
+}
+
+/// The cost that two pools have by lying where they do.
+pub(crate) fn span_price(pricing: &Pricing, spans: &Spans, a: &Span, b: &Span) -> f64 {
+    let ns = spans.mean_ns([a.start, a.end], [b.start, b.end]);
+    let common = spans.facts(a.start, a.end).common_caches(spans.facts(b.start, b.end));
+    pricing.between(a.members, b.members, ns, common).total()
+}
+
+/// A pool of the state, without its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Part {
+    members: Members,
+    units: usize,
+}
+
+struct Annealing<'a> {
+    pricing: &'a Pricing<'a>,
+    spans: &'a Spans,
+    random: Xoshiro,
+}
+
+/// The best plan that was seen in this many moves from each start; `None` where no plan that keeps
+/// the limits was found.
+#[must_use]
+pub fn search(pricing: &Pricing, spans: &Spans, moves: usize) -> Option<Spanned> {
+    let mut annealing = Annealing { pricing, spans, random: Xoshiro::new(1) };
+    let starts = [start_apart(pricing, spans), start_together(pricing, spans)];
+    let mut best: Option<(f64, Vec<Part>)> = None;
+    for start in starts {
+        let (cost, parts) = annealing.run(start, moves);
+        if best.as_ref().is_none_or(|(known, _)| cost < *known) {
+            best = Some((cost, parts));
+        }
+    }
+    let (cost, parts) = best?;
+    // A plan that breaks a limit has the price of that on top.
+    (cost < BROKEN).then(|| placed(&parts))
+}
+
+/// The price of each CPU by which a limit is broken: above everything that a plan can cost.
+const BROKEN: f64 = 1e9;
+
+/// A pool for each service that must be alone, and one for all others.
+fn start_together(pricing: &Pricing, spans: &Spans) -> Vec<Part> {
+    let demand = pricing.demand;
+    let alone: Vec<usize> =
+        places(demand.everybody()).filter(|at| demand.services[*at].is_alone).collect();
+    let mut groups: Vec<Members> = alone.iter().map(|at| 1 << at).collect();
+    let shared = demand.everybody() & !groups.iter().fold(0, |all, one| all | one);
+    groups.extend(Some(shared).filter(|members| *members > 0));
+    shared_out(pricing, spans, &groups)
+}
+
+/// A pool for each service; on a machine with fewer units than services, as [`start_together`].
+fn start_apart(pricing: &Pricing, spans: &Spans) -> Vec<Part> {
+    let count = pricing.demand.services.len();
+    if count > spans.count() {
+        return start_together(pricing, spans);
+    }
+    let groups: Vec<Members> = (0..count).map(|at| 1 << at).collect();
+    shared_out(pricing, spans, &groups)
+}
+
+/// Units for groups in proportion to their load, one at least.
+fn shared_out(pricing: &Pricing, spans: &Spans, groups: &[Members]) -> Vec<Part> {
+    let loads: Vec<f64> = groups
+        .iter()
+        .map(|members| places(*members).map(|at| pricing.demand.services[at].mean_cpus).sum())
+        .collect();
+    let sum = loads.iter().sum::<f64>().max(1e-9);
+    let spare = spans.count().saturating_sub(groups.len()) as f64;
+    groups
+        .iter()
+        .zip(&loads)
+        .map(|(members, load)| Part {
+            members: *members,
+            units: 1 + (spare * load / sum).floor() as usize,
+        })
+        .collect()
+}
+
+fn placed(parts: &[Part]) -> Spanned {
+    let mut start = 0;
+    let mut spans = Vec::new();
+    for part in parts {
+        spans.push(Span { members: part.members, start, end: start + part.units });
+        start += part.units;
+    }
+    Spanned(spans)
+}
+
+impl Annealing<'_> {
+    fn run(&mut self, start: Vec<Part>, moves: usize) -> (f64, Vec<Part>) {
+        let mut now = start;
+        let mut cost = self.cost(&now);
+        let mut best = (cost, now.clone());
+        for step in 0..moves {
+            let Some(next) = self.moved(&now) else { continue };
+            let next_cost = self.cost(&next);
+            // From a tenth of the cost down to nothing: steps that make a plan much worse are taken
+            // at the beginning alone.
+            let left = 1.0 - step as f64 / moves as f64;
+            let heat = 0.1 * best.0.min(1e6) * left * left + 1e-12;
+            let is_taken =
+                next_cost <= cost || self.random.unit() < ((cost - next_cost) / heat).exp();
+            if is_taken {
+                now = next;
+                cost = next_cost;
+            }
+            if cost < best.0 {
+                best = (cost, now.clone());
+            }
+        }
+        best
+    }
+
+    fn cost(&self, parts: &[Part]) -> f64 {
+        let placed = placed(parts);
+        if placed.0.last().is_some_and(|last| last.end > self.spans.count()) {
+            return f64::INFINITY;
+        }
+        let mut sum = 0.0;
+        for (at, span) in placed.0.iter().enumerate() {
+            let facts = self.spans.facts(span.start, span.end);
+            let terms: CostTerms = self.pricing.alone(span.members, facts);
+            sum += terms.total();
+            if !self.pricing.is_allowed(span.members, facts.cpus) {
+                sum += BROKEN * self.pricing.broken_by(span.members, facts.cpus);
+            }
+            for other in &placed.0[at + 1..] {
+                sum += span_price(self.pricing, self.spans, span, other);
+            }
+        }
+        sum
+    }
+
+    /// Another state beside this one; `None` where the move that was drawn cannot be made.
+    fn moved(&mut self, parts: &[Part]) -> Option<Vec<Part>> {
+        let mut next = parts.to_vec();
+        let a = self.random.below(next.len());
+        let b = self.random.below(next.len());
+        match self.random.below(8) {
+            0 | 1 => self.shift(&mut next, a, b)?,
+            2 => self.grow_or_shrink(&mut next, a)?,
+            3 if a != b => next.swap(a, b),
+            4 | 5 if a != b => self.move_service(&mut next, a, b),
+            6 => self.split(&mut next, a)?,
+            7 if a != b => {
+                next[a].members |= next[b].members;
+                next[a].units += next[b].units;
+                next.remove(b);
+            }
+            _ => return None,
+        }
+        Some(next)
+    }
+
+    /// Gives units of one pool to another.
+    fn shift(&mut self, next: &mut [Part], a: usize, b: usize) -> Option<()> {
+        let spare = next[a].units - 1;
+        if a == b || spare == 0 {
+            return None;
+        }
+        // Mostly one, sometimes many.
+        let most = if self.random.below(4) == 0 { spare } else { 1 };
+        let units = 1 + self.random.below(most);
+        next[a].units -= units;
+        next[b].units += units;
+        Some(())
+    }
+
+    /// Takes a unit that no pool has, or gives one back.
+    fn grow_or_shrink(&mut self, next: &mut [Part], a: usize) -> Option<()> {
+        let used: usize = next.iter().map(|part| part.units).sum();
+        if self.random.below(2) == 0 && used < self.spans.count() {
+            next[a].units += 1;
+        } else if next[a].units > 1 {
+            next[a].units -= 1;
+        } else {
+            return None;
+        }
+        Some(())
+    }
+
+    /// Moves a service of one pool to another; a pool that nobody is left in gives it its units.
+    fn move_service(&mut self, next: &mut Vec<Part>, a: usize, b: usize) {
+        let at = self.random.below(next[a].members.count_ones() as usize);
+        let service: Members = places(next[a].members).nth(at).map_or(0, |at| 1 << at);
+        next[a].members &= !service;
+        next[b].members |= service;
+        if next[a].members == 0 {
+            next[b].units += next[a].units;
+            next.remove(a);
+        }
+    }
+
+    /// Divides a pool: some of its services get a pool of their own beside it, with a part of its
+    /// units. Several at once, since services that talk lose where only one of them leaves.
+    fn split(&mut self, next: &mut Vec<Part>, a: usize) -> Option<()> {
+        let Part { members, units } = next[a];
+        let leaving = members & self.random.bits();
+        if leaving == 0 || leaving == members || units < 2 {
+            return None;
+        }
+        let taken = 1 + self.random.below(units - 1);
+        next[a] = Part { members: members & !leaving, units: units - taken };
+        next.insert(a + 1, Part { members: leaving, units: taken });
+        Some(())
+    }
+}

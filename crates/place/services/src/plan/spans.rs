@@ -1,0 +1,84 @@
+//! Runs of neighbouring units, with the facts of each and the distances between any two.
+
+use super::cost::SetFacts;
+use super::units::Units;
+
+/// All runs of a machine's units.
+#[derive(Debug)]
+pub struct Spans {
+    count: usize,
+    facts: Vec<SetFacts>,
+    /// The sum of the distances of all units before a row and a column.
+    sums_ns: Vec<Vec<f64>>,
+    /// The least distance between two different units.
+    pub least_ns: f64,
+}
+
+impl Spans {
+    /// Of all runs of these units.
+    #[must_use]
+    pub fn of(units: &Units) -> Self {
+        let count = units.len();
+        let mut sums_ns = vec![vec![0.0; count + 1]; count + 1];
+        let mut least_ns = f64::INFINITY;
+        for a in 0..count {
+            for b in 0..count {
+                let ns = units.distance_ns[a][b];
+                sums_ns[a + 1][b + 1] = ns + sums_ns[a][b + 1] + sums_ns[a + 1][b] - sums_ns[a][b];
+                if a != b {
+                    least_ns = least_ns.min(ns);
+                }
+            }
+        }
+        let mut spans = Spans { count, facts: Vec::new(), sums_ns, least_ns };
+        spans.least_ns = if least_ns.is_finite() { least_ns } else { 0.0 };
+        for start in 0..count {
+            for end in start + 1..=count {
+                let set: Vec<usize> = (start..end).collect();
+                let inside_ns = spans.mean_ns([start, end], [start, end]);
+                let facts = SetFacts::without_distance(units, &set);
+                spans.facts.push(SetFacts { inside_ns, ..facts });
+            }
+        }
+        spans
+    }
+
+    /// The number of units.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The place of a run in tables of all runs.
+    #[must_use]
+    pub fn place(&self, start: usize, end: usize) -> usize {
+        // Rows before this one are shorter by one each.
+        start * self.count - start * start.saturating_sub(1) / 2 + end - start - 1
+    }
+
+    /// How many runs there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.facts.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.facts.is_empty()
+    }
+
+    /// The facts of the units from a start up to, and without, an end.
+    #[must_use]
+    pub fn facts(&self, start: usize, end: usize) -> &SetFacts {
+        &self.facts[self.place(start, end)]
+    }
+
+    /// The mean distance between the units of two runs.
+    #[must_use]
+    pub fn mean_ns(&self, [a, a_end]: [usize; 2], [b, b_end]: [usize; 2]) -> f64 {
+        let sums = &self.sums_ns;
+        let sum = sums[a_end][b_end] - sums[a][b_end] - sums[a_end][b] + sums[a][b];
+        sum / ((a_end - a) * (b_end - b)).max(1) as f64
+    }
+}

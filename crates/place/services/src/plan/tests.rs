@@ -1,0 +1,315 @@
+//! Plans of small machines, beside every division that there is.
+
+use super::bound::lower_bound;
+use super::cost::{Pricing, SetFacts, waiting};
+use super::demand::Demand;
+use super::request::{PlanError, PlanRequest};
+use super::search::search;
+use super::spans::Spans;
+use super::units::Units;
+use super::*;
+use crate::file::Service;
+use crate::record::{RecordedService, ServiceTalk, ServicesRecord};
+use proptest::prelude::*;
+use seatmap_machine::{Origin, OriginKind, Profile, Pu, Topology};
+use seatmap_os::CpuSet;
+use seatmap_statistics::Xoshiro;
+
+/// A machine of so many cores, some of which share a cache, and half of which a node.
+fn machine(cores: u32, smt: u32, per_cache: u32, nodes: u32) -> Profile {
+    let mut pus = Vec::new();
+    for thread in 0..smt {
+        for core in 0..cores {
+            let node = core * nodes / cores;
+            pus.push(Pu {
+                os: thread * cores + core,
+                core: Some(core),
+                smt: Some(thread),
+                l3: Some(core / per_cache),
+                numa: Some(node),
+                package: Some(node),
+                ..Pu::default()
+            });
+        }
+    }
+    let origin =
+        Origin { kind: OriginKind::Imported, source: "test".into(), date: None, tool: None };
+    Profile::new("test", origin, Topology { pus })
+}
+
+fn service(name: &str, used_cpus: Vec<f64>) -> RecordedService {
+    let samples = used_cpus.len();
+    RecordedService {
+        service: Service {
+            name: name.into(),
+            command: Some(name.into()),
+            share: true,
+            ..Service::default()
+        },
+        waited_cpus: vec![0.0; samples],
+        used_cpus,
+        ..RecordedService::default()
+    }
+}
+
+fn record(services: Vec<RecordedService>) -> ServicesRecord {
+    let samples = services[0].used_cpus.len();
+    ServicesRecord {
+        format: crate::record::FORMAT.into(),
+        interval_s: 0.1,
+        others_cpus: vec![0.0; samples],
+        services,
+        ..ServicesRecord::default()
+    }
+}
+
+/// Random loads with bursts.
+fn random_record(services: usize, samples: usize, cpus: f64, seed: u64) -> ServicesRecord {
+    let mut random = Xoshiro::new(seed);
+    let all = (0..services).map(|at| {
+        let level = cpus / services as f64 * random.unit();
+        let loads = (0..samples).map(|_| {
+            let burst = if random.below(10) == 0 { 3.0 } else { 0.6 };
+            level * burst * random.unit()
+        });
+        service(&format!("s{at}"), loads.collect())
+    });
+    let mut record = record(all.collect());
+    for from in 0..services {
+        let to = random.below(services);
+        record.talk.push(ServiceTalk { from, to, per_s: 20_000.0 * random.unit() });
+    }
+    record
+}
+
+fn plan(record: &ServicesRecord, profile: &Profile) -> Result<ServicesPlan, PlanError> {
+    PlanRequest { record, profile, allowed: None, is_recorded_machine: true }.plan()
+}
+
+/// Every way to give whole units to pools, in any shape.
+fn exhaustive(pricing: &Pricing) -> f64 {
+    let services = pricing.demand.services.len();
+    let units = pricing.units.len();
+    let mut best = f64::INFINITY;
+    for groups in partitions(services) {
+        let owners = groups.len() + 1;
+        for code in 0..owners.pow(units as u32) {
+            let mut left = code;
+            let mut pools: Vec<Pool> =
+                groups.iter().map(|members| Pool { members: *members, units: vec![] }).collect();
+            for unit in 0..units {
+                if let Some(pool) = pools.get_mut(left % owners) {
+                    pool.units.push(unit);
+                }
+                left /= owners;
+            }
+            let pools = Pools(pools);
+            if pools.0.iter().all(|pool| !pool.units.is_empty()) && pricing.keeps_limits(&pools) {
+                best = best.min(pricing.price(&pools).total());
+            }
+        }
+    }
+    best
+}
+
+fn partitions(services: usize) -> Vec<Vec<Members>> {
+    let mut all: Vec<Vec<Members>> = vec![vec![]];
+    for at in 0..services {
+        let mut next = Vec::new();
+        for groups in &all {
+            for group in 0..groups.len() {
+                let mut joined = groups.clone();
+                joined[group] |= 1 << at;
+                next.push(joined);
+            }
+            let mut apart = groups.clone();
+            apart.push(1 << at);
+            next.push(apart);
+        }
+        all = next;
+    }
+    all
+}
+
+#[test]
+fn the_exact_plan_is_within_two_percent_of_every_division() {
+    for (seed, cores, per_cache, nodes, services) in [
+        (1, 6, 3, 1, 3),
+        (2, 6, 2, 2, 3),
+        (3, 5, 5, 1, 4),
+        (4, 7, 4, 1, 2),
+        (5, 6, 3, 2, 3),
+        (6, 4, 2, 1, 3),
+        (7, 6, 6, 2, 2),
+        (8, 5, 2, 1, 3),
+        (9, 4, 4, 1, 5),
+        (10, 6, 2, 1, 2),
+    ] {
+        let profile = machine(cores, 2, per_cache, nodes);
+        let record = random_record(services, 20, f64::from(cores), seed);
+        let units = Units::of(&profile, None, &CpuSet::default());
+        let demand = Demand::of(&record, &units);
+        let pricing = Pricing::new(&demand, &units);
+        let spans = Spans::of(&units);
+        let answer = exact::solve(&pricing, &spans, None).unwrap();
+        let best = exhaustive(&pricing);
+        assert!(answer.is_proven);
+        assert!(answer.cost <= 1.02 * best, "seed {seed}: {} and {best}", answer.cost);
+        assert!(answer.bound <= answer.cost && lower_bound(&pricing) <= best * (1.0 + 1e-9));
+        let priced = pricing.price(&answer.best.pools()).total();
+        assert!((priced - answer.cost).abs() < 1e-9 * priced.max(1.0), "{priced}");
+        let searched = search(&pricing, &spans, 4000).unwrap();
+        let searched = pricing.price(&searched.pools()).total();
+        assert!(searched <= 1.02 * answer.cost, "seed {seed}: {searched} and {}", answer.cost);
+    }
+}
+
+#[test]
+fn spans_have_the_facts_of_their_units() {
+    let units = Units::of(&machine(8, 2, 4, 2), None, &CpuSet::of_list("0").unwrap());
+    assert_eq!(units.len(), 8, "the core keeps its second thread");
+    let spans = Spans::of(&units);
+    for (start, end) in [(0, 8), (0, 1), (2, 5), (7, 8)] {
+        let set: Vec<usize> = (start..end).collect();
+        let facts = SetFacts::of(&units, &set);
+        let of_span = spans.facts(start, end);
+        assert!((facts.inside_ns - of_span.inside_ns).abs() < 1e-9);
+        assert_eq!(
+            SetFacts { inside_ns: 0.0, ..facts },
+            SetFacts { inside_ns: 0.0, ..of_span.clone() }
+        );
+    }
+}
+
+#[test]
+fn a_noisy_service_gets_cpus_of_its_own_and_talkers_one_cache() {
+    let samples = 40;
+    let bursts: Vec<f64> = (0..samples).map(|at| if at % 4 == 0 { 24.0 } else { 0.5 }).collect();
+    let mut record = record(vec![
+        service("redis", vec![0.9; samples]),
+        service("nginx", vec![0.8; samples]),
+        service("workers", bursts),
+    ]);
+    record.talk.push(ServiceTalk { from: 0, to: 1, per_s: 50_000.0 });
+    let plan = plan(&record, &machine(16, 1, 8, 1)).unwrap();
+    let sets: Vec<CpuSet> = plan.services.iter().map(PlannedService::cpu_set).collect();
+    assert!(!sets[2].meets(&sets[0]) && !sets[2].meets(&sets[1]), "{plan:?}");
+    let caches = [0, 1].map(|at: usize| sets[at].last() < Some(8));
+    assert_eq!(caches[0], caches[1], "{} and {}", sets[0], sets[1]);
+    assert_eq!(plan.verdict, PlanVerdict::Seat);
+    let together = plan.baseline("all share all").unwrap();
+    assert!(plan.cost_percent < together.cost_percent);
+    assert!(plan.bound_percent <= plan.cost_percent && plan.is_proven);
+}
+
+use super::document::PlanVerdict;
+
+#[test]
+fn an_idle_computer_is_left_alone() {
+    let record = record(vec![service("a", vec![0.001; 9]), service("b", vec![0.001; 9])]);
+    let plan = plan(&record, &machine(8, 2, 4, 1)).unwrap();
+    assert_eq!(plan.verdict, PlanVerdict::NothingToGain);
+}
+
+#[test]
+fn limits_are_kept_or_named_with_the_change_that_helps() {
+    let profile = machine(4, 2, 4, 1);
+    let mut services = vec![service("a", vec![1.0; 9]), service("b", vec![1.0; 9])];
+    services[0].service.least_cpus = Some(4);
+    services[0].service.quiet = true;
+    services[1].service.most_cpus = Some(2);
+    let fits = record(services.clone());
+    let planned = plan(&fits, &profile).unwrap();
+    assert!(planned.services[0].cpu_set().len() >= 4);
+    assert_eq!(planned.services[1].cpu_set().len(), 2);
+    assert!(!planned.services[1].cpu_set().meets(&planned.services[0].cpu_set()));
+    assert!(
+        CpuSet::of_list(&planned.interrupts)
+            .unwrap()
+            .is_subset(&CpuSet::of_list("0-7").unwrap().without(&planned.services[0].cpu_set()))
+    );
+    services[0].service.least_cpus = Some(7);
+    services[1].service.least_cpus = Some(2);
+    let error = plan(&record(services.clone()), &profile).unwrap_err().to_string();
+    assert!(error.ends_with("(a 7, b 2), and 8 CPUs can be given: lower least_cpus by 1 in all"));
+    services[0].service.least_cpus = None;
+    services[1].service.least_cpus = None;
+    services[1].service.most_cpus = Some(1);
+    let error = plan(&record(services.clone()), &profile).unwrap_err().to_string();
+    assert!(error.ends_with("a core with 2 CPUs: set most_cpus = 2"), "{error}");
+    let crowd: Vec<RecordedService> = (0..5)
+        .map(|at| {
+            let mut one = service(&format!("s{at}"), vec![0.1; 9]);
+            one.service.share = false;
+            one
+        })
+        .collect();
+    let error = plan(&record(crowd), &profile).unwrap_err().to_string();
+    assert!(error.contains("let 1 of them share"), "{error}");
+    let mut all = fits;
+    all.computer.housekeeping = Some("0-7".into());
+    assert_eq!(plan(&all, &profile).unwrap_err(), PlanError::NoCpus);
+}
+
+#[test]
+fn a_machine_of_two_cpus_is_divided_by_cpus() {
+    let mut profile = machine(1, 2, 1, 1);
+    let record = record(vec![service("a", vec![0.5; 9]), service("b", vec![0.5; 9])]);
+    assert_eq!(Units::of(&profile, None, &CpuSet::default()).len(), 2);
+    plan(&record, &profile).unwrap();
+    profile.topology.pus.truncate(1);
+    plan(&record, &profile).unwrap();
+}
+
+#[test]
+fn many_services_are_searched_within_their_bound() {
+    let record = random_record(12, 30, 24.0, 9);
+    let plan = plan(&record, &machine(32, 1, 8, 2)).unwrap();
+    assert!(plan.bound_percent <= plan.cost_percent && !plan.is_proven);
+    for baseline in plan.baselines.iter().filter(|baseline| baseline.keeps_limits) {
+        assert!(plan.cost_percent <= baseline.cost_percent, "{}", baseline.name);
+    }
+    let text = seatmap_document::written(&plan);
+    assert_eq!(ServicesPlan::from_json(&text).unwrap(), plan);
+    let again = PlanRequest {
+        record: &record,
+        profile: &machine(32, 1, 8, 2),
+        allowed: None,
+        is_recorded_machine: true,
+    };
+    assert_eq!(again.plan().unwrap(), plan, "the same record gives the same plan");
+}
+
+#[test]
+fn the_replay_carries_a_burst_into_the_next_slice() {
+    let units = Units::of(&machine(4, 1, 4, 1), None, &CpuSet::default());
+    let mut record = record(vec![service("a", vec![6.0, 0.0, 0.0, 0.0])]);
+    record.computer.head_room_percent = 0.0;
+    let demand = Demand::of(&record, &units);
+    let pools = Pools(vec![Pool { members: 1, units: vec![0, 1, 2, 3] }]);
+    let late = replay::play(&demand, &units, &pools);
+    // 0.6 CPU seconds came, 0.4 were done in time, and four CPUs need 50 ms for the rest.
+    assert!((late.most_ms - 50.0).abs() < 1e-9, "{late:?}");
+    assert!((late.late_percent - 100.0 / 3.0).abs() < 1e-9, "{late:?}");
+}
+
+proptest! {
+    /// A thread waits longer beside others and on a smaller set: the bound rests on it.
+    #[test]
+    fn a_thread_waits_least_alone_on_the_whole_machine(
+        wanted in 0.01..20.0_f64, others in 0.0..20.0_f64,
+        set in 0.5..16.0_f64, more in 0.0..16.0_f64,
+    ) {
+        let alone = waiting(wanted, set + more) / wanted;
+        let beside = waiting(wanted + others, set) / (wanted + others);
+        prop_assert!(alone <= beside * (1.0 + 1e-9) + 1e-12);
+    }
+
+    #[test]
+    fn waiting_grows_with_load_and_falls_with_capacity(
+        wanted in 0.0..30.0_f64, more in 0.0..5.0_f64, capacity in 0.5..30.0_f64,
+    ) {
+        prop_assert!(waiting(wanted + more, capacity) >= waiting(wanted, capacity));
+        prop_assert!(waiting(wanted, capacity + more) <= waiting(wanted, capacity) + 1e-12);
+    }
+}

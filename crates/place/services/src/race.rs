@@ -1,0 +1,401 @@
+//! A race on the living services: as they are now against the plan, in alternating periods.
+//!
+//! Each round has a period of both, in random order. A service is judged by its own metric: a total
+//! that grows with its work, read at both ends of a period. The plan is kept only if it is shown
+//! that no service loses more than its limit, and that one gains.
+
+use crate::apply::{ApplyError, ApplyRequest, ServicesHost};
+use crate::plan::{PlannedService, ServicesPlan};
+use seatmap_cell::name::Name;
+use seatmap_document::{Blame, printed_number, with_causes};
+use seatmap_os::limited;
+use seatmap_statistics::words::{agreeing, counted};
+use seatmap_statistics::{Xoshiro, signed_rank};
+use serde::Serialize;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-services-race/1";
+
+/// The confidence of all claims together.
+const CONFIDENCE: f64 = 0.95;
+
+/// The share of a period before its reading begins, while caches fill and threads move.
+const SETTLING: f64 = 0.2;
+
+/// A metric that has not been printed after this time is not printed.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Time for both readings of a period, and for its begin, beyond the period itself. After it a plan
+/// that nobody ends any more ends by itself.
+const SLACK: Duration = Duration::from_secs(120);
+
+/// The loss that a service may be left with where its entry has no limit, in percent.
+pub const USUAL_LIMIT_PERCENT: f64 = 2.0;
+
+/// A race as it is meant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RaceRequest {
+    /// The plan.
+    pub plan: ServicesPlan,
+    /// The name by which it is undone.
+    pub name: Name,
+    /// The time of a period.
+    pub period: Duration,
+    /// How many rounds of two periods.
+    pub rounds: usize,
+    /// How long the plan stands where it has won.
+    pub time: Duration,
+    /// Whether interrupts of devices leave the CPUs of quiet services.
+    pub moves_interrupts: bool,
+}
+
+/// The outcome of a race.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RaceReport {
+    /// Name and version of the format.
+    pub format: String,
+    /// The name of the plan.
+    pub plan: String,
+    /// The rounds that were run whole.
+    pub rounds: usize,
+    /// The time of a period, in seconds.
+    pub period_s: f64,
+    /// The services.
+    pub services: Vec<RacedService>,
+    /// The conclusion.
+    pub verdict: RaceVerdict,
+}
+
+/// One service in a race.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RacedService {
+    /// Its name.
+    pub name: String,
+    /// Its metric; null where it has none and was not judged.
+    pub metric: Option<String>,
+    /// The loss that it may be left with, in percent.
+    pub limit_percent: f64,
+    /// The rounds in which its metric could be read in both periods.
+    pub counted: usize,
+    /// Its work with the plan against without, in percent: the estimate, and the ends of the
+    /// interval; null where too few rounds count.
+    pub change_percent: Option<[f64; 3]>,
+}
+
+/// The conclusion of a race.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum RaceVerdict {
+    /// A service gains, and none loses more than its limit: the plan stands.
+    Kept,
+    /// These may lose more than their limits: the plan was taken back.
+    MayLose {
+        /// The services.
+        services: Vec<String>,
+    },
+    /// No service is shown to gain: the plan was taken back.
+    NoGain,
+    /// The metrics of these were read in too few rounds: the plan was taken back.
+    TooFewRounds {
+        /// The services.
+        services: Vec<String>,
+    },
+}
+
+/// Why there was no race.
+#[derive(Debug, thiserror::Error)]
+pub enum RaceError {
+    /// The plan could not be applied or undone.
+    #[error(transparent)]
+    Apply(#[from] ApplyError),
+    /// No service has a metric.
+    #[error(
+        "no service of the plan has a metric; add metric = \"LINE\" to services.toml, a line for \
+         the shell that prints a total which grows with the service's work, and plan again"
+    )]
+    NoMetric,
+    /// Fewer rounds than an interval needs.
+    #[error(
+        "{} {} too few for {}; give --rounds {fewest} or more",
+        counted(*.rounds, "round"),
+        agreeing(*.rounds, "is", "are"),
+        counted(*.services, "metric")
+    )]
+    TooFewRounds {
+        /// The rounds that were asked for.
+        rounds: usize,
+        /// The metrics.
+        services: usize,
+        /// The fewest rounds.
+        fewest: usize,
+    },
+    /// A metric does not print a number.
+    #[error("the metric of service '{service}' prints no total: {problem}")]
+    Metric {
+        /// The service.
+        service: String,
+        /// The reason.
+        problem: String,
+    },
+    /// Somebody stopped it; the plan was taken back.
+    #[error("it was interrupted, and the plan is taken back")]
+    Interrupted,
+    /// Settings could not be put back after a period.
+    #[error("{0}")]
+    Left(String),
+}
+
+impl Blame for RaceError {
+    fn is_input(&self) -> bool {
+        match self {
+            RaceError::Apply(error) => error.is_input(),
+            RaceError::NoMetric | RaceError::TooFewRounds { .. } | RaceError::Metric { .. } => true,
+            RaceError::Interrupted | RaceError::Left(_) => false,
+        }
+    }
+}
+
+/// The total of a metric, and when it was read.
+type Reading = (f64, Instant);
+
+/// A race under way.
+struct Race<'a> {
+    host: &'a ServicesHost,
+    request: &'a RaceRequest,
+    judged: Vec<&'a PlannedService>,
+    stands: bool,
+    /// Logarithms of the plan's rate over the present one, by service.
+    logs: Vec<Vec<f64>>,
+}
+
+impl ServicesHost {
+    /// Races a plan against the services as they are now, and keeps it where it wins. The plan is
+    /// taken back in all other cases, also after a kill.
+    ///
+    /// # Errors
+    /// [`RaceError`].
+    pub fn race(
+        &self,
+        request: &RaceRequest,
+        stop: &dyn Fn() -> bool,
+        tell: &dyn Fn(usize, usize),
+    ) -> Result<RaceReport, RaceError> {
+        let services = request.plan.services.iter();
+        let judged: Vec<&PlannedService> =
+            services.filter(|one| one.service.metric.is_some()).collect();
+        if judged.is_empty() {
+            return Err(RaceError::NoMetric);
+        }
+        let fewest = signed_rank::fewest(confidence(judged.len()));
+        if request.rounds < fewest {
+            let services = judged.len();
+            return Err(RaceError::TooFewRounds { rounds: request.rounds, services, fewest });
+        }
+        for planned in &judged {
+            read(planned)?;
+        }
+        let logs = vec![Vec::new(); judged.len()];
+        let mut race = Race { host: self, request, judged, stands: false, logs };
+        let run = race.run(stop, tell);
+        // Whatever ended it, the services are as they were.
+        let put_back = race.stand(false);
+        run?;
+        put_back?;
+        let report = race.report();
+        if report.verdict == RaceVerdict::Kept {
+            self.apply(&race.applying(request.time))?;
+        }
+        Ok(report)
+    }
+}
+
+/// The confidence of each claim, so that all together have [`CONFIDENCE`].
+fn confidence(claims: usize) -> f64 {
+    1.0 - (1.0 - CONFIDENCE) / claims as f64
+}
+
+impl Race<'_> {
+    fn run(
+        &mut self,
+        stop: &dyn Fn() -> bool,
+        tell: &dyn Fn(usize, usize),
+    ) -> Result<(), RaceError> {
+        let mut random = Xoshiro::new(1);
+        let rounds = self.request.rounds;
+        for round in 0..rounds {
+            let first = random.below(2) == 1;
+            let before = self.period(first, stop)?;
+            let after = self.period(!first, stop)?;
+            let (planned, now) = if first { (before, after) } else { (after, before) };
+            for (logs, (planned, now)) in self.logs.iter_mut().zip(planned.iter().zip(&now)) {
+                let log = (planned / now).ln();
+                if log.is_finite() {
+                    logs.push(log);
+                }
+            }
+            tell(round + 1, rounds);
+        }
+        Ok(())
+    }
+
+    /// The rates of all services in one period.
+    fn period(&mut self, planned: bool, stop: &dyn Fn() -> bool) -> Result<Vec<f64>, RaceError> {
+        self.stand(planned)?;
+        rest(self.request.period.mul_f64(SETTLING), stop)?;
+        let begun = self.readings()?;
+        rest(self.request.period.mul_f64(1.0 - SETTLING), stop)?;
+        let ended = self.readings()?;
+        let rates = begun.iter().zip(&ended).map(|((total, at), (later_total, later))| {
+            (later_total - total) / (*later - *at).as_secs_f64().max(1e-6)
+        });
+        Ok(rates.collect())
+    }
+
+    fn readings(&self) -> Result<Vec<Reading>, RaceError> {
+        self.judged.iter().map(|planned| read(planned)).collect()
+    }
+
+    /// Applies the plan, or takes it back.
+    fn stand(&mut self, planned: bool) -> Result<(), RaceError> {
+        if planned == self.stands {
+            return Ok(());
+        }
+        if planned {
+            self.host.apply(&self.applying(2 * self.request.period + SLACK))?;
+            self.stands = true;
+            return Ok(());
+        }
+        self.stands = false;
+        let (_, left) = self.host.undo(Some(&self.request.name))?;
+        match left.first() {
+            Some(left) => Err(RaceError::Left(left.to_string())),
+            None => Ok(()),
+        }
+    }
+
+    fn applying(&self, time: Duration) -> ApplyRequest {
+        ApplyRequest {
+            plan: self.request.plan.clone(),
+            name: self.request.name.clone(),
+            time,
+            moves_interrupts: self.request.moves_interrupts,
+        }
+    }
+
+    fn report(&self) -> RaceReport {
+        let confidence = confidence(self.judged.len());
+        let services: Vec<RacedService> = self
+            .request
+            .plan
+            .services
+            .iter()
+            .map(|planned| {
+                let at = self.judged.iter().position(|one| *one == planned);
+                let logs = at.map_or(&[][..], |at| &self.logs[at]);
+                RacedService {
+                    name: planned.service.name.clone(),
+                    metric: planned.service.metric.clone(),
+                    limit_percent: planned.service.limit_percent.unwrap_or(USUAL_LIMIT_PERCENT),
+                    counted: logs.len(),
+                    change_percent: change_percent(logs, confidence),
+                }
+            })
+            .collect();
+        RaceReport {
+            format: FORMAT.to_owned(),
+            plan: self.request.name.to_string(),
+            rounds: self.request.rounds,
+            period_s: self.request.period.as_secs_f64(),
+            verdict: verdict(&services),
+            services,
+        }
+    }
+}
+
+fn change_percent(logs: &[f64], confidence: f64) -> Option<[f64; 3]> {
+    let shift = signed_rank::shift_in_order(logs, confidence)?;
+    Some([shift.centre, shift.low, shift.high].map(|log| 100.0 * log.exp_m1()))
+}
+
+/// The conclusion from the intervals of all services that have a metric.
+#[must_use]
+pub fn verdict(services: &[RacedService]) -> RaceVerdict {
+    let judged: Vec<&RacedService> = services.iter().filter(|one| one.metric.is_some()).collect();
+    let unread = judged.iter().filter(|one| one.change_percent.is_none());
+    let unread: Vec<String> = unread.map(|one| one.name.clone()).collect();
+    if !unread.is_empty() {
+        return RaceVerdict::TooFewRounds { services: unread };
+    }
+    let losing = judged
+        .iter()
+        .filter(|one| one.change_percent.is_some_and(|[_, low, _]| low < -one.limit_percent));
+    let losing: Vec<String> = losing.map(|one| one.name.clone()).collect();
+    if !losing.is_empty() {
+        return RaceVerdict::MayLose { services: losing };
+    }
+    let gains = judged.iter().any(|one| one.change_percent.is_some_and(|[_, low, _]| low > 0.0));
+    if gains { RaceVerdict::Kept } else { RaceVerdict::NoGain }
+}
+
+/// The total that a service's metric prints now.
+fn read(planned: &PlannedService) -> Result<Reading, RaceError> {
+    let line = planned.service.metric.as_deref().unwrap_or_default();
+    let mut command = Command::new("sh");
+    command.args(["-c", line]);
+    let problem = match limited::output("sh", &mut command, PATIENCE) {
+        Ok(output) => match printed_number(&String::from_utf8_lossy(&output.stdout)) {
+            Some(total) => return Ok((total, Instant::now())),
+            None if output.status.success() => "it is not a number".to_owned(),
+            None => "the line failed".to_owned(),
+        },
+        Err(error) => with_causes(&error),
+    };
+    Err(RaceError::Metric { service: planned.service.name.clone(), problem })
+}
+
+/// Lets time pass, unless somebody asks to stop.
+fn rest(time: Duration, stop: &dyn Fn() -> bool) -> Result<(), RaceError> {
+    let end = Instant::now() + time;
+    loop {
+        if stop() {
+            return Err(RaceError::Interrupted);
+        }
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(());
+        }
+        std::thread::sleep(left.min(Duration::from_millis(50)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raced(name: &str, change_percent: Option<[f64; 3]>) -> RacedService {
+        RacedService {
+            name: name.into(),
+            metric: Some("echo 1".into()),
+            limit_percent: 2.0,
+            counted: 9,
+            change_percent,
+        }
+    }
+
+    #[test]
+    fn a_plan_is_kept_where_one_gains_and_none_may_lose() {
+        let gains = raced("a", Some([8.0, 3.0, 12.0]));
+        let same = raced("b", Some([0.1, -1.5, 1.7]));
+        let unsure = raced("c", Some([1.0, -4.0, 6.0]));
+        assert_eq!(verdict(&[gains.clone(), same.clone()]), RaceVerdict::Kept);
+        assert_eq!(verdict(&[same]), RaceVerdict::NoGain);
+        let may_lose = RaceVerdict::MayLose { services: vec!["c".into()] };
+        assert_eq!(verdict(&[gains.clone(), unsure]), may_lose);
+        let unread = RaceVerdict::TooFewRounds { services: vec!["d".into()] };
+        assert_eq!(verdict(&[gains.clone(), raced("d", None)]), unread);
+        let without = RacedService { metric: None, ..raced("e", None) };
+        assert_eq!(verdict(&[gains, without]), RaceVerdict::Kept, "it is named, and not judged");
+    }
+}

@@ -1,0 +1,324 @@
+//! `seatmap-services-record/1`: the load of services over time, and all that a plan needs beside
+//! it.
+//!
+//! A record makes a plan repeatable: the same record gives the same plan, also for another machine
+//! and after the services have gone.
+
+use crate::file::{Service, ServicesFile, SharedComputer};
+use seatmap_document::{Blame, DocumentError};
+use seatmap_statistics::words::counted;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-services-record/1";
+
+/// The services of a computer over a stretch of time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ServicesRecord {
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
+    pub format: String,
+    /// The name of the computer.
+    pub machine: String,
+    /// When the recording began, as a date with a time.
+    pub begun: String,
+    /// The time of one sample, in seconds.
+    pub interval_s: f64,
+    /// The CPUs that were online, as a list.
+    pub cpus: String,
+    /// Settings for the whole computer, from the file.
+    pub computer: SharedComputer,
+    /// The services, in the order of the file.
+    pub services: Vec<RecordedService>,
+    /// CPU time that all other processes and the kernel used in each sample, in CPUs.
+    pub others_cpus: Vec<f64>,
+    /// The device interrupts that came to each CPU.
+    pub interrupts: Vec<CpuInterrupts>,
+    /// Messages between and inside services; one entry for each ordered pair that talked.
+    pub talk: Vec<ServiceTalk>,
+    /// The reason why no talk was seen; null where it was.
+    pub talk_unseen: Option<String>,
+}
+
+/// One service over the time of a record.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RecordedService {
+    /// The entry of the file.
+    pub service: Service,
+    /// Its processes at the end.
+    pub processes: usize,
+    /// Its threads at the end.
+    pub threads: usize,
+    /// The CPUs that its threads might use, all together, as a list.
+    pub allowed: String,
+    /// CPU time that it used in each sample, in CPUs.
+    pub used_cpus: Vec<f64>,
+    /// Time in which its threads were ready and had no CPU, in each sample, in threads.
+    pub waited_cpus: Vec<f64>,
+    /// Its memory by NUMA node, in bytes; empty where it could not be read.
+    pub memory_bytes: BTreeMap<u32, u64>,
+    /// The NUMA node of the device that it should sit near; null where there is none.
+    pub near_node: Option<u32>,
+    /// Whether it started anew or came and went meanwhile.
+    pub restarted: bool,
+}
+
+/// Device interrupts of one CPU.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CpuInterrupts {
+    /// The CPU.
+    pub cpu: u32,
+    /// How many came in a second.
+    pub per_s: f64,
+    /// The source that sent most of them.
+    pub most: String,
+}
+
+/// Messages from one service to another, or inside one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ServiceTalk {
+    /// The place of the sender in `services`.
+    pub from: usize,
+    /// The place of the receiver.
+    pub to: usize,
+    /// Messages in a second.
+    pub per_s: f64,
+}
+
+/// The load of one service in figures.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LoadSummary {
+    /// The median of what it used, in CPUs.
+    pub median_cpus: f64,
+    /// The 99th percentile.
+    pub p99_cpus: f64,
+    /// The most that it used in any sample.
+    pub most_cpus: f64,
+    /// The mean time that its threads waited for a CPU, in threads.
+    pub waited_cpus: f64,
+}
+
+/// A record lacks a service of a file.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("service '{name}' is not in the record; record again with 'seatmap services observe'")]
+pub struct RecordLacks {
+    /// The service.
+    pub name: String,
+}
+
+impl Blame for RecordLacks {
+    fn is_input(&self) -> bool {
+        true
+    }
+}
+
+impl RecordedService {
+    /// The CPUs that it wanted in each sample: the time that it used, and the time that it waited
+    /// for.
+    #[must_use]
+    pub fn wanted_cpus(&self) -> Vec<f64> {
+        self.used_cpus.iter().zip(&self.waited_cpus).map(|(used, waited)| used + waited).collect()
+    }
+
+    /// Its load in figures.
+    #[must_use]
+    pub fn summary(&self) -> LoadSummary {
+        let samples = self.waited_cpus.len().max(1) as f64;
+        LoadSummary {
+            median_cpus: seatmap_statistics::quantile(&self.used_cpus, 0.5).unwrap_or(0.0),
+            p99_cpus: seatmap_statistics::quantile(&self.used_cpus, 0.99).unwrap_or(0.0),
+            most_cpus: self.used_cpus.iter().copied().fold(0.0, f64::max),
+            waited_cpus: self.waited_cpus.iter().sum::<f64>() / samples,
+        }
+    }
+}
+
+impl ServicesRecord {
+    /// How many samples it has.
+    #[must_use]
+    pub fn samples(&self) -> usize {
+        self.others_cpus.len()
+    }
+
+    /// The most that all services wanted at once, in CPUs: the joint peak, which is less than the
+    /// sum of their peaks where these come at different times.
+    #[must_use]
+    pub fn joint_peak_cpus(&self) -> f64 {
+        let mut sums = vec![0.0; self.samples()];
+        for service in &self.services {
+            for (sum, wanted) in sums.iter_mut().zip(service.wanted_cpus()) {
+                *sum += wanted;
+            }
+        }
+        sums.into_iter().fold(0.0, f64::max)
+    }
+
+    /// The same load with the limits of a file, and its services alone: the load of the others
+    /// counts as that of strangers.
+    ///
+    /// # Errors
+    /// [`RecordLacks`]: the file has a service that was not recorded.
+    pub fn with_limits(&self, file: &ServicesFile) -> Result<Self, RecordLacks> {
+        let mut limited = ServicesRecord {
+            computer: file.computer.clone(),
+            services: Vec::new(),
+            ..self.clone()
+        };
+        let mut places = Vec::new();
+        for service in &file.services {
+            let names = self.services.iter().map(|recorded| &recorded.service.name);
+            let Some(at) = names.into_iter().position(|name| *name == service.name) else {
+                return Err(RecordLacks { name: service.name.clone() });
+            };
+            places.push(at);
+            limited
+                .services
+                .push(RecordedService { service: service.clone(), ..self.services[at].clone() });
+        }
+        for (at, left_out) in self.services.iter().enumerate() {
+            if !places.contains(&at) {
+                let used = limited.others_cpus.iter_mut().zip(&left_out.used_cpus);
+                used.for_each(|(others, more)| *others += more);
+            }
+        }
+        limited.talk = Vec::new();
+        for talk in &self.talk {
+            let ends = [talk.from, talk.to].map(|end| places.iter().position(|at| *at == end));
+            if let [Some(from), Some(to)] = ends {
+                limited.talk.push(ServiceTalk { from, to, per_s: talk.per_s });
+            }
+        }
+        Ok(limited)
+    }
+
+    /// Whether a text is a record.
+    #[must_use]
+    pub fn is_record(bytes: &[u8]) -> bool {
+        let begin = &bytes[..bytes.len().min(200)];
+        String::from_utf8_lossy(begin).contains("\"seatmap-services-record/")
+    }
+
+    /// Reads a record and checks that its parts fit together.
+    ///
+    /// # Errors
+    /// [`DocumentError`].
+    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
+        let record: ServicesRecord = seatmap_document::read(text, FORMAT)?;
+        record.check()?;
+        Ok(record)
+    }
+
+    fn check(&self) -> Result<(), DocumentError> {
+        let samples = self.samples();
+        if samples == 0 {
+            return Err(inconsistent("others_cpus is empty: the record has no sample".to_owned()));
+        }
+        if !(self.interval_s > 0.0 && self.interval_s.is_finite()) {
+            return Err(inconsistent("interval_s is not above 0".to_owned()));
+        }
+        for (at, service) in self.services.iter().enumerate() {
+            for (key, values) in
+                [("used_cpus", &service.used_cpus), ("waited_cpus", &service.waited_cpus)]
+            {
+                if values.len() != samples {
+                    return Err(inconsistent(format!(
+                        "services[{at}].{key} has {}, and others_cpus has {samples}",
+                        counted(values.len(), "sample")
+                    )));
+                }
+                if let Some(wrong) = values.iter().find(|value| !(0.0..=1e6).contains(*value)) {
+                    return Err(inconsistent(format!("services[{at}].{key} has {wrong}")));
+                }
+            }
+        }
+        let count = self.services.len();
+        match self
+            .talk
+            .iter()
+            .position(|talk| talk.from.max(talk.to) >= count || !(0.0..).contains(&talk.per_s))
+        {
+            Some(at) => Err(inconsistent(format!("talk[{at}] is not between two services"))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn inconsistent(what: String) -> DocumentError {
+    DocumentError::Inconsistent(what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record() -> ServicesRecord {
+        let service = RecordedService {
+            used_cpus: vec![0.5, 1.0],
+            waited_cpus: vec![0.0, 0.5],
+            ..RecordedService::default()
+        };
+        ServicesRecord {
+            format: FORMAT.into(),
+            interval_s: 0.1,
+            services: vec![service.clone(), service],
+            others_cpus: vec![0.0; 2],
+            ..ServicesRecord::default()
+        }
+    }
+
+    #[test]
+    fn a_record_survives_the_file() {
+        let record = record();
+        let text = seatmap_document::written(&record);
+        assert_eq!(ServicesRecord::from_json(&text).unwrap(), record);
+        assert!(ServicesRecord::is_record(text.as_bytes()));
+        assert_eq!(record.joint_peak_cpus(), 3.0);
+        assert_eq!(record.services[0].summary().median_cpus, 0.75);
+    }
+
+    fn of_one(name: &str) -> ServicesFile {
+        let head = "format = \"seatmap-services/1\"\n[[service]]\n";
+        ServicesFile::from_toml(&format!("{head}name = \"{name}\"\npid = 7\nleast_cpus = 2"))
+            .unwrap()
+    }
+
+    fn error(change: fn(&mut ServicesRecord)) -> String {
+        let mut changed = record();
+        change(&mut changed);
+        changed.check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_file_chooses_services_and_sets_their_limits() {
+        let mut record = record();
+        record.services[0].service.name = "a".into();
+        record.services[1].service.name = "b".into();
+        record.talk.push(ServiceTalk { from: 1, to: 1, per_s: 5.0 });
+        let limited = record.with_limits(&of_one("b")).unwrap();
+        assert_eq!(limited.services.len(), 1);
+        assert_eq!(limited.services[0].service.least_cpus, Some(2));
+        assert_eq!(limited.others_cpus, [0.5, 1.0]);
+        assert_eq!(limited.talk, [ServiceTalk { from: 0, to: 0, per_s: 5.0 }]);
+        assert_eq!(record.with_limits(&of_one("c")).unwrap_err().name, "c");
+    }
+
+    #[test]
+    fn parts_that_do_not_fit_are_named() {
+        assert!(error(|record| record.others_cpus.clear()).contains("no sample"));
+        assert!(error(|record| record.interval_s = 0.0).contains("interval_s"));
+        assert_eq!(
+            error(|record| record.services[1].used_cpus.truncate(1)),
+            "services[1].used_cpus has 1 sample, and others_cpus has 2"
+        );
+        assert!(error(|record| record.services[0].used_cpus[0] = f64::NAN).contains("NaN"));
+        let talk = ServiceTalk { from: 0, to: 9, per_s: 1.0 };
+        let mut far = record();
+        far.talk.push(talk);
+        assert!(far.check().unwrap_err().to_string().contains("talk[0]"));
+    }
+}

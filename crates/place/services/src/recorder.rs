@@ -1,0 +1,438 @@
+//! Records the load of services over time, and who talks to whom.
+//!
+//! CPU time and waiting for a CPU are read of every thread, so that a service that is held back
+//! shows the CPUs that it wanted and not only those that it got. A process that begins and ends
+//! within one sample is in nobody's account but `others_cpus`.
+
+use crate::error::ServicesError;
+use crate::file::{Service, ServicesFile};
+use crate::living;
+use crate::record::{CpuInterrupts, FORMAT, RecordedService, ServiceTalk, ServicesRecord};
+use seatmap_document::with_causes;
+use seatmap_observe::subject::Subject;
+use seatmap_observe::{End, Means, Observation, Session};
+use seatmap_os::cpu_time::CpuTimes;
+use seatmap_os::interrupts::Interrupts;
+use seatmap_os::pages::Pages;
+use seatmap_os::sched::Times;
+use seatmap_os::{CpuSet, Root, Tid, devices, layout, task};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+/// The samples between two looks at which processes belong to a service.
+const MEMBERS_EVERY: usize = 10;
+
+/// The most samples of a record: a longer one is a file that nobody can move.
+const MOST_SAMPLES: usize = 100_000;
+
+/// The time of one sample where nothing else is said. Shorter ones cost more than they show, as the
+/// kernel's own counts have steps of 4 to 10 ms.
+pub const INTERVAL: Duration = Duration::from_millis(100);
+
+/// Why no talk was seen, where nobody wanted to see it.
+pub const NOT_ASKED: &str = "it was not asked for";
+
+/// A recording as it is meant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordRequest {
+    /// The services.
+    pub file: ServicesFile,
+    /// The whole time.
+    pub time: Duration,
+    /// The time of one sample.
+    pub interval: Duration,
+    /// Whether to see who talks to whom.
+    pub sees_talk: bool,
+    /// The name of this computer.
+    pub machine: String,
+    /// The date and time now.
+    pub begun: String,
+}
+
+impl RecordRequest {
+    /// Records until the time is over, or something asks to stop: then what was seen so far.
+    ///
+    /// # Errors
+    /// [`ServicesError`].
+    pub fn run(
+        &self,
+        root: &Root,
+        stop: &dyn Fn() -> bool,
+        tell: &dyn Fn(usize, usize),
+    ) -> Result<ServicesRecord, ServicesError> {
+        let samples = self.samples()?;
+        let mut recording = Recording::begin(self, root)?;
+        for at in 1..=samples {
+            recording.wait(self.interval * at as u32, stop);
+            recording.sample(root);
+            if at % MEMBERS_EVERY == 0 {
+                recording.look_for_members(root);
+            }
+            tell(at, samples);
+            if stop() {
+                break;
+            }
+        }
+        if recording.others_cpus.is_empty() {
+            return Err(ServicesError::Interrupted);
+        }
+        Ok(recording.end(self, root))
+    }
+
+    fn samples(&self) -> Result<usize, ServicesError> {
+        let samples = (self.time.as_secs_f64() / self.interval.as_secs_f64()).round() as usize;
+        if (2..=MOST_SAMPLES).contains(&samples) {
+            Ok(samples)
+        } else {
+            let seconds = self.time;
+            Err(ServicesError::Samples { seconds, interval: self.interval, samples })
+        }
+    }
+}
+
+/// One service while it is recorded.
+struct ServiceMeter {
+    service: Service,
+    near_node: Option<u32>,
+    pids: BTreeSet<Tid>,
+    first_pids: BTreeSet<Tid>,
+    /// The time of each thread at the latest sample.
+    times: BTreeMap<Tid, Times>,
+    used_cpus: Vec<f64>,
+    waited_cpus: Vec<f64>,
+    restarted: bool,
+}
+
+/// A recording under way.
+struct Recording {
+    begun: Instant,
+    sampled: Instant,
+    meters: Vec<ServiceMeter>,
+    cpu_times: CpuTimes,
+    interrupts: Interrupts,
+    others_cpus: Vec<f64>,
+    session: Option<Session>,
+    talk_unseen: Option<String>,
+}
+
+impl Recording {
+    fn begin(request: &RecordRequest, root: &Root) -> Result<Self, ServicesError> {
+        let services = &request.file.services;
+        let members = living::all(root, services)?;
+        let mut meters = Vec::new();
+        for (service, pids) in services.iter().zip(members) {
+            meters.push(ServiceMeter::begin(service.clone(), pids, root)?);
+        }
+        let pids = meters.iter().flat_map(|meter| meter.pids.iter().copied()).collect();
+        let (session, talk_unseen) = observation_of(pids, request.sees_talk);
+        meters.iter_mut().for_each(ServiceMeter::read);
+        Ok(Recording {
+            begun: Instant::now(),
+            sampled: Instant::now(),
+            meters,
+            cpu_times: CpuTimes::now(root),
+            interrupts: Interrupts::now(root),
+            others_cpus: Vec::new(),
+            session,
+            talk_unseen,
+        })
+    }
+
+    /// Lets time pass until this long after the begin. The observation looks meanwhile.
+    fn wait(&mut self, until: Duration, stop: &dyn Fn() -> bool) {
+        let left = (self.begun + until).saturating_duration_since(Instant::now());
+        let Some(session) = &mut self.session else { return std::thread::sleep(left) };
+        let end = session.elapsed() + left;
+        match session.watch(Some(end), stop) {
+            Ok(End::Time | End::Stopped) => {}
+            Ok(End::Program) => {
+                self.talk_unseen.get_or_insert_with(|| "all services have ended".to_owned());
+                self.session = None;
+            }
+            Err(error) => {
+                self.talk_unseen.get_or_insert_with(|| with_causes(&error));
+                self.session = None;
+            }
+        }
+        let left = (self.begun + until).saturating_duration_since(Instant::now());
+        if !stop() {
+            std::thread::sleep(left);
+        }
+    }
+
+    fn sample(&mut self, root: &Root) {
+        let now = Instant::now();
+        let passed_s = (now - self.sampled).as_secs_f64().max(1e-6);
+        self.sampled = now;
+        let mut used_cpus = 0.0;
+        for meter in &mut self.meters {
+            used_cpus += meter.sample(passed_s);
+        }
+        let cpu_times = CpuTimes::now(root);
+        let busy_percent: f64 = cpu_times
+            .cpus()
+            .filter_map(|cpu| cpu_times.since(&self.cpu_times, cpu))
+            .map(|shares| shares.busy_percent)
+            .sum();
+        self.cpu_times = cpu_times;
+        self.others_cpus.push((busy_percent / 100.0 - used_cpus).max(0.0));
+    }
+
+    fn look_for_members(&mut self, root: &Root) {
+        self.meters.iter_mut().for_each(|meter| meter.look_for_members(root));
+    }
+
+    fn end(mut self, request: &RecordRequest, root: &Root) -> ServicesRecord {
+        let seconds = self.begun.elapsed().as_secs_f64().max(1e-6);
+        let interrupts = device_interrupts(root, &self.interrupts, seconds);
+        let talk = match self.session.take() {
+            Some(session) => talk_of(&session.finish().0, &self.meters),
+            None => Vec::new(),
+        };
+        ServicesRecord {
+            format: FORMAT.to_owned(),
+            machine: request.machine.clone(),
+            begun: request.begun.clone(),
+            interval_s: request.interval.as_secs_f64(),
+            cpus: layout::online(root).unwrap_or_default().to_string(),
+            computer: request.file.computer.clone(),
+            services: self.meters.into_iter().map(|meter| meter.end(root)).collect(),
+            others_cpus: self.others_cpus,
+            interrupts,
+            talk,
+            talk_unseen: self.talk_unseen,
+        }
+    }
+}
+
+impl ServiceMeter {
+    fn begin(service: Service, pids: BTreeSet<Tid>, root: &Root) -> Result<Self, ServicesError> {
+        let near_node = match &service.near {
+            Some(name) => match devices::named(root, name) {
+                Some(device) => device.node,
+                None => {
+                    let device = name.clone();
+                    return Err(ServicesError::NoDevice { name: service.name, device });
+                }
+            },
+            None => None,
+        };
+        Ok(ServiceMeter {
+            service,
+            near_node,
+            first_pids: pids.clone(),
+            pids,
+            times: BTreeMap::new(),
+            used_cpus: Vec::new(),
+            waited_cpus: Vec::new(),
+            restarted: false,
+        })
+    }
+
+    /// The times of its threads now.
+    fn now(&self) -> BTreeMap<Tid, Times> {
+        let tids = self.pids.iter().flat_map(|pid| task::threads(*pid).unwrap_or_default());
+        tids.filter_map(|tid| Some((tid, task::times(tid)?))).collect()
+    }
+
+    fn read(&mut self) {
+        self.times = self.now();
+    }
+
+    /// Adds a sample; the CPUs that it used.
+    fn sample(&mut self, passed_s: f64) -> f64 {
+        let now = self.now();
+        let mut used_s = 0.0;
+        let mut waited_s = 0.0;
+        for (tid, times) in &now {
+            let before = self.times.get(tid);
+            let run_ns = times.run_ns.saturating_sub(before.map_or(0, |before| before.run_ns));
+            let wait_before_ns = before.and_then(|before| before.wait_ns).unwrap_or(0);
+            let wait_ns = times.wait_ns.unwrap_or(0).saturating_sub(wait_before_ns);
+            // A thread that came into a service has an account from before, and no thread runs for
+            // longer than the sample.
+            used_s += (run_ns as f64 / 1e9).min(passed_s);
+            waited_s += (wait_ns as f64 / 1e9).min(passed_s);
+        }
+        self.times = now;
+        self.used_cpus.push(used_s / passed_s);
+        self.waited_cpus.push(waited_s / passed_s);
+        used_s / passed_s
+    }
+
+    fn look_for_members(&mut self, root: &Root) {
+        let pids = living::processes(root, &self.service).unwrap_or_default();
+        self.restarted |= pids.is_disjoint(&self.first_pids);
+        self.pids = pids;
+    }
+
+    fn end(self, root: &Root) -> RecordedService {
+        let tids = self.pids.iter().flat_map(|pid| task::threads(*pid).unwrap_or_default());
+        let tids: Vec<Tid> = tids.collect();
+        let masks = tids.iter().filter_map(|tid| CpuSet::of_thread(*tid).ok());
+        let allowed = masks.fold(CpuSet::default(), |all, mask| all.with(&mask));
+        RecordedService {
+            service: self.service,
+            processes: self.pids.len(),
+            threads: tids.len(),
+            allowed: allowed.to_string(),
+            used_cpus: self.used_cpus,
+            waited_cpus: self.waited_cpus,
+            memory_bytes: memory(root, &self.pids),
+            near_node: self.near_node,
+            restarted: self.restarted,
+        }
+    }
+}
+
+/// The processes' own pages by node; nothing where the kernel does not tell this user.
+fn memory(root: &Root, pids: &BTreeSet<Tid>) -> BTreeMap<u32, u64> {
+    let mut bytes = BTreeMap::new();
+    for pages in pids.iter().filter_map(|pid| Pages::of_process(root, *pid).ok()) {
+        for (node, more) in pages.own_bytes {
+            *bytes.entry(node).or_insert(0) += more;
+        }
+    }
+    bytes
+}
+
+fn observation_of(pids: Vec<Tid>, sees_talk: bool) -> (Option<Session>, Option<String>) {
+    if !sees_talk {
+        return (None, Some(NOT_ASKED.to_owned()));
+    }
+    match Session::begin(None, Means::Best, &Subject::Survivors(pids)) {
+        Ok(session) => (Some(session), None),
+        Err(error) => (None, Some(with_causes(&error))),
+    }
+}
+
+/// Messages by the services of the threads that sent and received them.
+fn talk_of(seen: &Observation, meters: &[ServiceMeter]) -> Vec<ServiceTalk> {
+    let seconds = seen.seconds().max(1e-3);
+    let mut sums: BTreeMap<(usize, usize), f64> = BTreeMap::new();
+    for share in &seen.shares {
+        let ends = [share.from, share.to].map(|task| seen.tasks.get(task).map(|task| task.pid));
+        let places = ends.map(|pid| pid.and_then(|pid| owner_of(meters, pid)));
+        if let [Some(from), Some(to)] = places {
+            *sums.entry((from, to)).or_insert(0.0) += share.messages;
+        }
+    }
+    sums.into_iter()
+        .map(|((from, to), messages)| ServiceTalk { from, to, per_s: messages / seconds })
+        .collect()
+}
+
+/// The service of a process.
+fn owner_of(meters: &[ServiceMeter], pid: Tid) -> Option<usize> {
+    meters.iter().position(|meter| meter.pids.contains(&pid) || meter.first_pids.contains(&pid))
+}
+
+/// The device interrupts of each CPU that took any.
+fn device_interrupts(root: &Root, before: &Interrupts, seconds: f64) -> Vec<CpuInterrupts> {
+    let now = Interrupts::now(root);
+    let mut found = Vec::new();
+    for cpu in now.cpus() {
+        let came = now.since(before, *cpu);
+        let of_devices: Vec<_> = came.iter().filter(|came| !came.is_per_cpu).collect();
+        let count: u64 = of_devices.iter().map(|came| came.count).sum();
+        if let Some(most) = of_devices.first() {
+            let per_s = count as f64 / seconds;
+            found.push(CpuInterrupts { cpu: *cpu, per_s, most: most.name.clone() });
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Child, Command};
+
+    fn spinner() -> Child {
+        Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap()
+    }
+
+    fn end(mut child: Child) {
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+
+    fn request(pids: &[u32]) -> RecordRequest {
+        let entries: String = pids
+            .iter()
+            .map(|pid| format!("[[service]]\nname = \"of-{pid}\"\npid = {pid}\n"))
+            .collect();
+        let text = format!("format = \"seatmap-services/1\"\n{entries}");
+        RecordRequest {
+            file: ServicesFile::from_toml(&text).unwrap(),
+            time: Duration::from_millis(600),
+            interval: Duration::from_millis(50),
+            sees_talk: false,
+            machine: "here".into(),
+            begun: "now".into(),
+        }
+    }
+
+    #[test]
+    fn a_busy_service_wants_a_cpu_and_a_sleeping_one_none() {
+        let busy = spinner();
+        let idle = Command::new("sleep").arg("600").spawn().unwrap();
+        let request = request(&[busy.id(), idle.id()]);
+        let record = request.run(&Root::new("/"), &|| false, &|_, _| {}).unwrap();
+        end(busy);
+        end(idle);
+        // The time that it waits counts as well, so that a busy computer changes nothing.
+        let wanted: f64 = record.services[0].wanted_cpus().iter().sum();
+        let wanted = wanted / record.samples() as f64;
+        assert!((0.5..1.6).contains(&wanted), "{wanted}");
+        assert!(record.services[1].wanted_cpus().iter().sum::<f64>() < 0.1);
+        assert!(!record.services[0].restarted);
+        ServicesRecord::from_json(&seatmap_document::written(&record)).unwrap();
+    }
+
+    #[test]
+    fn a_service_that_ends_meanwhile_is_said_to_have_restarted() {
+        let child = Command::new("sleep").arg("600").spawn().unwrap();
+        let pid = child.id();
+        let child = std::cell::RefCell::new(child);
+        let record = request(&[pid]).run(&Root::new("/"), &|| false, &|at, _| {
+            if at == 1 {
+                child.borrow_mut().kill().unwrap();
+                child.borrow_mut().wait().unwrap();
+            }
+        });
+        assert!(record.unwrap().services[0].restarted);
+    }
+
+    #[test]
+    fn devices_are_next_to_their_nodes_or_named_where_they_are_absent() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        for (path, text) in [
+            ("/sys/class/net/eth0/device/numa_node", "1\n"),
+            ("/sys/class/block/nvme0n1/device/device/numa_node", "2\n"),
+            ("/sys/bus/pci/devices/0000:17:00.0/numa_node", "-1\n"),
+        ] {
+            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
+            std::fs::write(root.path(path), text).unwrap();
+        }
+        for (name, node) in [("eth0", Some(1)), ("nvme0n1", Some(2)), ("0000:17:00.0", None)] {
+            assert_eq!(devices::named(&root, name).map(|device| device.node), Some(node));
+        }
+        for name in ["eth1", "", "..", "../net/eth0"] {
+            assert_eq!(devices::named(&root, name), None, "{name}");
+        }
+        let mut request = request(&[std::process::id()]);
+        request.file.services[0].near = Some("no-such-card".into());
+        let error = request.run(&Root::new("/"), &|| false, &|_, _| {}).unwrap_err();
+        assert!(error.to_string().contains("is to sit near 'no-such-card'"), "{error}");
+    }
+
+    #[test]
+    fn too_few_samples_are_refused() {
+        let mut request = request(&[std::process::id()]);
+        request.time = Duration::from_millis(50);
+        let error = request.run(&Root::new("/"), &|| false, &|_, _| {}).unwrap_err();
+        assert!(error.to_string().contains("gives 1 sample"), "{error}");
+    }
+}
