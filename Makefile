@@ -3,6 +3,7 @@
 #   make demo    measure this machine, import matrices, place a stencil, seat a program; write demo/*.html
 #   make test    the whole test suite
 #   make lab     quiet cells on emulated computers, killed at every step (an hour; needs qemu)
+#   make lab-tested  every verb on every computer of the lab, into docs/src/tested.md (an hour; needs qemu)
 #   make recipes the recipes of the guide in a real Slurm, systemd and podman (half a minute; needs root and these)
 #   make races   libspe2 and C programs under ThreadSanitizer (minutes; needs gcc with libtsan)
 #   make lint    rustfmt, clippy and rustdoc, warnings denied
@@ -40,7 +41,7 @@ MANUAL ?= $(CARGO_HOME)/share/man
 endif
 PREFIX ?= /usr/local
 
-.PHONY: demo test test-programs test-build test-all test-emulated lab races recipes lint bench figures programs studies docs fuzz build dist install install-papers install-lib clean programs-in-c
+.PHONY: demo test test-programs test-build test-all test-emulated lab lab-build lab-tested races recipes lint bench figures programs studies docs fuzz build dist install install-papers install-lib clean programs-in-c
 
 demo: build
 	./demo/run $(SEATMAP) $(PAPERS)
@@ -72,14 +73,21 @@ test-emulated:
 	./scripts/cells emulated $(BUILT)/seatmap
 
 # A program that can be killed at every step is built apart from the one that is installed.
-lab:
-	$(CARGO) build --release --locked --package seatmap --features faults --target-dir target/faults
+lab-build:
+	$(CARGO) build --release --locked --package seatmap --package seatmap-lab --features seatmap/faults --target-dir target/faults
+
+lab: lab-build
 	./scripts/lab/run target/faults/release/seatmap
 	./scripts/lab/v9fs target/faults/release/seatmap
 	./scripts/lab/numa target/faults/release/seatmap
 	./scripts/lab/stacked target/faults/release/seatmap
 	./scripts/lab/offline target/faults/release/seatmap
 	./scripts/lab/remedies target/faults/release/seatmap
+
+# ARM is a folder with seatmap and seatmap-lab for Arm's computers, which are left out without it.
+lab-tested: lab-build
+	./target/faults/release/seatmap-lab tested --seatmap target/faults/release/seatmap $(if $(ARM),--arm "$(ARM)") \
+		--write docs/src/tested.md
 
 races:
 	./scripts/thread-sanitizer
