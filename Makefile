@@ -4,6 +4,7 @@
 #   make test    the whole test suite
 #   make lab     quiet cells on emulated computers, killed at every step, and each verb on one with Arm's processors (an
 #                hour; needs qemu)
+#   make lab-tested  every verb on every computer of the lab, into docs/src/tested.md (an hour; needs qemu)
 #   make recipes the recipes of the guide in a real Slurm, systemd and podman (half a minute; needs root and these)
 #   make races   libspe2 and C programs under ThreadSanitizer (minutes; needs gcc with libtsan)
 #   make lint    rustfmt, clippy and rustdoc, warnings denied
@@ -41,7 +42,7 @@ MANUAL ?= $(CARGO_HOME)/share/man
 endif
 PREFIX ?= /usr/local
 
-.PHONY: demo test test-programs test-build test-all test-emulated lab races recipes lint bench figures programs studies docs fuzz build dist install install-papers install-lib clean programs-in-c
+.PHONY: demo test test-programs test-build test-all test-emulated lab lab-build lab-tested races recipes lint bench figures programs studies docs fuzz build dist install install-papers install-lib clean programs-in-c
 
 demo: build
 	./demo/run $(SEATMAP) $(PAPERS)
@@ -73,8 +74,10 @@ test-emulated:
 	./scripts/cells emulated $(BUILT)/seatmap
 
 # A program that can be killed at every step is built apart from the one that is installed.
-lab:
-	$(CARGO) build --release --locked --package seatmap --features faults --target-dir target/faults
+lab-build:
+	$(CARGO) build --release --locked --package seatmap --package seatmap-lab --features seatmap/faults --target-dir target/faults
+
+lab: lab-build
 	./scripts/lab/run target/faults/release/seatmap
 	./scripts/lab/v9fs target/faults/release/seatmap
 	./scripts/lab/numa target/faults/release/seatmap
@@ -82,7 +85,12 @@ lab:
 	./scripts/lab/offline target/faults/release/seatmap
 	./scripts/lab/remedies target/faults/release/seatmap
 	./scripts/dist aarch64
-	./scripts/lab/arm target/dist/seatmap-aarch64
+	./scripts/lab/arm target/faults/release/seatmap target/dist/seatmap-aarch64
+
+# ARM is a folder with seatmap and seatmap-lab for Arm's computers, which are left out without it.
+lab-tested: lab-build
+	./target/faults/release/seatmap-lab tested --seatmap target/faults/release/seatmap $(if $(ARM),--arm "$(ARM)") \
+		--write docs/src/tested.md
 
 races:
 	./scripts/thread-sanitizer

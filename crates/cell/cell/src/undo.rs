@@ -20,12 +20,13 @@ use crate::thread_mask;
 use seatmap_invariant::invariant;
 use seatmap_os::Tid;
 use seatmap_os::group;
+use seatmap_os::kernel::Scheduler;
 use seatmap_os::layout::{self, Layout};
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
 use seatmap_os::{CpuSet, affinity};
 use seatmap_statistics::words::agreeing;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 /// How often threads are looked for that were created while others were widened.
@@ -108,7 +109,8 @@ fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) -> Result<
     let own = journal.header.set();
     let open = everywhere(root, others).without(&own);
     let inside = inside(root, journal)?;
-    let narrowed = narrowed_whole(journal, &open.with(&own));
+    let whole = open.with(&own);
+    let narrowed = narrowed_whole(journal, &by_default(root, &whole, &own));
 
     let lines: Vec<JournalEntry> = task::all(root)?
         .into_iter()
@@ -117,17 +119,23 @@ fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) -> Result<
             // user moved it in.
             let is_inside = inside.contains(&task.tid) || inside.contains(&task.pid);
             let now = task.cpus().filter(|now| !task.is_bound && !open.is_subset(now))?;
-            if is_inside && now == own || narrowed.contains(&now) {
+            let path = task.folder();
+            // The kernel gives a thread of its own that is new another mask when it likes.
+            let is_kernels = task.is_kernel && journal.of_path(&path).is_none();
+            if is_inside && now == own || is_kernels {
                 return None;
             }
-            let path = task.folder();
             let mask = now.to_string();
+            let before = narrowed.get(&now);
+            if before.is_some_and(|before| whole.is_subset(before)) {
+                return None;
+            }
             let is_known =
                 journal.of_path(&path).is_some_and(|change| change.same(&change.new, &mask));
             let started_ticks = Some(task.started_ticks);
-            let kept =
-                Change { what: What::Affinity, path, old: mask.clone(), new: mask, started_ticks };
-            (!is_known).then_some(JournalEntry::Change(kept))
+            let old = before.map_or_else(|| mask.clone(), CpuSet::to_string);
+            let line = Change { what: What::Affinity, path, old, new: mask, started_ticks };
+            (!is_known).then_some(JournalEntry::Change(line))
         })
         .collect();
     if !lines.is_empty() {
@@ -136,15 +144,23 @@ fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) -> Result<
     Ok(())
 }
 
-/// The masks that the cell gave to threads which could run everywhere. Threads that were created
-/// since have them as well, also where a CPU that was offline then has come back, and did not
-/// choose them.
-fn narrowed_whole(journal: &Journal, everywhere: &CpuSet) -> BTreeSet<CpuSet> {
+/// The CPUs that a thread may use which nobody has bound: those of `isolcpus=` are not among them,
+/// unless they are the cell's own.
+fn by_default(root: &Root, whole: &CpuSet, own: &CpuSet) -> CpuSet {
+    let isolated = CpuSet::of_list(&Scheduler::read(root).isolated).unwrap_or_default();
+    whole.without(&isolated.without(own))
+}
+
+/// The masks that the cell gave to threads which nobody had bound, each with the one before.
+/// Threads that were created since have them as well, also where a CPU that was offline then has
+/// come back, and did not choose them. The kernel itself gives these a mask of all CPUs back; one
+/// without the CPUs of `isolcpus=` it does not.
+fn narrowed_whole(journal: &Journal, by_default: &CpuSet) -> BTreeMap<CpuSet, CpuSet> {
     let masks =
         journal.changes.iter().filter(|change| change.what == What::Affinity && !change.is_kept());
     masks
-        .filter(|change| CpuSet::of_list(&change.old).is_some_and(|old| everywhere.is_subset(&old)))
-        .filter_map(|change| CpuSet::of_list(&change.new))
+        .filter_map(|change| Some((CpuSet::of_list(&change.new)?, CpuSet::of_list(&change.old)?)))
+        .filter(|(_, old)| by_default.is_subset(old))
         .collect()
 }
 
@@ -198,6 +214,11 @@ fn put_back(root: &Root, change: &Change, open: &CpuSet) -> Option<Left> {
         Err(error) => return left(change, error.source.to_string()),
     };
     if change.same(&current, &change.old) {
+        return None;
+    }
+    // Kernels since 6.2 give a thread the mask back that it chose, also the CPUs that were the
+    // cell's.
+    if change.is_kept() && !was_widened(change, &current, open) {
         return None;
     }
     if let Some(mask) = widened_by_kernel(change, &current) {

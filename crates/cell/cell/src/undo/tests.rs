@@ -273,3 +273,41 @@ fn cells_may_go_in_any_order() {
         assert_eq!(state(&root), before, "{order:?}");
     }
 }
+
+fn mask_change(path: &str, old: &str, new: &str) -> Change {
+    let what = What::Affinity;
+    Change { what, path: path.into(), old: old.into(), new: new.into(), started_ticks: None }
+}
+
+/// With `isolcpus=4-7`, nobody may run everywhere: threads that the cell narrowed from CPUs 0 to 3
+/// were bound by no one, and those that they start have their masks.
+#[test]
+fn heirs_of_unbound_threads_are_known_beside_isolated_cpus() {
+    let (folder, root) = computer();
+    std::fs::write(root.path("/sys/devices/system/cpu/isolated"), "4-7").unwrap();
+    let mut journal = cell(folder.path(), &root, 1, "2-3");
+    let changes = [("/proc/1", "0-3", "0-1"), ("/proc/2", "1-2", "1"), ("/proc/3", "0", "0")];
+    for (path, old, new) in changes {
+        journal.append(&[JournalEntry::Change(mask_change(path, old, new))]).unwrap();
+    }
+    let set = |list| CpuSet::of_list(list).unwrap();
+    let by_default = by_default(&root, &set("0-7"), &set("2-3"));
+    assert_eq!(by_default, set("0-3"));
+    let narrowed = narrowed_whole(&journal, &by_default);
+    assert_eq!(narrowed, BTreeMap::from([(set("0-1"), set("0-3"))]));
+    std::fs::write(root.path("/sys/devices/system/cpu/isolated"), "2-3").unwrap();
+    let own = super::by_default(&root, &set("0-7"), &set("2-3"));
+    assert_eq!(own, set("0-7"), "a kernel that counts the cell itself among the isolated CPUs");
+}
+
+/// The kernel gives a thread the CPUs of the cell back that it chose while that stood.
+#[test]
+fn a_mask_that_was_chosen_meanwhile_is_nobodys_change() {
+    let path = format!("/proc/{}", task::own_tid());
+    let root = Root::new("/");
+    let kept = mask_change(&path, "4000", "4000");
+    assert_eq!(put_back(&root, &kept, &CpuSet::of_list("4000-4001").unwrap()), None);
+    let changed = mask_change(&path, "4000", "4001");
+    let left = put_back(&root, &changed, &CpuSet::of_list("4000-4001").unwrap());
+    assert!(left.is_some_and(|left| left.why.contains("somebody changed it")));
+}

@@ -41,7 +41,7 @@ fn every_kind_of_remedy_is_executed() {
         include_str!("../../../../../measure/doctor/src/measuring.rs"),
         include_str!("../../../../../run/watch/src/remedy.rs"),
         include_str!("../../../../../ground/os/src/hierarchy/tests.rs"),
-        include_str!("../../../../../../scripts/lab/remedies-init"),
+        include_str!("../../../../../../scripts/lab/guest/remedies"),
     ];
     for kind in RemedyKind::ALL {
         let name = executed_by(kind);

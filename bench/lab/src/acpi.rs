@@ -1,0 +1,58 @@
+//! The ACPI table of an x86 computer whose CPUs are unequal: `_CPC` of each, as a firmware with
+//! Collaborative Processor Performance Control gives it (ACPI 6.5, 8.4.6.1).
+
+use crate::computer::{Architecture, Computer};
+use crate::error::LabError;
+use crate::tool::{find, run};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The table, where the computer needs one.
+///
+/// # Errors
+/// [`LabError::Missing`] without `iasl`; others, if it cannot be made.
+pub fn of(computer: &Computer, cache: &Path) -> Result<Option<PathBuf>, LabError> {
+    if computer.architecture == Architecture::Arm || computer.capacities.is_empty() {
+        return Ok(None);
+    }
+    find("iasl")?;
+    let stem = cache.join(format!("{}-{}", computer.name, std::process::id()));
+    let source = stem.with_extension("asl");
+    std::fs::write(&source, table(&computer.capacities))
+        .map_err(|error| LabError::File { path: source.clone(), source: error })?;
+    run(Command::new("iasl").arg("-p").arg(&stem).arg(&source))?;
+    let _ = std::fs::remove_file(&source);
+    Ok(Some(stem.with_extension("aml")))
+}
+
+/// ACPI's own language. QEMU names the CPUs `\_SB.CPUS.C000` and on, in hexadecimal.
+fn table(capacities: &[u32]) -> String {
+    let none = "ResourceTemplate(){Register(SystemMemory, 0, 0, 0)}";
+    let mut text = "DefinitionBlock (\"\", \"SSDT\", 2, \"LAB\", \"CPPC\", 1)\n{\n".to_owned();
+    for (cpu, capacity) in capacities.iter().enumerate() {
+        let path = format!("\\_SB.CPUS.C{cpu:03X}");
+        let _ = write!(
+            text,
+            "External ({path}, DeviceObj)\nScope ({path}) {{ Name (_CPC, Package () {{ 23, 3, \
+             {capacity}, {capacity}, 20, 10"
+        );
+        // Guaranteed performance to the reference performance are optional: empty registers.
+        for _ in 0..14 {
+            let _ = write!(text, ", {none}");
+        }
+        text += ", 0, 0, 0 }) }\n";
+    }
+    text + "}\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cpu_has_its_performance() {
+        let text = table(&[236, 140]);
+        assert!(text.contains("Scope (\\_SB.CPUS.C001) { Name (_CPC, Package () { 23, 3, 140,"));
+    }
+}

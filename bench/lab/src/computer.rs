@@ -1,0 +1,364 @@
+//! A computer of the lab: a file below `scripts/lab/computers`, and the words that QEMU takes for
+//! it.
+
+use crate::error::{Contradiction, LabError};
+use crate::list;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The instruction set of a computer.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Architecture {
+    /// Intel's and AMD's, on QEMU's `q35`.
+    #[serde(rename = "x86_64")]
+    X86,
+    /// Arm's, on QEMU's `virt`.
+    #[serde(rename = "aarch64")]
+    Arm,
+}
+
+/// The control groups that are mounted.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum Groups {
+    /// Version 2 alone, as systemd has it.
+    #[default]
+    V2,
+    /// The cpuset hierarchy of version 1.
+    V1,
+    /// None.
+    None,
+}
+
+/// A NUMA node.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Node {
+    /// Its CPUs, as a list; memory alone without any.
+    #[serde(default)]
+    pub cpus: String,
+    /// Its memory; 0 is CPUs alone.
+    pub memory_mib: u64,
+    /// Its distances to all nodes, as the ACPI's SLIT has them. Absent on all nodes: 10 and 20.
+    #[serde(default)]
+    pub distances: Vec<u8>,
+}
+
+/// A computer.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Computer {
+    /// The file's name without `.toml`.
+    #[serde(skip)]
+    pub name: String,
+    /// The real machine that this one stands for, or the question that it asks.
+    pub stands_for: String,
+    /// Its instruction set.
+    pub architecture: Architecture,
+    /// The processor, in QEMU's words.
+    pub cpu: String,
+    /// Processor packages.
+    pub sockets: u32,
+    /// Dies of a package.
+    #[serde(default = "one")]
+    pub dies: u32,
+    /// Clusters of a die; on Arm alone.
+    #[serde(default = "one")]
+    pub clusters: u32,
+    /// Cores of a cluster.
+    pub cores: u32,
+    /// Hardware threads of a core.
+    #[serde(default = "one")]
+    pub threads: u32,
+    /// Debian's kernel: a series, or `newest` for unstable's, and a flavour: `6.12`, `6.12-cloud`,
+    /// `6.1-rt`.
+    pub kernel: String,
+    /// The control groups.
+    #[serde(default)]
+    pub groups: Groups,
+    /// More words for the kernel.
+    #[serde(default)]
+    pub command_line: String,
+    /// CPUs that are taken away before anything runs, as a list.
+    #[serde(default)]
+    pub offline: String,
+    /// Memory, where there are no nodes.
+    #[serde(default)]
+    pub memory_mib: u64,
+    /// NUMA nodes.
+    #[serde(default, rename = "node")]
+    pub nodes: Vec<Node>,
+    /// The speed of each CPU beside the fastest, which has 1024; on Arm, in the device tree.
+    #[serde(default)]
+    pub capacities: Vec<u32>,
+    /// Kernel modules that are loaded first.
+    #[serde(default)]
+    pub modules: Vec<String>,
+    /// More arguments for QEMU, such as a disk.
+    #[serde(default)]
+    pub devices: Vec<String>,
+}
+
+fn one() -> u32 {
+    1
+}
+
+impl Computer {
+    /// Reads a computer by its name.
+    ///
+    /// # Errors
+    /// [`LabError`], if there is not one of this name, or it contradicts itself.
+    pub fn read(folder: &Path, name: &str) -> Result<Self, LabError> {
+        let file = folder.join(format!("{name}.toml"));
+        let text = std::fs::read_to_string(&file).map_err(|_| LabError::UnknownComputer {
+            name: name.to_owned(),
+            folder: folder.to_owned(),
+        })?;
+        let mut computer: Self = toml::from_str(&text)
+            .map_err(|source| LabError::Description { file, source: Box::new(source) })?;
+        name.clone_into(&mut computer.name);
+        computer.check()?;
+        Ok(computer)
+    }
+
+    /// The names of all computers, sorted.
+    ///
+    /// # Errors
+    /// [`LabError::File`], if the folder cannot be read.
+    pub fn names(folder: &Path) -> Result<Vec<String>, LabError> {
+        let failed = LabError::file(folder);
+        let mut names = Vec::new();
+        for entry in std::fs::read_dir(folder).map_err(&failed)? {
+            let path = entry.map_err(&failed)?.path();
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                names.extend(path.file_stem().and_then(|stem| stem.to_str()).map(str::to_owned));
+            }
+        }
+        names.sort();
+        Ok(names)
+    }
+
+    /// Its CPUs, also those that go offline.
+    #[must_use]
+    pub fn cpus(&self) -> u32 {
+        self.sockets * self.dies * self.clusters * self.cores * self.threads
+    }
+
+    fn check(&self) -> Result<(), LabError> {
+        let fault = self.fault()?;
+        fault.map_or(Ok(()), |fault| {
+            Err(LabError::Contradiction { computer: self.name.clone(), fault })
+        })
+    }
+
+    fn fault(&self) -> Result<Option<Contradiction>, LabError> {
+        let cpus = self.cpus();
+        let mut held = Vec::new();
+        for node in &self.nodes {
+            held.extend(list::parse(&node.cpus)?);
+        }
+        held.sort_unstable();
+        if !self.nodes.is_empty() && held != (0..cpus).collect::<Vec<_>>() {
+            return Ok(Some(Contradiction::Nodes { held, cpus }));
+        }
+        let nodes = self.nodes.len();
+        let has_distances = self.nodes.iter().any(|node| !node.distances.is_empty());
+        let odd = self.nodes.iter().position(|node| node.distances.len() != nodes);
+        if let Some(node) = odd.filter(|_| has_distances) {
+            let found = self.nodes[node].distances.len();
+            return Ok(Some(Contradiction::Distances { node, found, nodes }));
+        }
+        let found = self.capacities.len();
+        if found != 0 && u32::try_from(found) != Ok(cpus) {
+            return Ok(Some(Contradiction::Capacities { found, cpus }));
+        }
+        let offline: BTreeSet<u32> = list::parse(&self.offline)?.into_iter().collect();
+        let wrong = offline.into_iter().find(|cpu| *cpu == 0 || *cpu >= cpus);
+        Ok(wrong.map(Contradiction::Offline))
+    }
+
+    /// QEMU's program for it.
+    #[must_use]
+    pub fn emulator(&self) -> &'static str {
+        match self.architecture {
+            Architecture::X86 => "qemu-system-x86_64",
+            Architecture::Arm => "qemu-system-aarch64",
+        }
+    }
+
+    /// Debian's name for its instruction set.
+    #[must_use]
+    pub fn debian_architecture(&self) -> &'static str {
+        match self.architecture {
+            Architecture::X86 => "amd64",
+            Architecture::Arm => "arm64",
+        }
+    }
+
+    /// QEMU's arguments for the hardware. All vCPUs are emulated by one thread of the host, unless
+    /// `is_parallel`: with one, 32 CPUs boot in seconds, and with 32 on two CPUs hardly at all.
+    #[must_use]
+    pub fn hardware(&self, is_parallel: bool) -> Vec<String> {
+        let thread = if is_parallel { "multi" } else { "single" };
+        let mut words: Vec<String> = [
+            "-nodefaults",
+            "-no-user-config",
+            "-display",
+            "none",
+            "-no-reboot",
+            "-serial",
+            "stdio",
+            "-machine",
+        ]
+        .map(str::to_owned)
+        .into();
+        words.push(self.board().to_owned());
+        words.extend(["-accel".to_owned(), format!("tcg,thread={thread},tb-size=256")]);
+        words.extend(["-cpu".to_owned(), self.cpu.clone(), "-smp".to_owned(), self.smp()]);
+        words.extend(["-m".to_owned(), format!("{}M", self.whole_memory_mib())]);
+        words.extend(self.node_words());
+        words.extend(self.devices.clone());
+        words
+    }
+
+    fn board(&self) -> &'static str {
+        match self.architecture {
+            Architecture::X86 => "q35",
+            Architecture::Arm => "virt,gic-version=3",
+        }
+    }
+
+    fn smp(&self) -> String {
+        let middle = match self.architecture {
+            Architecture::X86 => format!("dies={}", self.dies),
+            Architecture::Arm => format!("clusters={}", self.dies * self.clusters),
+        };
+        format!(
+            "{},sockets={},{middle},cores={},threads={}",
+            self.cpus(),
+            self.sockets,
+            self.cores,
+            self.threads
+        )
+    }
+
+    fn whole_memory_mib(&self) -> u64 {
+        if self.nodes.is_empty() {
+            self.memory_mib
+        } else {
+            self.nodes.iter().map(|node| node.memory_mib).sum()
+        }
+    }
+
+    fn node_words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        for (id, node) in self.nodes.iter().enumerate() {
+            let mut word = format!("node,nodeid={id}");
+            for range in node.cpus.split(',').filter(|range| !range.is_empty()) {
+                word += &format!(",cpus={range}");
+            }
+            if node.memory_mib > 0 {
+                let size_mib = node.memory_mib;
+                words.push("-object".to_owned());
+                words.push(format!("memory-backend-ram,id=m{id},size={size_mib}M"));
+                word += &format!(",memdev=m{id}");
+            }
+            words.extend(["-numa".to_owned(), word]);
+        }
+        for (from, node) in self.nodes.iter().enumerate() {
+            for (to, distance) in node.distances.iter().enumerate() {
+                words.push("-numa".to_owned());
+                words.push(format!("dist,src={from},dst={to},val={distance}"));
+            }
+        }
+        words
+    }
+
+    /// The kernel's command line, with these words for the guest's scripts.
+    #[must_use]
+    pub fn boot_words(&self, words: &[String]) -> String {
+        let (console, own) = match self.architecture {
+            Architecture::X86 => {
+                ("ttyS0", "reboot=t tsc=unstable no_timer_check nokaslr mitigations=off")
+            }
+            Architecture::Arm => ("ttyAMA0", "nokaslr mitigations=off"),
+        };
+        let groups = match self.groups {
+            Groups::V2 => "v2",
+            Groups::V1 => "v1",
+            Groups::None => "none",
+        };
+        let mut line = format!("console={console} quiet loglevel=3 panic=-1 {own}");
+        line += &format!(" lab_computer={} lab_groups={groups}", self.name);
+        if !self.offline.is_empty() {
+            line += &format!(" lab_offline={}", self.offline);
+        }
+        for word in [&self.command_line].into_iter().chain(words).filter(|word| !word.is_empty()) {
+            line += &format!(" {word}");
+        }
+        line
+    }
+}
+
+/// The folder of the computers, beside this crate's workspace.
+#[must_use]
+pub fn folder() -> PathBuf {
+    lab_folder().join("computers")
+}
+
+/// The lab's folder of scripts.
+#[must_use]
+pub fn lab_folder() -> PathBuf {
+    let own = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scripts/lab"));
+    own.canonicalize().unwrap_or_else(|_| own.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FOUR_NODES: &str = "stands_for = 'a test'\narchitecture = 'x86_64'\ncpu = 'x'\nsockets = 2\n\
+        cores = 1\nthreads = 2\nkernel = '6.12'\n[[node]]\ncpus = '0-1'\nmemory_mib = 64\n\
+        distances = [10, 21, 17]\n[[node]]\ncpus = '2,3'\nmemory_mib = 0\ndistances = [21, 10, 28]\n\
+        [[node]]\nmemory_mib = 32\ndistances = [17, 28, 10]\n";
+
+    fn of(text: &str) -> Computer {
+        toml::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn nodes_become_words_of_the_emulator() {
+        let words = of(FOUR_NODES).hardware(false).join(" ");
+        assert!(words.contains("-smp 4,sockets=2,dies=1,cores=1,threads=2 -m 96M"), "{words}");
+        assert!(words.contains("-numa node,nodeid=1,cpus=2,cpus=3 "), "{words}");
+        assert!(words.contains("size=32M -numa node,nodeid=2,memdev=m2 "), "{words}");
+        assert!(words.contains("-numa dist,src=1,dst=2,val=28"), "{words}");
+    }
+
+    #[test]
+    fn contradictions_are_named() {
+        let fault = |text: &str| of(text).fault().unwrap();
+        assert_eq!(fault(FOUR_NODES), None);
+        let missing = FOUR_NODES.replace("'2,3'", "'2'");
+        assert_eq!(fault(&missing), Some(Contradiction::Nodes { held: vec![0, 1, 2], cpus: 4 }));
+        let short = FOUR_NODES.replace("[21, 10, 28]", "[21, 10]");
+        let distances = Contradiction::Distances { node: 1, found: 2, nodes: 3 };
+        assert_eq!(fault(&short), Some(distances));
+        let first = format!("offline = '0'\n{FOUR_NODES}");
+        assert_eq!(fault(&first), Some(Contradiction::Offline(0)));
+        let uneven = format!("capacities = [1024, 512]\n{FOUR_NODES}");
+        assert_eq!(fault(&uneven), Some(Contradiction::Capacities { found: 2, cpus: 4 }));
+    }
+
+    #[test]
+    fn every_computer_of_the_lab_can_be_read() {
+        let names = Computer::names(&folder()).unwrap();
+        assert!(names.len() >= 8, "{names:?}");
+        for name in names {
+            let computer = Computer::read(&folder(), &name).unwrap();
+            assert!(computer.stands_for.len() > 40, "{name} does not say why it exists");
+        }
+    }
+}

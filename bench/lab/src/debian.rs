@@ -1,0 +1,192 @@
+//! Debian's packages, unpacked into the lab's cache; nothing is installed.
+//!
+//! Packages of this computer's own release come from apt as it is set up here. Those of another
+//! architecture, and the newest kernel, come through lists of packages in the cache, made from the
+//! same server.
+
+use crate::error::LabError;
+use crate::tool::{find, output, run};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The suite whose kernel is the newest.
+const NEWEST_SUITE: &str = "sid";
+/// Signs the releases of Debian.
+const KEYRING: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+
+/// The lists of packages to choose from.
+pub struct Archive {
+    cache: PathBuf,
+    architecture: String,
+    options: Vec<String>,
+}
+
+impl Archive {
+    /// The lists that have kernels of this series for this architecture.
+    ///
+    /// # Errors
+    /// [`LabError`], if apt cannot read or fetch them.
+    pub fn open(cache: &Path, architecture: &str, series: &str) -> Result<Self, LabError> {
+        for tool in ["dpkg", "apt-get", "apt-cache", "depmod"] {
+            find(tool)?;
+        }
+        let own = output(Command::new("dpkg").arg("--print-architecture"))?;
+        let is_newest = series == "newest";
+        let mut archive = Self {
+            cache: cache.to_owned(),
+            architecture: architecture.to_owned(),
+            options: Vec::new(),
+        };
+        if own.trim() != architecture || is_newest {
+            let suite = if is_newest { NEWEST_SUITE.to_owned() } else { release()? };
+            archive.fetch_lists(&suite)?;
+        }
+        Ok(archive)
+    }
+
+    /// Fetches the lists of a suite into the cache, unless they are there.
+    fn fetch_lists(&mut self, suite: &str) -> Result<(), LabError> {
+        let folder = self.cache.join(format!("apt-{suite}-{}", self.architecture));
+        for name in ["lists/partial", "archives/partial", "state"] {
+            let path = folder.join(name);
+            std::fs::create_dir_all(&path).map_err(|source| LabError::File { path, source })?;
+        }
+        let sources = folder.join("sources.list");
+        let text = format!("deb [signed-by={KEYRING}] {} {suite} main\n", server()?);
+        let status = folder.join("status");
+        for (path, text) in [(&sources, text.as_str()), (&status, "")] {
+            std::fs::write(path, text)
+                .map_err(|source| LabError::File { path: path.clone(), source })?;
+        }
+        let settings = [
+            ("Dir::Etc::sourcelist", sources.display().to_string()),
+            ("Dir::Etc::sourceparts", "-".to_owned()),
+            ("Dir::State", folder.join("state").display().to_string()),
+            ("Dir::State::lists", folder.join("lists").display().to_string()),
+            ("Dir::State::status", status.display().to_string()),
+            ("Dir::Cache", folder.display().to_string()),
+            ("APT::Architecture", self.architecture.clone()),
+            ("APT::Architectures", self.architecture.clone()),
+            ("APT::Sandbox::User", "root".to_owned()),
+        ];
+        self.options = settings
+            .into_iter()
+            .flat_map(|(name, value)| ["-o".to_owned(), format!("{name}={value}")])
+            .collect();
+        let fetched = folder.join("fetched");
+        if fetched.exists() {
+            return Ok(());
+        }
+        run(Command::new("apt-get").args(&self.options).args(["--quiet", "update"]))?;
+        std::fs::write(&fetched, "").map_err(|source| LabError::File { path: fetched, source })
+    }
+
+    /// The folder of the newest kernel of a series and flavour: `6.12`, `6.12-cloud`, `newest`.
+    ///
+    /// # Errors
+    /// [`LabError::Missing`], if the lists have none.
+    pub fn kernel(&self, kernel: &str) -> Result<PathBuf, LabError> {
+        let (series, flavour) = kernel.split_once('-').unwrap_or((kernel, ""));
+        let series = if series == "newest" { "[0-9]+" } else { &series.replace('.', "[.]") };
+        let flavour = if flavour.is_empty() { String::new() } else { format!("-{flavour}") };
+        let pattern = format!("^linux-image-{series}[.].*[0-9]{flavour}-{}$", self.architecture);
+        let mut search = Command::new("apt-cache");
+        search.args(&self.options).args(["search", "--names-only", &pattern]);
+        let listed = output(&mut search)?;
+        let newest = listed
+            .lines()
+            .filter_map(|line| line.split_whitespace().next())
+            .max_by_key(|name| numbers(name))
+            .ok_or_else(|| LabError::Missing(format!("a kernel {kernel} of Debian")))?;
+        let folder = self.package(newest)?;
+        let version = newest.trim_start_matches("linux-image-");
+        if modules_of(&folder, version).is_some_and(|modules| !modules.join("modules.dep").exists())
+        {
+            run(Command::new("depmod").arg("-b").arg(&folder).arg(version))?;
+        }
+        // Newer packages hold neither: they depend on one with the kernel and one with the modules.
+        if modules_of(&folder, version).is_none() && !folder.join("boot").exists() {
+            return self.package(&format!("linux-binary-{version}"));
+        }
+        Ok(folder)
+    }
+
+    /// The folder of a package, unpacked.
+    ///
+    /// # Errors
+    /// [`LabError`], if it cannot be had.
+    pub fn package(&self, name: &str) -> Result<PathBuf, LabError> {
+        let folder = self.cache.join(format!("{name}.{}", self.architecture));
+        if folder.exists() {
+            return Ok(folder);
+        }
+        let partial = self.cache.join(format!("partial-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&partial)
+            .map_err(|source| LabError::File { path: partial.clone(), source })?;
+        let mut fetch = Command::new("apt-get");
+        fetch.args(&self.options).args(["download", "--quiet", name]).current_dir(&partial);
+        let unpacked = run(&mut fetch).and_then(|()| unpack(&partial));
+        let placed = unpacked.and_then(|()| {
+            std::fs::rename(partial.join("tree"), &folder)
+                .map_err(|source| LabError::File { path: folder.clone(), source })
+        });
+        let _ = std::fs::remove_dir_all(&partial);
+        placed.map_err(|_| LabError::Missing(format!("Debian's package {name}")))?;
+        Ok(folder)
+    }
+}
+
+/// The folder of a kernel's modules, if its package has them.
+fn modules_of(folder: &Path, version: &str) -> Option<PathBuf> {
+    let merged = ["lib/modules", "usr/lib/modules"];
+    merged.iter().map(|place| folder.join(place).join(version)).find(|path| path.exists())
+}
+
+/// Unpacks the one package of a folder into `tree` beside it.
+fn unpack(folder: &Path) -> Result<(), LabError> {
+    let package = std::fs::read_dir(folder)
+        .map_err(LabError::file(folder))?
+        .filter_map(Result::ok)
+        .map(|entry| entry.path())
+        .find(|path| path.extension().is_some_and(|extension| extension == "deb"))
+        .ok_or_else(|| LabError::Missing("a package in the answer of apt".to_owned()))?;
+    run(Command::new("dpkg").arg("-x").arg(package).arg(folder.join("tree")))
+}
+
+/// The numbers in a name, by which versions are compared.
+fn numbers(name: &str) -> Vec<u64> {
+    let parts = name.split(|letter: char| !letter.is_ascii_digit());
+    parts.filter_map(|digits| digits.parse().ok()).collect()
+}
+
+/// The server of this computer's own packages.
+fn server() -> Result<String, LabError> {
+    let policy = output(Command::new("apt-cache").arg("policy"))?;
+    policy
+        .split_whitespace()
+        .find(|word| word.starts_with("http") && word.trim_end_matches('/').ends_with("/debian"))
+        .map(str::to_owned)
+        .ok_or_else(|| LabError::Missing("Debian's server among the sources of apt".to_owned()))
+}
+
+/// The name of this computer's release.
+fn release() -> Result<String, LabError> {
+    let text = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
+    text.lines()
+        .find_map(|line| line.strip_prefix("VERSION_CODENAME="))
+        .map(str::to_owned)
+        .ok_or_else(|| LabError::Missing("the name of this release in /etc/os-release".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_compared_by_number() {
+        assert!(
+            numbers("linux-image-6.12.100+deb12-amd64")
+                > numbers("linux-image-6.12.99+deb12-amd64")
+        );
+    }
+}

@@ -1,0 +1,212 @@
+//! Runs `seatmap` in the guest, with a limit, and keeps what it said.
+
+use crate::trial::{Fault, ensure};
+use serde_json::Value;
+use std::fs::File;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// An emulated CPU is a hundred times slower than a real one, and shares one of ours with others.
+pub const PATIENCE: Duration = Duration::from_secs(240);
+
+/// The words of a command.
+#[derive(Debug)]
+pub struct Answer {
+    /// The command.
+    pub command: String,
+    /// Its exit status; `None` where it was killed for lateness or by a signal.
+    pub code: Option<i32>,
+    /// Whether it did not end in time.
+    pub is_late: bool,
+    /// Its standard output.
+    pub out: String,
+    /// Its standard error.
+    pub err: String,
+}
+
+/// A command that runs.
+pub struct Running {
+    child: Child,
+    command: String,
+    stem: String,
+    begun: Instant,
+}
+
+static COUNTER: AtomicU32 = AtomicU32::new(0);
+
+/// Starts `seatmap` with these words.
+///
+/// # Errors
+/// [`Fault::Wrong`], if it cannot be started.
+pub fn start(words: &[&str]) -> Result<Running, Fault> {
+    start_program("seatmap", words)
+}
+
+/// Starts a program whose output goes to files.
+///
+/// # Errors
+/// [`Fault::Wrong`], if it cannot be started.
+pub fn start_program(program: &str, words: &[&str]) -> Result<Running, Fault> {
+    let stem = format!("/tmp/answer-{}", COUNTER.fetch_add(1, Ordering::Relaxed));
+    let out = File::create(format!("{stem}.out")).map_err(cannot_start)?;
+    let err = File::create(format!("{stem}.err")).map_err(cannot_start)?;
+    let mut command = Command::new(program);
+    command.args(words).stdin(Stdio::null()).stdout(out).stderr(err).env("NO_COLOR", "1");
+    let child = command.spawn().map_err(cannot_start)?;
+    let command = format!("{program} {}", words.join(" "));
+    Ok(Running { child, command, stem, begun: Instant::now() })
+}
+
+fn cannot_start(error: std::io::Error) -> Fault {
+    Fault::Wrong(format!("a program cannot start: {error}"))
+}
+
+/// The text of a file, which is removed.
+fn taken(path: &str) -> String {
+    let bytes = std::fs::read(path).unwrap_or_default();
+    let _ = std::fs::remove_file(path);
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+impl Running {
+    /// Its process.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Its standard output so far.
+    #[must_use]
+    pub fn said(&self) -> String {
+        std::fs::read_to_string(format!("{}.out", self.stem)).unwrap_or_default()
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().is_ok_and(|status| status.is_some())
+    }
+
+    /// Waits until its output has so many lines that begin with this word.
+    ///
+    /// # Errors
+    /// [`Fault::Wrong`], if it ends before, or is late.
+    pub fn wait_for(&mut self, beginning: &str, lines: usize) -> Result<(), Fault> {
+        loop {
+            let said = self.said();
+            if said.lines().filter(|line| line.starts_with(beginning)).count() >= lines {
+                return Ok(());
+            }
+            let is_over = self.has_ended() || self.begun.elapsed() > PATIENCE;
+            let err = std::fs::read_to_string(format!("{}.err", self.stem)).unwrap_or_default();
+            ensure(!is_over, || format!("{}: ended or late with: {said} {err}", self.command))?;
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Waits for its end.
+    pub fn end(mut self) -> Answer {
+        let mut status = None;
+        while status.is_none() && self.begun.elapsed() < PATIENCE {
+            status = self.child.try_wait().ok().flatten();
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        let is_late = status.is_none();
+        if is_late {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+        self.answer(status.and_then(|status| status.code()), is_late)
+    }
+
+    /// Ends it.
+    pub fn kill(mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        drop(self.answer(None, false));
+    }
+
+    fn answer(self, code: Option<i32>, is_late: bool) -> Answer {
+        let out = taken(&format!("{}.out", self.stem));
+        let err = taken(&format!("{}.err", self.stem));
+        Answer { out, err, command: self.command, code, is_late }
+    }
+}
+
+/// Runs `seatmap` with these words to its end.
+///
+/// # Errors
+/// [`Fault::Wrong`], if it is late or panics.
+pub fn ask(words: &[&str]) -> Result<Answer, Fault> {
+    let answer = start(words)?.end();
+    answer.is_sane()?;
+    Ok(answer)
+}
+
+/// Runs `seatmap` and reads the document that it prints.
+///
+/// # Errors
+/// As [`ask`]; also if it fails or prints something else.
+pub fn document(words: &[&str]) -> Result<Value, Fault> {
+    ask(words)?.done()?.document()
+}
+
+impl Answer {
+    /// That it ended by itself and did not panic.
+    ///
+    /// # Errors
+    /// [`Fault::Wrong`] otherwise.
+    pub fn is_sane(&self) -> Result<(), Fault> {
+        self.has_no_panic()?;
+        ensure(self.code.is_some(), || format!("died of a signal: {}", self.show()))
+    }
+
+    /// That it ended in time, perhaps by a signal, and did not panic.
+    ///
+    /// # Errors
+    /// [`Fault::Wrong`] otherwise.
+    pub fn has_no_panic(&self) -> Result<(), Fault> {
+        ensure(!self.is_late, || format!("no end in time: {}", self.show()))?;
+        let panicked = self.err.contains("panicked at") || self.code == Some(101);
+        ensure(!panicked, || format!("died: {}", self.show()))
+    }
+
+    /// That it succeeded.
+    ///
+    /// # Errors
+    /// [`Fault::Wrong`] otherwise.
+    pub fn done(self) -> Result<Self, Fault> {
+        ensure(self.code == Some(0), || self.show())?;
+        Ok(self)
+    }
+
+    /// That it refused as a usage error, with words that hold all of these.
+    ///
+    /// # Errors
+    /// [`Fault::Wrong`] otherwise.
+    pub fn refuses(&self, words: &[&str]) -> Result<String, Fault> {
+        let is_said = words.iter().all(|word| self.err.contains(word));
+        ensure(self.code == Some(2) && is_said, || {
+            format!("should refuse with {words:?}: {}", self.show())
+        })?;
+        Ok(self.err.trim().to_owned())
+    }
+
+    /// The document on its standard output.
+    ///
+    /// # Errors
+    /// [`Fault::Wrong`], if that is not JSON.
+    pub fn document(&self) -> Result<Value, Fault> {
+        serde_json::from_str(&self.out)
+            .map_err(|error| Fault::Wrong(format!("not one document ({error}): {}", self.show())))
+    }
+
+    /// The command with its answer, on one line.
+    #[must_use]
+    pub fn show(&self) -> String {
+        let short =
+            |text: &str| text.trim().replace('\n', " / ").chars().take(600).collect::<String>();
+        let code = self.code.map_or("none".to_owned(), |code| code.to_string());
+        format!("'{}' ended with {code}: {} {}", self.command, short(&self.err), short(&self.out))
+    }
+}

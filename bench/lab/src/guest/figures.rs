@@ -1,0 +1,219 @@
+//! `measure`, `show`, `place`, `export`, `noise` and `doctor`: which CPUs they speak of, and what
+//! those share. Times of an emulated computer mean nothing, and nothing here looks at one.
+
+use super::answer::{ask, document};
+use super::kernel::Kernel;
+use super::seats::placed;
+use super::verbs::Question;
+use crate::list::{self, CpuSet};
+use crate::trial::{Fault, ensure};
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// The questions about figures.
+pub const QUESTIONS: [Question; 8] = [
+    Question { verb: "measure", text: "what the measured CPUs share", ask: measured },
+    Question { verb: "show", text: "the measured machine", ask: shown },
+    Question { verb: "place", text: "tasks on the measured CPUs", ask: placed_on_measured },
+    Question { verb: "export", text: "a plan for taskset", ask: exported },
+    Question { verb: "noise", text: "the CPUs that are named", ask: noise },
+    Question { verb: "doctor", text: "CPUs that are offline or set apart", ask: doctor },
+    Question { verb: "doctor", text: "what it can try", ask: doctor_tries },
+    Question { verb: "measure", text: "a CPU that is offline", ask: measure_offline },
+];
+
+const PROFILE: &str = "/tmp/profile.json";
+
+fn words_of(cpus: &[u32]) -> String {
+    cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// A number of a document.
+pub fn number(value: &Value) -> Option<u32> {
+    u32::try_from(value.as_u64()?).ok()
+}
+
+fn measured(kernel: &Kernel) -> Result<String, Fault> {
+    let cpus = kernel.spread();
+    ask(&["measure", "--quick", "--cpus", &words_of(&cpus), "-o", PROFILE])?.done()?;
+    let profile = profile()?;
+    let pus = profile["topology"]["pus"].as_array().cloned().unwrap_or_default();
+    let timed = profile["core_distance"]["pus"].as_array().cloned().unwrap_or_default();
+    let timed: BTreeSet<u32> = timed.iter().filter_map(number).collect();
+    ensure(timed == cpus.iter().copied().collect(), || format!("{timed:?} for {cpus:?}"))?;
+    let named: BTreeSet<u32> = pus.iter().filter_map(|pu| number(&pu["os"])).collect();
+    ensure(named.is_subset(&kernel.online) && timed.is_subset(&named), || format!("{named:?}"))?;
+    for level in ["core", "l2", "l3", "package", "numa"] {
+        for one in &pus {
+            for other in &pus {
+                shares(kernel, level, one, other)?;
+            }
+        }
+    }
+    for pu in &pus {
+        let own = number(&pu["os"]).unwrap_or_default();
+        let node = kernel.nodes.iter().find(|node| node.cpus.contains(&own)).map(|node| node.id);
+        ensure(number(&pu["numa"]) == node, || format!("node of {pu}, and the kernel's {node:?}"))?;
+    }
+    ranks(kernel, &pus)?;
+    Ok(format!(
+        "{} PUs, CPUs {} timed: cores, L2, L3, packages and nodes alike",
+        pus.len(),
+        words_of(&cpus)
+    ))
+}
+
+fn profile() -> Result<Value, Fault> {
+    let text = std::fs::read_to_string(PROFILE).unwrap_or_default();
+    serde_json::from_str(&text).map_err(|error| Fault::Wrong(format!("the profile: {error}")))
+}
+
+/// That two PUs share a part of a level where the kernel says so, and only there.
+fn shares(kernel: &Kernel, level: &str, one: &Value, other: &Value) -> Result<(), Fault> {
+    let first = number(&one["os"]).unwrap_or_default();
+    let second = number(&other["os"]).unwrap_or_default();
+    let Some(part) = kernel.part_of(level, first) else {
+        let is_unknown = one[level].is_null() || level == "package" || level == "numa";
+        return ensure(is_unknown, || format!("the kernel has no {level}, and {one} has"));
+    };
+    let expected = part.contains(&second);
+    let found = !one[level].is_null() && one[level] == other[level];
+    ensure(found == expected, || {
+        format!("CPUs {first} and {second}: the same {level}: {found}, the kernel: {expected}")
+    })
+}
+
+/// That faster CPUs by the kernel's ranks are not below slower ones.
+fn ranks(kernel: &Kernel, pus: &[Value]) -> Result<(), Fault> {
+    let ranks: BTreeSet<u32> = kernel.ranks.values().copied().collect();
+    if ranks.len() < 2 {
+        return Ok(());
+    }
+    for pu in pus {
+        let cpu = number(&pu["os"]).unwrap_or_default();
+        let kind = pu["kind"].as_str();
+        let is_fastest = kernel.ranks.get(&cpu) == ranks.last();
+        let is_told = !pu["priority"].is_null() || kind.is_some();
+        ensure(is_told, || format!("the kernel ranks CPU {cpu}, and the profile does not: {pu}"))?;
+        let is_kind_right = kind.is_none_or(|kind| (kind == "P") == is_fastest);
+        ensure(is_kind_right, || format!("the kernel ranks {:?}, and it is {pu}", kernel.ranks))?;
+    }
+    Ok(())
+}
+
+fn shown(kernel: &Kernel) -> Result<String, Fault> {
+    let answer = ask(&["show", PROFILE, "--width", "100"])?.done()?;
+    let profile = profile()?;
+    let pus = profile["topology"]["pus"].as_array().map_or(0, Vec::len);
+    let named = format!("{pus} PUs");
+    ensure(answer.out.contains(&named), || format!("not '{named}': {}", answer.show()))?;
+    let shown = document(&["show", PROFILE, "--json"])?;
+    let shown = number(&shown["pus"]).unwrap_or_default();
+    let distances = kernel.spread().len();
+    let is_right = [pus, distances].contains(&(shown as usize));
+    ensure(is_right, || format!("{shown} PUs shown of {pus}, {distances} measured"))?;
+    Ok(named)
+}
+
+fn placed_on_measured(kernel: &Kernel) -> Result<String, Fault> {
+    let cpus = kernel.spread();
+    let placement = placed(PROFILE, &cpus)?;
+    let found: CpuSet = placement.iter().copied().collect();
+    let is_whole = placement.len() == cpus.len() && found == cpus.iter().copied().collect();
+    ensure(is_whole, || format!("{placement:?} is not an order of {cpus:?}"))?;
+    Ok(format!("an order of {}", words_of(&cpus)))
+}
+
+fn exported(kernel: &Kernel) -> Result<String, Fault> {
+    let mut cpus = kernel.spread();
+    cpus.reverse();
+    let plan =
+        serde_json::json!({"format": "seatmap-plan/1", "machine": "host", "placement": cpus});
+    let _ = std::fs::write("/tmp/export.json", plan.to_string());
+    let answer = ask(&["export", "/tmp/export.json", "--format", "taskset"])?.done()?;
+    let is_named = cpus.iter().all(|cpu| {
+        answer.out.split(|letter: char| !letter.is_ascii_digit()).any(|n| n == cpu.to_string())
+    });
+    ensure(is_named, || format!("{cpus:?} in: {}", answer.show()))?;
+    Ok("each CPU of the plan".to_owned())
+}
+
+fn noise(kernel: &Kernel) -> Result<String, Fault> {
+    let mut cpus: CpuSet = kernel.spread().into_iter().take(2).collect();
+    cpus.extend(kernel.isolated.intersection(&kernel.online).last());
+    let list = list::show(&cpus);
+    let noise = document(&["noise", "--cpus", &list, "--seconds", "1", "--json"])?;
+    let named = noise["cpus"].as_array().cloned().unwrap_or_default();
+    let named: CpuSet = named.iter().filter_map(|cpu| number(&cpu["cpu"])).collect();
+    ensure(named == cpus, || format!("asked for {list}, and it has {}", list::show(&named)))?;
+    Ok(format!("CPUs {list}"))
+}
+
+/// The sentence of a finding of the doctor.
+fn finding<'a>(document: &'a Value, subject: &str) -> Option<&'a Value> {
+    document["findings"].as_array()?.iter().find(|finding| finding["subject"] == subject)
+}
+
+fn sentence(document: &Value, subject: &str) -> String {
+    let found = finding(document, subject).and_then(|one| one["found"].as_str());
+    found.unwrap_or("absent").to_owned()
+}
+
+fn doctor(kernel: &Kernel) -> Result<String, Fault> {
+    let found = document(&["doctor", "--json"])?;
+    let offline = sentence(&found, "offline");
+    let is_offline_told = if kernel.offline.iter().any(|cpu| exists(*cpu)) {
+        kernel
+            .offline
+            .iter()
+            .filter(|cpu| exists(**cpu))
+            .all(|cpu| list::parse_words(&offline).contains(cpu))
+    } else {
+        offline.contains("no CPU is offline")
+    };
+    ensure(is_offline_told, || format!("offline '{}': '{offline}'", list::show(&kernel.offline)))?;
+    let cpuset = sentence(&found, "cpuset");
+    let threads = kernel.parts.get("core").is_some_and(|cores| cores.iter().any(|c| c.len() > 1));
+    let smt = sentence(&found, "smt");
+    ensure(threads != smt.contains("one PU a core"), || format!("threads {threads}: '{smt}'"))?;
+    Ok(format!("offline: {offline}; cpuset: {cpuset}; smt: {smt}"))
+}
+
+/// Whether the kernel has a folder for a CPU.
+pub fn exists(cpu: u32) -> bool {
+    std::path::Path::new(&format!("/sys/devices/system/cpu/cpu{cpu}")).exists()
+}
+
+fn doctor_tries(kernel: &Kernel) -> Result<String, Fault> {
+    let before = super::kernel::all_masks();
+    let cpu = kernel.usable().last().copied().unwrap_or_default().to_string();
+    let found = document(&["doctor", "--try", "--cpus", &cpu, "--json"])?;
+    cells_unchanged(&before)?;
+    let backend = finding(&found, "cpuset backend").map(|one| one["found"].to_string());
+    Ok(format!("masks as before; {}", backend.unwrap_or_default()))
+}
+
+/// That every thread that lived before has the mask that it had.
+///
+/// # Errors
+/// [`Fault::Wrong`], which names the first that does not.
+pub fn cells_unchanged(
+    before: &std::collections::BTreeMap<(u32, u32), CpuSet>,
+) -> Result<(), Fault> {
+    let now = super::kernel::all_masks();
+    let changed = before.iter().find(|(task, mask)| now.get(task).is_some_and(|now| now != *mask));
+    ensure(changed.is_none(), || {
+        let now = changed.and_then(|(task, _)| now.get(task)).map(list::show);
+        format!("the mask of {changed:?} is now {now:?}")
+    })
+}
+
+fn measure_offline(kernel: &Kernel) -> Result<String, Fault> {
+    let Some(cpu) = kernel.offline.iter().find(|cpu| exists(**cpu)) else {
+        return Ok("none is offline".to_owned());
+    };
+    let list = format!("0,{cpu}");
+    let answer = ask(&["measure", "--quick", "--cpus", &list])?;
+    let sentence = answer.refuses(&[&format!("CPU {cpu}"), "offline"])?;
+    Ok(format!("refused: {sentence}"))
+}

@@ -1,0 +1,85 @@
+//! Every verb on this computer, held against the kernel's own words and hwloc's.
+
+use super::kernel::{self, Kernel};
+use super::{cells, figures, is_among, living, others, seats};
+use crate::list;
+use crate::trial::{Fault, Outcome, Trial, ensure};
+
+/// A question to a verb.
+pub struct Question {
+    /// The verb.
+    pub verb: &'static str,
+    /// The question.
+    pub text: &'static str,
+    /// Asks it.
+    pub ask: fn(&Kernel) -> Result<String, Fault>,
+}
+
+/// Asks every verb, one after the other.
+pub fn run(only: &str) -> bool {
+    let kernel = Kernel::read();
+    println!("verbs: {}", describe(&kernel));
+    let judge = Question { verb: "lab", text: "the kernel and hwloc agree", ask: judges_agree };
+    let mut is_right = true;
+    let groups: [&[Question]; 5] = [
+        &seats::QUESTIONS,
+        &figures::QUESTIONS,
+        &living::QUESTIONS,
+        &cells::QUESTIONS,
+        &others::QUESTIONS,
+    ];
+    let questions = std::iter::once(&judge).chain(groups.into_iter().flatten());
+    for question in questions.filter(|question| is_among(only, question.verb)) {
+        let trial = Trial::of(question.verb, question.text, || (question.ask)(&kernel));
+        trial.tell();
+        is_right &= trial.outcome != Outcome::Wrong;
+    }
+    is_right
+}
+
+fn describe(kernel: &Kernel) -> String {
+    let parts = kernel.parts.iter().map(|(level, parts)| format!("{} {level}", parts.len()));
+    let parts = parts.collect::<Vec<_>>().join(", ");
+    let nodes = kernel
+        .nodes
+        .iter()
+        .map(|node| format!("{}:{}:{}M", node.id, list::show(&node.cpus), node.memory_kib >> 10));
+    let nodes = nodes.collect::<Vec<_>>().join(" ");
+    format!(
+        "CPUs {}, offline '{}', isolated '{}', parts {parts}, nodes {nodes}, ranks {:?}",
+        list::show(&kernel.online),
+        list::show(&kernel.offline),
+        list::show(&kernel.isolated),
+        kernel.ranks.values().collect::<std::collections::BTreeSet<_>>()
+    )
+}
+
+/// The two judges must agree before they judge.
+fn judges_agree(kernel: &Kernel) -> Result<String, Fault> {
+    let Some(hwloc) = kernel::hwloc() else {
+        return Err(Fault::Refused("lstopo is not in this guest: the kernel judges alone".into()));
+    };
+    let levels = [
+        ("core", "Core"),
+        ("l2", "L2Cache"),
+        ("l3", "L3Cache"),
+        ("die", "Die"),
+        ("package", "Package"),
+        ("numa", "NUMANode"),
+    ];
+    let mut compared = Vec::new();
+    for (level, kind) in levels {
+        let (Some(own), Some(theirs)) = (kernel.parts.get(level), hwloc.get(kind)) else {
+            continue;
+        };
+        // hwloc splits caches that its tree cannot hold, and gives a node without CPUs those of the
+        // nearest.
+        if own == theirs {
+            compared.push(format!("{} {level}", own.len()));
+        } else if level != "numa" {
+            println!("verbs: hwloc has {level} {theirs:?}");
+        }
+    }
+    ensure(!compared.is_empty(), || "hwloc and the kernel agree on nothing".to_owned())?;
+    Ok(format!("alike: {}", compared.join(", ")))
+}

@@ -1,0 +1,43 @@
+//! Other programs, run to their end.
+
+use crate::error::LabError;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Runs a program and gives its standard output.
+///
+/// # Errors
+/// [`LabError`], if it cannot be started or fails.
+pub fn output(command: &mut Command) -> Result<String, LabError> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output =
+        command.output().map_err(|source| LabError::Start { program: program.clone(), source })?;
+    if output.status.success() {
+        return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+    }
+    let words = String::from_utf8_lossy(&output.stderr);
+    let words = words.lines().last().unwrap_or_default().to_owned();
+    Err(LabError::Failed { program, words })
+}
+
+/// Runs a program and forgets what it prints.
+///
+/// # Errors
+/// As [`output`].
+pub fn run(command: &mut Command) -> Result<(), LabError> {
+    output(command).map(drop)
+}
+
+/// Where a program is, by the search path.
+///
+/// # Errors
+/// [`LabError::Missing`], if it is not installed.
+pub fn find(program: &str) -> Result<PathBuf, LabError> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let more = ["/usr/sbin", "/sbin"].map(PathBuf::from);
+    std::env::split_paths(&path)
+        .chain(more)
+        .map(|folder| folder.join(program))
+        .find(|file| file.is_file())
+        .ok_or_else(|| LabError::Missing(program.to_owned()))
+}
