@@ -37,30 +37,32 @@ impl Archive {
             architecture: architecture.to_owned(),
             options: Vec::new(),
         };
-        if own.trim() != architecture || is_newest {
-            let suite = if is_newest { NEWEST_SUITE.to_owned() } else { release()? };
-            archive.fetch_lists(&suite)?;
+        if is_newest {
+            archive.fetch_lists(NEWEST_SUITE, true)?;
+        } else if own.trim() != architecture {
+            archive.fetch_lists("own", false)?;
         }
         Ok(archive)
     }
 
-    /// Fetches the lists of a suite into the cache, unless they are there.
-    fn fetch_lists(&mut self, suite: &str) -> Result<(), LabError> {
+    /// Fetches lists into the cache, unless they are there: those of a suite, or those of all suites
+    /// from which this computer has its packages. Its kernels come from its security suite, too.
+    fn fetch_lists(&mut self, suite: &str, is_suite: bool) -> Result<(), LabError> {
         let folder = self.cache.join(format!("apt-{suite}-{}", self.architecture));
         for name in ["lists/partial", "archives/partial", "state"] {
             let path = folder.join(name);
             std::fs::create_dir_all(&path).map_err(|source| LabError::File { path, source })?;
         }
-        let sources = folder.join("sources.list");
-        let text = format!("deb [signed-by={KEYRING}] {} {suite} main\n", server()?);
         let status = folder.join("status");
-        for (path, text) in [(&sources, text.as_str()), (&status, "")] {
-            std::fs::write(path, text)
-                .map_err(|source| LabError::File { path: path.clone(), source })?;
+        write(&status, "")?;
+        let mut settings = Vec::new();
+        if is_suite {
+            let sources = folder.join("sources.list");
+            write(&sources, &format!("deb [signed-by={KEYRING}] {} {suite} main\n", server()?))?;
+            settings.push(("Dir::Etc::sourcelist", sources.display().to_string()));
+            settings.push(("Dir::Etc::sourceparts", "-".to_owned()));
         }
-        let settings = [
-            ("Dir::Etc::sourcelist", sources.display().to_string()),
-            ("Dir::Etc::sourceparts", "-".to_owned()),
+        settings.extend([
             ("Dir::State", folder.join("state").display().to_string()),
             ("Dir::State::lists", folder.join("lists").display().to_string()),
             ("Dir::State::status", status.display().to_string()),
@@ -68,7 +70,7 @@ impl Archive {
             ("APT::Architecture", self.architecture.clone()),
             ("APT::Architectures", self.architecture.clone()),
             ("APT::Sandbox::User", "root".to_owned()),
-        ];
+        ]);
         self.options = settings
             .into_iter()
             .flat_map(|(name, value)| ["-o".to_owned(), format!("{name}={value}")])
@@ -136,6 +138,11 @@ impl Archive {
     }
 }
 
+fn write(path: &Path, text: &str) -> Result<(), LabError> {
+    let path = path.to_owned();
+    std::fs::write(&path, text).map_err(|source| LabError::File { path, source })
+}
+
 /// The folder of a kernel's modules, if its package has them.
 fn modules_of(folder: &Path, version: &str) -> Option<PathBuf> {
     let merged = ["lib/modules", "usr/lib/modules"];
@@ -167,15 +174,6 @@ fn server() -> Result<String, LabError> {
         .find(|word| word.starts_with("http") && word.trim_end_matches('/').ends_with("/debian"))
         .map(str::to_owned)
         .ok_or_else(|| LabError::Missing("Debian's server among the sources of apt".to_owned()))
-}
-
-/// The name of this computer's release.
-fn release() -> Result<String, LabError> {
-    let text = std::fs::read_to_string("/etc/os-release").unwrap_or_default();
-    text.lines()
-        .find_map(|line| line.strip_prefix("VERSION_CODENAME="))
-        .map(str::to_owned)
-        .ok_or_else(|| LabError::Missing("the name of this release in /etc/os-release".to_owned()))
 }
 
 #[cfg(test)]
