@@ -45,8 +45,8 @@ impl Archive {
         Ok(archive)
     }
 
-    /// Fetches lists into the cache, unless they are there: those of a suite, or those of all suites
-    /// from which this computer has its packages. Its kernels come from its security suite, too.
+    /// Fetches lists into the cache, unless they are there: those of a suite, or of all suites from
+    /// which this computer has its packages. Its kernels come from its security suite, too.
     fn fetch_lists(&mut self, suite: &str, is_suite: bool) -> Result<(), LabError> {
         let folder = self.cache.join(format!("apt-{suite}-{}", self.architecture));
         for name in ["lists/partial", "archives/partial", "state"] {

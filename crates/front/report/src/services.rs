@@ -204,23 +204,23 @@ fn headline(plan: &ServicesPlan) -> String {
     let now = figure(plan.cost_percent, 1);
     match plan.verdict {
         PlanVerdict::Seat => format!(
-            "{services} on {}: seated so, a service loses {now} % of the CPU time that it wants, \
-             in the mean; {name}, {} %.",
+            "{services} on {}: by the model, a service seated so loses {now} % of the CPU time \
+             that it wants, in the mean; {name}, {} %.",
             plan.machine,
             figure(before, 1)
         ),
         PlanVerdict::KeepLimits => format!(
-            "{services} on {}: seated so, the limits of the file are kept and a service loses \
-             {now} % of its time in the mean; {name} breaks them and loses {} %.",
+            "{services} on {}: seated so, the limits of the file are kept and by the model a \
+             service loses {now} % of its time in the mean; {name} breaks them and loses {} %.",
             plan.machine,
             figure(before, 1)
         ),
         PlanVerdict::NothingToGain => format!(
-            "{services} on {}: there is nothing to gain. {} a service loses {} % of its time in \
-             the mean, and seated {now} %.",
+            "{services} on {}: there is nothing to gain. By the model a service loses {} % of its \
+             time in the mean {}, and seated {now} %.",
             plan.machine,
-            if name == "as it is now" { "Now" } else { "Sharing all CPUs," },
-            figure(before, 1)
+            figure(before, 1),
+            if name == "as it is now" { "as it is now" } else { "where all share all CPUs" }
         ),
     }
 }

@@ -164,7 +164,8 @@ mod tests {
 
     #[test]
     fn sizes_that_are_unknown_are_an_error() {
-        let machine = catalog::load("graviton3").unwrap();
+        let mut machine = catalog::load("graviton3").unwrap();
+        machine.topology.pus.iter_mut().for_each(|pu| pu.l3_bytes = None);
         let pattern = generate("ring:4").unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);
         (request.limit, request.prefers_cache) = (Limit::kicks(2), true);

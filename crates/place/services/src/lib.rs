@@ -1,17 +1,17 @@
 //! The services of a whole computer, seated together: found, recorded, planned, given their CPUs,
 //! and set free again.
 //!
-//! A person lists the services in `services.toml` ([`file`]). [`recorder`] watches them for a while
-//! and writes the load of each over time ([`record`]). From that record, [`plan`] finds a set of
-//! CPUs for each service, beside the sets that other tools would give, and with a bound on how much
-//! better any sets could be.
+//! A person lists the services in `services.toml` ([`mod@file`]). [`recorder`] watches them for a
+//! while and writes the load of each over time ([`record`]). From that record, [`plan`] finds a set
+//! of CPUs for each service, beside the sets that other tools would give, and with a bound on how
+//! much better any sets could be.
 //!
 //! [`apply`] gives the sets to the living services in the way of each one's owner, for a time, and
 //! takes them back. [`drift`] looks what has moved since.
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`file`] | `services.toml`: the services and their limits |
+//! | [`mod@file`] | `services.toml`: the services and their limits |
 //! | [`living`] | the processes of each service now |
 //! | [`find`] | the services that run here, for a first file |
 //! | [`record`], [`recorder`] | load over time, talk, memory, interrupts, on file; its making |

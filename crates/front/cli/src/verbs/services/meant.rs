@@ -22,6 +22,12 @@ const GLANCE: Duration = Duration::from_secs(1);
 
 /// The services of a file.
 fn services(path: &Path) -> Result<ServicesFile, CliError> {
+    if !path.exists() {
+        return Err(CliError::at(
+            path,
+            "this file does not exist; 'seatmap services init' writes it",
+        ));
+    }
     input::parsed(path, &input::bytes(path)?, ServicesFile::from_toml)
 }
 
