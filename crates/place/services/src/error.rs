@@ -32,10 +32,10 @@ pub enum ServicesFileError {
     /// Another format, or another version.
     #[error("the format is '{0}'; write format = \"seatmap-services/1\"")]
     Format(String),
-    /// There is no entry.
+    /// The file lists no service.
     #[error("the file lists no service; 'seatmap services init' writes those that run here")]
     Empty,
-    /// Too many entries.
+    /// The file lists more services than are planned together; how many it lists.
     #[error("the file lists {0} services; no more than {MOST_SERVICES} are planned together")]
     TooMany(usize),
     /// The head-room is out of range.

@@ -108,7 +108,7 @@ pub struct ServicesPlanArguments {
     /// Plan for another machine: the name of a bundled one, or the file of a profile.
     #[arg(long, value_name = "MACHINE", requires = "record")]
     pub on: Option<String>,
-    /// How long to look where there is no record.
+    /// Time to look at the services, without --record.
     #[arg(
         long,
         value_name = "TIME",
