@@ -5,7 +5,7 @@ use crate::callback;
 use crate::context::context;
 use crate::handle::{ContextHandle, OneContext};
 use crate::types::{StopInfo, reason};
-use seatmap_spe::run::{Arguments, Stop};
+use seatmap_spe::run::{Arguments, RegisterWords, Stop};
 use seatmap_spe::stop::FaultKind;
 use seatmap_spe::{Ended, Entry};
 use std::ffi::{c_int, c_uint, c_void};
@@ -81,7 +81,10 @@ unsafe fn arguments(
     let registers = unsafe { argp.cast::<[u64; 6]>().read_unaligned() };
     // SAFETY: as above.
     let words = unsafe { argp.cast::<[[u32; 4]; 3]>().read_unaligned() };
-    Ok(Arguments { numbers: [registers[0], registers[2], registers[4]], words })
+    Ok(Arguments {
+        numbers: [registers[0], registers[2], registers[4]],
+        words: RegisterWords(words),
+    })
 }
 
 /// Runs, answering calls of the program, until it stops for another reason. True: an answer failed.

@@ -8,7 +8,7 @@ use crate::simulated::spu::Count;
 use crate::simulated::{compute, spin};
 use crate::spu::SpuState;
 use crate::state::SpeState;
-pub use crate::stop::{Arguments, Ended, Entry, Pause, Stop, Turned};
+pub use crate::stop::{Arguments, Ended, Entry, Pause, RegisterWords, Stop, Turned};
 use crate::store::Store;
 use crate::symbols::Symbols;
 use corosensei::stack::{Stack, StackPointer};
@@ -42,7 +42,7 @@ unsafe impl Stack for StoreStack {
 type Program = Coroutine<(), Pause, Stop, StoreStack>;
 /// The start of a program in an image's runtime: three arguments as `main` takes them, and where
 /// they lie as vectors.
-type Start = unsafe extern "C" fn(u64, u64, u64, *const [u32; 4]);
+type Start = unsafe extern "C" fn(u64, u64, u64, *const RegisterWords);
 
 /// A program in a store, and how far it came.
 pub struct Runner {
@@ -125,7 +125,7 @@ impl Runner {
             let start = unsafe { std::mem::transmute::<usize, Start>(start) };
             let Arguments { numbers: [first, second, third], words } = arguments;
             // SAFETY: as above; the vectors lie on the program's own stack.
-            unsafe { start(first, second, third, words.as_ptr()) };
+            unsafe { start(first, second, third, &raw const words) };
             Stop::Code(0x2000)
         }));
         Ok(true)

@@ -18,14 +18,19 @@ pub struct Arguments {
     /// As numbers, for a `main` that has numbers and pointers.
     pub numbers: [u64; 3],
     /// As the four words of each register, for a `main` that has vectors.
-    pub words: [[u32; 4]; 3],
+    pub words: RegisterWords,
 }
+
+/// Three registers as the program's start reads them: vectors, which lie at multiples of their size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C, align(16))]
+pub struct RegisterWords(pub [[u32; 4]; 3]);
 
 impl From<[u64; 3]> for Arguments {
     /// A number lies in a register's first two words, the upper half first.
     fn from(numbers: [u64; 3]) -> Self {
         let words = numbers.map(|number| [(number >> 32) as u32, number as u32, 0, 0]);
-        Arguments { numbers, words }
+        Arguments { numbers, words: RegisterWords(words) }
     }
 }
 
