@@ -36,7 +36,7 @@ struct Disturbed {
 }
 
 /// Each verb with what it is given. A word of its own holds the seats or the bystander.
-const DISTURBED: [Disturbed; 10] = [
+const DISTURBED: [Disturbed; 15] = [
     Disturbed {
         verb: "run",
         words: "run --strict --report /tmp/hot.json --cpus {cpus} -- \
@@ -56,7 +56,28 @@ const DISTURBED: [Disturbed; 10] = [
         judge: sentence,
     },
     Disturbed { verb: "show", words: "show /tmp/hot-profile", judge: sentence },
+    Disturbed { verb: "export", words: "export /tmp/hot-plan --format taskset", judge: sentence },
+    Disturbed {
+        verb: "tune",
+        words: "tune --budget 12 --candidates 3 --cpus {cpus} --record /tmp/hot-race.json --json \
+                -- true",
+        judge: sentence,
+    },
+    Disturbed { verb: "advise", words: "advise --pid {pid} --seconds 2 --json", judge: sentence },
+    Disturbed {
+        verb: "pretend",
+        words: "pretend epyc-7r13-2s --json -- seatmap-lab guest threads 3 --seconds 1",
+        judge: sentence,
+    },
+    Disturbed {
+        verb: "services",
+        words: "services observe /tmp/hot-services.toml --seconds 1 --json",
+        judge: sentence,
+    },
 ];
+
+/// The verbs whose bystander has threads that talk. These take the time of all emulated CPUs.
+const OF_TALKERS: [&str; 2] = ["observe", "advise"];
 
 /// Disturbs each verb so often, and a cell that stands, and a cell that is made.
 pub fn run(rounds: u32, seed: u64, only: &str) -> bool {
@@ -65,13 +86,14 @@ pub fn run(rounds: u32, seed: u64, only: &str) -> bool {
     let mut chance = fastrand::Rng::with_seed(seed);
     let spread = kernel.spread();
     let cpus = spread.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
-    let _ = ask(&["measure", "--quick", "--cpus", &cpus, "-o", "/tmp/hot-profile"]);
+    prepare(&cpus);
     let mut is_right = true;
     for disturbed in DISTURBED.iter().filter(|one| is_among(only, one.verb)) {
-        // Threads that talk take the time of all emulated CPUs: only where they are observed.
-        let more: &[&str] = if disturbed.verb == "observe" { &["--talk"] } else { &[] };
+        let more: &[&str] = if OF_TALKERS.contains(&disturbed.verb) { &["--talk"] } else { &[] };
         let Ok(bystander) = bystander(more) else { return false };
         let pid = bystander.pid();
+        let service = format!("[[service]]\nname = \"bystander\"\npid = {pid}\n");
+        let _ = std::fs::write("/tmp/hot-services.toml", service);
         is_right &= tell(disturbed.verb, rounds, seed, |usual| {
             disturb(&kernel, disturbed, usual, pid, &mut chance)
         });
@@ -84,6 +106,14 @@ pub fn run(rounds: u32, seed: u64, only: &str) -> bool {
         is_right &= tell(name, rounds, seed, |_| round(&kernel, &mut chance));
     }
     is_right
+}
+
+/// What verbs are given as files: a profile and a plan. A verb whose file is missing says so in its
+/// undisturbed round.
+fn prepare(cpus: &str) {
+    let _ = ask(&["measure", "--quick", "--cpus", cpus, "-o", "/tmp/hot-profile"]);
+    let placing = ["--on", "/tmp/hot-profile", "--pattern", "ring:3", "--cpus", cpus];
+    let _ = ask(&[&["place"], &placing[..], &["-o", "/tmp/hot-plan"]].concat());
 }
 
 /// Runs all rounds of a verb, the first undisturbed, and prints how many were right.
