@@ -6,10 +6,11 @@
 //! there, and while the program is in its background nothing is taken from it.
 
 use seatmap_os::peer::Peer;
+use seatmap_os::ready::{self, Awaited};
 use seatmap_os::task::Task;
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Read};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
@@ -39,20 +40,18 @@ impl Input {
     /// # Errors
     /// The client has gone: what comes now is not for it.
     fn wait(&self) -> io::Result<()> {
-        let mut both = [
-            polled(self.client.as_raw_fd(), libc::POLLRDHUP),
-            polled(self.file.as_raw_fd(), libc::POLLIN),
-        ];
-        // SAFETY: the array is writable and as long as is said.
-        if unsafe { libc::poll(both.as_mut_ptr(), both.len() as libc::nfds_t, -1) } < 0 {
-            return Err(io::Error::last_os_error());
+        loop {
+            let both = [Awaited::end(&self.client), Awaited::data(&self.file)];
+            let [client, file] = ready::wait(both, None)?;
+            if client.has_ended {
+                return Err(ErrorKind::BrokenPipe.into());
+            }
+            // Otherwise a signal came.
+            if file.is_any() {
+                return Ok(());
+            }
         }
-        if both[0].revents == 0 { Ok(()) } else { Err(ErrorKind::BrokenPipe.into()) }
     }
-}
-
-fn polled(fd: RawFd, events: libc::c_short) -> libc::pollfd {
-    libc::pollfd { fd, events, revents: 0 }
 }
 
 impl Read for Input {

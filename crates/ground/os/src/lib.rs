@@ -37,7 +37,7 @@
 //! | [`window`], [`guarded`] | memory at addresses with meaning; copies that survive bad addresses |
 //! | [`barrier`] | order between threads, at the cost of one side |
 //! | [`registers`] | loads and stores at addresses that stand for registers |
-//! | [`terminal`] | whether the terminal is still there |
+//! | [`ready`], [`terminal`] | waits for open files; whether the terminal is still there |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
 //! | [`limited`] | helper commands with a limit on their time |
 //! | [`scratch`] | folders and files that no run leaves behind, killed or not |
@@ -94,6 +94,7 @@ pub mod proc_folder;
 pub mod proc_mount;
 pub mod published;
 pub mod quota;
+pub mod ready;
 pub mod records;
 pub mod registers;
 pub mod rights;

@@ -1,5 +1,6 @@
 //! The terminal that a program reads its keys from.
 
+use crate::ready::{self, Awaited};
 use std::time::Duration;
 
 /// Waits until standard input has something to read, a signal comes, or this time has passed.
@@ -7,9 +8,6 @@ use std::time::Duration;
 /// over and over.
 #[must_use]
 pub fn wait(time: Duration) -> bool {
-    let mut keys = libc::pollfd { fd: libc::STDIN_FILENO, events: libc::POLLIN, revents: 0 };
-    let milliseconds = libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX);
-    // SAFETY: one element, which is writable.
-    let found = unsafe { libc::poll(&raw mut keys, 1, milliseconds) };
-    found <= 0 || keys.revents & (libc::POLLHUP | libc::POLLERR | libc::POLLNVAL) == 0
+    let keys = ready::wait([Awaited::data(&std::io::stdin())], Some(time));
+    !keys.is_ok_and(|[keys]| keys.has_ended)
 }

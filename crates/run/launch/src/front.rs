@@ -15,9 +15,10 @@
 use crate::ending::Ending;
 use crate::signals::{self, Came, Signals};
 use seatmap_os::Tid;
+use seatmap_os::ready::{self, Awaited};
 use seatmap_os::task::Task;
 use std::io::{self, IsTerminal, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 /// The side of the split that a process is on.
@@ -159,18 +160,14 @@ impl Front {
 
     /// Waits for a signal or for a message. Returns whether there are messages.
     fn wait_for_message(&self) -> bool {
-        let mut both = [readable(self.messages.as_raw_fd()), readable(self.pending.as_raw_fd())];
-        // SAFETY: the array is writable and of that length.
-        let found = unsafe { libc::poll(both.as_mut_ptr(), both.len() as libc::nfds_t, -1) };
-        found > 0 && both[0].revents != 0
+        let both = [Awaited::data(&self.messages), Awaited::data(&self.pending)];
+        ready::wait(both, None).is_ok_and(|[messages, _]| messages.is_any())
     }
 
     /// Whether news wait to be read.
     fn has_news(&self) -> bool {
-        let mut messages =
-            libc::pollfd { fd: self.messages.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-        // SAFETY: one element, which is writable.
-        unsafe { libc::poll(&raw mut messages, 1, 0) > 0 }
+        let messages = ready::wait([Awaited::data(&self.messages)], Some(Duration::ZERO));
+        messages.is_ok_and(|[messages]| messages.is_any())
     }
 
     fn hear(&mut self) -> Option<News> {
@@ -178,10 +175,6 @@ impl Front {
         self.messages.read_exact(&mut message).ok()?;
         News::of(message)
     }
-}
-
-fn readable(fd: RawFd) -> libc::pollfd {
-    libc::pollfd { fd, events: libc::POLLIN, revents: 0 }
 }
 
 impl Link {

@@ -8,6 +8,7 @@ use crate::stage::{Stage, StageFailure};
 use crate::tree::MachineTree;
 use seatmap_launch::{Ending, Executable, Signals};
 use seatmap_os::listener::{self, CallAnswer, CallFilter, Listener, TrappedCall, WaitingCall};
+use seatmap_os::ready::{self, Awaited};
 use seatmap_os::{Root, Tid, rights};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read};
@@ -307,14 +308,8 @@ fn ending(pid: Tid, signals: &Signals) -> io::Result<Option<Ending>> {
 /// Waits no longer than this for a call, and returns whether no process is left that could make
 /// one.
 fn is_over(listener: &Listener, wait: Duration) -> io::Result<bool> {
-    let mut polled = libc::pollfd { fd: listener.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // SAFETY: the one entry is writable.
-    let count = unsafe { libc::poll(&raw mut polled, 1, wait.as_millis() as i32) };
-    if count < 0 {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(polled.revents & libc::POLLHUP != 0)
-    }
+    let [calls] = ready::wait([Awaited::data(listener)], Some(wait))?;
+    Ok(calls.has_ended)
 }
 
 /// Lets go of the terminal and of pipes, whose readers wait for their end.
@@ -333,14 +328,8 @@ fn readable<const COUNT: usize>(
     descriptors: [RawFd; COUNT],
     wait: Duration,
 ) -> io::Result<[bool; COUNT]> {
-    let mut polled = descriptors.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
-    // SAFETY: the array is writable and as long as is said.
-    let count =
-        unsafe { libc::poll(polled.as_mut_ptr(), COUNT as libc::nfds_t, wait.as_millis() as i32) };
-    match io::Error::last_os_error() {
-        error if count < 0 && error.kind() != io::ErrorKind::Interrupted => Err(error),
-        _ => Ok(polled.map(|one| count > 0 && one.revents & libc::POLLIN != 0)),
-    }
+    let ready = ready::wait(descriptors.map(Awaited::Data), Some(wait))?;
+    Ok(ready.map(|one| one.has_data))
 }
 
 #[cfg(test)]
