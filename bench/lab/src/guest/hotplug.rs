@@ -59,7 +59,7 @@ const DISTURBED: [Disturbed; 15] = [
     Disturbed { verb: "export", words: "export /tmp/hot-plan --format taskset", judge: sentence },
     Disturbed {
         verb: "tune",
-        words: "tune --budget 12 --candidates 3 --cpus {cpus} --record /tmp/hot-race.json --json \
+        words: "tune --budget 60 --candidates 3 --cpus {cpus} --record /tmp/hot-race.json --json \
                 -- true",
         judge: sentence,
     },
@@ -92,7 +92,9 @@ pub fn run(rounds: u32, seed: u64, only: &str) -> bool {
         let more: &[&str] = if OF_TALKERS.contains(&disturbed.verb) { &["--talk"] } else { &[] };
         let Ok(bystander) = bystander(more) else { return false };
         let pid = bystander.pid();
-        let service = format!("[[service]]\nname = \"bystander\"\npid = {pid}\n");
+        let service = format!(
+            "format = \"seatmap-services/1\"\n[[service]]\nname = \"bystander\"\npid = {pid}\n"
+        );
         let _ = std::fs::write("/tmp/hot-services.toml", service);
         is_right &= tell(disturbed.verb, rounds, seed, |usual| {
             disturb(&kernel, disturbed, usual, pid, &mut chance)

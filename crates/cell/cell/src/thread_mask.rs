@@ -26,13 +26,6 @@ pub(crate) fn set_affinity(folder: &str, cpus: &str) -> Result<(), FileError> {
     set.give(tid_of(folder)?).map_err(at(folder))
 }
 
-/// The command that gives threads a mask.
-pub(crate) fn command(mask: &CpuSet, tids: &[Tid]) -> String {
-    let commands: Vec<String> =
-        tids.iter().map(|tid| format!("taskset -pc {mask} {tid}")).collect();
-    commands.join("; ")
-}
-
 pub(crate) fn tid_of(folder: &str) -> Result<Tid, FileError> {
     folder.strip_prefix("/proc/").and_then(|tid| tid.parse().ok()).ok_or_else(|| gone(folder))
 }
@@ -68,7 +61,7 @@ mod tests {
         let tids: Vec<Tid> = sleepers.iter().map(|child| child.id() as Tid).collect();
         tids.iter().for_each(|tid| narrow.give(*tid).unwrap());
         let output = std::process::Command::new("sh")
-            .args(["-c", &command(&whole, &tids)])
+            .args(["-c", &affinity::commands(&whole, &tids)])
             .output()
             .unwrap();
         let masks: Vec<CpuSet> = tids.iter().map(|tid| affinity::whole(*tid).unwrap()).collect();

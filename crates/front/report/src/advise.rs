@@ -56,7 +56,7 @@ pub fn html(advice: &Advice) -> String {
     }));
     draw::html(&Page {
         sections: vec![Section::new("Looked at, in this order").with(table)],
-        footer: "As 'seatmap advise' found the program; nothing is left changed.",
+        footer: "As 'seatmap advise' found the program.",
         ..Page::new(format!("Advice for {}", advice.evidence.name), headline(advice))
     })
 }
@@ -111,8 +111,13 @@ fn rows(advice: &Advice) -> Vec<Row> {
     rows.extend(advice.paste.iter().flat_map(pasted));
     rows.extend(next(advice));
     rows.push(Row::new("confidence", confidence(advice.conclusion.confidence)));
-    rows.push(Row::new("changed", "nothing"));
+    rows.push(Row::new("changed", changed(evidence)));
     rows
+}
+
+fn changed(evidence: &Evidence) -> String {
+    let left: Vec<String> = evidence.left_changed.iter().map(|mask| visible(mask)).collect();
+    if left.is_empty() { "nothing".to_owned() } else { left.join("; ") }
 }
 
 fn looked_at(evidence: &Evidence) -> String {

@@ -10,6 +10,7 @@ use seatmap_live::masks::{Held, Sweep};
 use seatmap_live::{Candidate, Metric, NoSeats, Outcome};
 use seatmap_observe::End;
 use seatmap_os::CpuSet;
+use seatmap_os::forgotten::ForgottenCpus;
 use seatmap_statistics::median;
 use seatmap_statistics::words::{lasting, signed};
 
@@ -42,6 +43,7 @@ pub fn losses(outcome: &Outcome) -> Vec<String> {
         .into_iter()
         .chain(refused(&outcome.sweeps))
         .chain(left_alone(outcome.own))
+        .chain(outcome.forgotten.iter().map(left_changed))
         .chain(looked)
         .collect()
 }
@@ -50,6 +52,10 @@ fn refused(sweeps: &[Sweep]) -> Option<String> {
     // Each sweep tries the same threads again, so that a sum would count some of them twice.
     let most = sweeps.iter().map(|sweep| sweep.refused).max().filter(|refused| *refused > 0)?;
     Some(format!("The kernel refused the seats of {}.", counted(most, "thread")))
+}
+
+fn left_changed(cpus: &ForgottenCpus) -> String {
+    format!("Left changed: {cpus}.")
 }
 
 fn left_alone(threads: usize) -> Option<String> {
@@ -178,6 +184,7 @@ fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
     sentences.extend(swept(&outcome.sweeps));
     sentences.extend(refused(&outcome.sweeps));
     sentences.extend(left_alone(outcome.own));
+    sentences.extend(outcome.forgotten.iter().map(left_changed));
     sentences.extend(moved(&outcome.held));
     sentences.extend(starved(&outcome.held));
     sentences
@@ -343,6 +350,7 @@ mod tests {
             metric_problem: None,
             end: None,
             held,
+            forgotten: Vec::new(),
         };
         insta::assert_snapshot!(text(&outcome, &Metric::Wakeups));
     }

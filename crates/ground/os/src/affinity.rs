@@ -13,7 +13,7 @@
 //!
 //! Linux 6.3 and newer keep CPUs that are offline in the masks of threads outside cpusets, and
 //! remember those that a thread in a cpuset was given. Older kernels take them out of every mask
-//! that is set ([`forgets_offline`]).
+//! that is set ([`forgets_offline`]; [`crate::forgotten`] says which thread lacks which).
 
 use crate::hierarchy::{Hierarchies, is_first_namespace};
 use crate::root::Root;
@@ -185,6 +185,14 @@ fn cpuset_of(tid: Tid) -> Option<CpuSet> {
 
 fn cpuset_path(root: &Root, tid: Tid) -> Option<String> {
     root.read(&format!("/proc/{tid}/cpuset")).ok()
+}
+
+/// The commands that give threads a mask.
+#[must_use]
+pub fn commands(mask: &CpuSet, tids: &[Tid]) -> String {
+    let commands: Vec<String> =
+        tids.iter().map(|tid| format!("taskset -pc {mask} {tid}")).collect();
+    commands.join("; ")
 }
 
 /// Whether this kernel takes CPUs that are offline out of the masks that threads are given, for

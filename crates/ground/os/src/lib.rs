@@ -3,7 +3,7 @@
 //! | module | gives |
 //! |---|---|
 //! | [`cpu_list`], [`cpu_set`] | CPUs as a person types them, in order; CPUs as a set of any length |
-//! | [`affinity`] | pinning of the calling thread, verified; masks with the CPUs that are offline |
+//! | [`affinity`], [`forgotten`] | pinning of the calling thread, verified; masks with the CPUs that are offline, and those that lack such |
 //! | [`partners`] | threads that wait for each other, and the end of their waits when one is gone |
 //! | [`pool`] | threads for work that can be divided, as many as the system grants |
 //! | [`cpus`], [`holder`] | which CPUs are present, online and allowed; who has the others |
@@ -67,6 +67,7 @@ pub mod cpu_set;
 pub mod cpu_time;
 pub mod cpus;
 pub mod devices;
+pub mod forgotten;
 pub mod group;
 mod group_quota;
 pub mod guarded;

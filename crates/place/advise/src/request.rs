@@ -68,11 +68,13 @@ pub struct AdviceRequest {
 
 /// The next thing that is done, for people who wait.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Step {
+pub enum Step<'a> {
     /// The program is looked at.
     Looking,
     /// Seats are tried; the share that is done, from 0 to 1.
     Trying(f64),
+    /// The trial failed, and a mask that it gave back lacks CPUs.
+    LeftChanged(&'a str),
 }
 
 /// The advice, and the command that was started for it.
@@ -191,7 +193,13 @@ impl AdviceRequest {
         };
         // The guard stands by before the first mask is changed.
         let guard = Guard::begin(&mut self.guard)?;
-        match trial.run(work, guard)? {
+        let (end, forgotten) = trial.run(work, guard);
+        evidence.left_changed = forgotten.iter().map(ToString::to_string).collect();
+        if end.is_err() {
+            // No advice says it then.
+            evidence.left_changed.iter().for_each(|mask| tell(Step::LeftChanged(mask)));
+        }
+        match end? {
             TrialEnd::Judged(result) => evidence.trial = Some(result),
             TrialEnd::NoWork(None) => evidence.no_trial = Some(NoTrial::NoWork),
             TrialEnd::NoWork(Some(why)) => {

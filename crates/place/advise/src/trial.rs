@@ -15,6 +15,7 @@ use seatmap_live::masks::Masks;
 use seatmap_observe::End;
 use seatmap_os::busy::BusyCount;
 use seatmap_os::cpus::Cpus;
+use seatmap_os::forgotten::ForgottenCpus;
 use seatmap_os::{CpuSet, Tid, task};
 use seatmap_statistics::{Xoshiro, signed_rank};
 use serde::{Deserialize, Serialize};
@@ -202,16 +203,21 @@ struct Others {
 }
 
 impl Trial<'_> {
-    /// Tries the seats. All threads have their own masks when it returns, whatever it returns.
+    /// Tries the seats. All threads have their own masks when it returns, whatever it returns, but
+    /// for those that come with it.
     ///
     /// # Errors
     /// [`AdviseError`]: the program could not be followed, the guard is gone, or the user ended it.
-    pub fn run(&self, mut work: Work, mut guard: Guard) -> Result<TrialEnd, AdviseError> {
+    pub fn run(
+        &self,
+        mut work: Work,
+        mut guard: Guard,
+    ) -> (Result<TrialEnd, AdviseError>, Vec<ForgottenCpus>) {
         let mut masks = Masks::default();
         let played = self.play(&mut work, &mut guard, &mut masks);
         masks.free();
         guard.dismiss();
-        played
+        (played, masks.forgotten())
     }
 
     fn play(

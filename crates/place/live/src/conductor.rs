@@ -13,6 +13,7 @@ use seatmap_launch::halted::{self, HaltedProcess};
 use seatmap_machine::{Profile, Topology};
 use seatmap_observe::{End, Observation, ObserveError, Session};
 use seatmap_os::cpus::Cpus;
+use seatmap_os::forgotten::ForgottenCpus;
 use seatmap_os::{CpuSet, Root, Tid};
 use seatmap_pattern::Pattern;
 use seatmap_place::PlaceError;
@@ -117,6 +118,8 @@ pub struct Outcome {
     pub own: usize,
     /// The threads while they had seats, as looks found them.
     pub held: Held,
+    /// The threads whose masks were given back and lack CPUs.
+    pub forgotten: Vec<ForgottenCpus>,
     /// Why the metric's own command gave no number, where it could not be run to its end.
     pub metric_problem: Option<String>,
     /// Why it ended.
@@ -189,6 +192,7 @@ impl<'a> Conductor<'a> {
             self.masks.free();
             self.outcome.kept = None;
         }
+        self.outcome.forgotten = self.masks.forgotten();
         self.outcome.own = self.masks.own();
         self.outcome.end = done.as_ref().ok().copied();
         self.guard.dismiss();

@@ -5,10 +5,12 @@
 //! before anybody looked have seats of their own, and are left alone.
 
 use seatmap_invariant::invariant;
+use seatmap_os::forgotten::{self, ForgottenCpus};
 use seatmap_os::starved::{self, Ready};
 use seatmap_os::task::Task;
 use seatmap_os::{CpuSet, Root, Tid, affinity, boot};
 use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::time::{Duration, Instant};
 
 /// A thread, and the mask that it had.
@@ -19,10 +21,30 @@ struct Sitter {
     base: CpuSet,
     /// The mask that was given to it; `None` where it has its own.
     seat: Option<CpuSet>,
+    /// The CPUs that its own mask had before it had seats, those that are offline as far as it
+    /// told.
+    had: CpuSet,
+    /// Those of them that it lacks since its mask was given back: they were offline then, and this
+    /// kernel forgets such.
+    lost: CpuSet,
     /// Whether it chose a narrower mask by itself.
     is_own: bool,
     /// Since when it has waited for a CPU of its seat, at the latest look.
     ready: Option<Ready>,
+}
+
+impl Sitter {
+    /// Gives the thread its own mask.
+    fn give_back(&mut self, tid: Tid) -> io::Result<()> {
+        self.base.give(tid)?;
+        self.lost = forgotten::lost(tid, &self.had);
+        Ok(())
+    }
+
+    /// Whether the thread has the mask that it was given back, which lacks CPUs.
+    fn has_lost(&self, tid: Tid) -> bool {
+        !self.lost.is_empty() && forgotten::lost(tid, &self.had) == self.lost
+    }
 }
 
 /// Looking takes at most this part of one CPU's time.
@@ -104,20 +126,30 @@ impl Masks {
         // A process that is new was begun by one that is known.
         let of_process =
             self.processes.get(&pid).or_else(|| self.processes.values().next()).cloned();
-        let base = match of_process {
-            Some(whole) if is_a_seat => {
-                // It ends between two looks, or it has the mask.
-                let _ = whole.give(tid);
-                whole
-            }
-            _ => affinity::to_put_back(tid).ok()?,
+        let born_seated = of_process.filter(|_| is_a_seat);
+        let has_seat = born_seated.is_some();
+        let base = match born_seated {
+            Some(whole) => whole,
+            None => affinity::to_put_back(tid).ok()?,
         };
+        let had = if has_seat { base.clone() } else { now };
         let whole = self.processes.entry(pid).or_insert_with(|| base.clone());
         let is_own = base != *whole && base.is_subset(whole);
-        self.sitters.insert(
-            tid,
-            Sitter { started_ticks, base: base.clone(), seat: None, is_own, ready: None },
-        );
+        let lost = CpuSet::default();
+        let mut sitter = Sitter {
+            started_ticks,
+            base: base.clone(),
+            seat: None,
+            had,
+            lost,
+            is_own,
+            ready: None,
+        };
+        if has_seat {
+            // It ends between two looks, or it has the mask.
+            let _ = sitter.give_back(tid);
+        }
+        self.sitters.insert(tid, sitter);
         Some(Mask { tid, started_ticks, cpus: base })
     }
 
@@ -153,22 +185,34 @@ impl Masks {
         Sweep { took: begun.elapsed(), ..sweep }
     }
 
-    /// Gives all threads their own masks back. One whose mask somebody else has changed since keeps
-    /// that.
+    /// Gives all threads their own masks back, and once more those that lacked CPUs after the last
+    /// time. One whose mask somebody else has changed since keeps that.
     pub fn free(&mut self) -> Sweep {
         let begun = Instant::now();
         let mut sweep = Sweep::default();
         for (tid, sitter) in &mut self.sitters {
-            let Some(seat) = sitter.seat.take() else { continue };
-            if affinity::has_mask(*tid, &seat).is_ok_and(|has_it| !has_it) {
+            let is_ours = match sitter.seat.take() {
+                Some(seat) => affinity::has_mask(*tid, &seat).unwrap_or(true),
+                None => sitter.has_lost(*tid),
+            };
+            if !is_ours {
                 continue;
             }
-            match sitter.base.give(*tid) {
+            match sitter.give_back(*tid) {
                 Ok(()) => sweep.threads += 1,
                 Err(_) => sweep.refused += 1,
             }
         }
         Sweep { took: begun.elapsed(), ..sweep }
+    }
+
+    /// The threads whose masks lack CPUs that were offline when they were given back.
+    #[must_use]
+    pub fn forgotten(&self) -> Vec<ForgottenCpus> {
+        let freed = self.sitters.iter().filter(|(tid, sitter)| sitter.has_lost(**tid));
+        ForgottenCpus::gather(
+            freed.map(|(tid, sitter)| (*tid, sitter.had.clone(), sitter.lost.clone())),
+        )
     }
 
     /// After each sweep, a seat is a part of the mask that is given back for it, and a thread that

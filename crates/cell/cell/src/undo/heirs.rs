@@ -24,6 +24,7 @@ use crate::journal::Journal;
 use crate::thread_mask;
 use seatmap_os::CpuSet;
 use seatmap_os::Tid;
+use seatmap_os::affinity;
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
 use seatmap_os::task::Task;
@@ -161,7 +162,7 @@ impl<'a> Family<'a> {
             "it may run on {} alone, by its own choice or because of the cell, which cannot be \
              told apart; '{}' widens it",
             mask.named(),
-            thread_mask::command(self.open, &[task.tid])
+            affinity::commands(self.open, &[task.tid])
         );
         Left { path: format!("thread {} ({})", task.tid, task.name), why }
     }

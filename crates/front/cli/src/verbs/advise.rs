@@ -7,6 +7,7 @@ use seatmap_advise::Step;
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
+use seatmap_console::output;
 use seatmap_console::outputs::Outputs;
 use seatmap_report::advise;
 
@@ -29,5 +30,6 @@ fn tell(bar: &Bar, step: Step) {
     match step {
         Step::Looking => {}
         Step::Trying(share) => bar.show((100.0 * share) as usize, 100),
+        Step::LeftChanged(mask) => output::tell(mask),
     }
 }
