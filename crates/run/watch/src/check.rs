@@ -5,6 +5,7 @@ mod step;
 use crate::expected::ReportedProgram;
 use crate::files;
 use crate::judge::judged::{Judged, changes};
+use crate::metrics;
 use crate::seating::FORMAT;
 use crate::standard::{SeatSource, Standard};
 use crate::{Choice, ChoiceError, Finding, Seating, Verdict, WatchOptions, Watcher};
@@ -126,6 +127,16 @@ impl CheckRequest {
         })
     }
 
+    /// Checks once, and tells the result as metrics.
+    ///
+    /// # Errors
+    /// [`CheckError`]: there is nothing to look at.
+    pub fn metrics(&self) -> Result<String, CheckError> {
+        let mut check = self.begin()?;
+        check.next(&|| false)?;
+        check.metrics()
+    }
+
     fn watcher(&self) -> Result<Option<Watcher>, CheckError> {
         let options = WatchOptions {
             window: self.window,
@@ -234,6 +245,14 @@ impl RunningCheck<'_> {
             return Ok(Some(CheckStep::Unchanged));
         }
         Ok(Some(CheckStep::Again { before: &self.before, judged, gone: self.began.elapsed() }))
+    }
+
+    /// The latest check as metrics, changed or not.
+    ///
+    /// # Errors
+    /// [`CheckError::Files`]: the seats that launchers show cannot be read.
+    pub fn metrics(&self) -> Result<String, CheckError> {
+        Ok(metrics::text(&self.request.judged(&self.seating)?))
     }
 
     /// Whether all checks found the programs as they should be.

@@ -21,6 +21,7 @@
 //! | [`rule`], [`expected`] | the rules that a user can name; the seats of a plan or report |
 //! | [`judge`](mod@judge) | holds a seating against them |
 //! | [`standard`], [`check`] | the same rules and seats, check after check |
+//! | [`metrics`] | a check as metrics, in a file or over HTTP |
 #![deny(missing_docs)]
 
 pub mod check;
@@ -35,6 +36,7 @@ pub mod live;
 mod looks;
 #[cfg(test)]
 mod made;
+pub mod metrics;
 pub mod options;
 mod others;
 mod process;

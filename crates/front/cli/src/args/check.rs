@@ -3,7 +3,9 @@
 use clap::{ArgGroup, Args};
 use seatmap_console::time::time_within;
 use seatmap_watch::{Rule, UnknownRule};
+use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 #[derive(Debug, Args)]
@@ -63,12 +65,45 @@ pub struct Check {
     /// Print nothing, unless something is wrong.
     #[arg(short, long)]
     pub quiet: bool,
+    /// Write the findings as metrics (OpenMetrics) to a file, as node_exporter collects them; - is
+    /// stdout. Or serve them: at 127.0.0.1:9410, each request of /metrics checks anew, until
+    /// Ctrl-C.
+    #[arg(long, value_name = "FILE|ADDRESS")]
+    pub metrics: Option<MetricsTarget>,
     /// Write the seating with the findings as JSON to a file; - is stdout.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Print the seating with the findings as JSON on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,
+}
+
+/// The place where metrics go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MetricsTarget {
+    /// A file.
+    File(PathBuf),
+    /// An address at which they are served.
+    Address(SocketAddr),
+}
+
+impl FromStr for MetricsTarget {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Ok(address) = text.parse() {
+            return Ok(MetricsTarget::Address(address));
+        }
+        let port = text.rsplit_once(':').map(|(_, port)| port);
+        let is_port = port.is_some_and(|port| port.parse::<u16>().is_ok());
+        if is_port && !text.contains('/') {
+            return Err(format!(
+                "an address is written in numbers, 127.0.0.1:9410 or [::1]:9410, and a file of this \
+                 name is ./{text}"
+            ));
+        }
+        Ok(MetricsTarget::File(text.into()))
+    }
 }
 
 fn rule(text: &str) -> Result<Rule, UnknownRule> {

@@ -1,6 +1,6 @@
 //! `seatmap check`.
 
-use crate::args::Check;
+use crate::args::{Check, MetricsTarget};
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output::{self, Destination};
@@ -8,10 +8,20 @@ use seatmap_console::view::{self, ColourChoice};
 use seatmap_console::{here, plan_input};
 use seatmap_host::topology;
 use seatmap_report::terminal::Colour;
+use seatmap_watch::metrics::server::MetricsServer;
 use seatmap_watch::{CheckRequest, CheckStep, CheckView, Choice, Standard};
+use std::net::SocketAddr;
+use std::path::Path;
 
 /// Checks where the threads of living programs sit. Exit code 1 means that something is wrong.
 pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
+    let metrics = match &typed.metrics {
+        Some(MetricsTarget::Address(address)) => return serve(typed, *address),
+        Some(MetricsTarget::File(path)) => {
+            output::beside(Some(path), stdout_of(typed), "--metrics")?
+        }
+        None => None,
+    };
     let file = output::file(typed.output.as_deref(), typed.json)?;
     let view = CheckView {
         is_coloured: view::colour(colour, &std::io::stdout()) != Colour::None,
@@ -23,13 +33,42 @@ pub fn run(typed: &Check, colour: ColourChoice) -> Result<(), CliError> {
     let interrupt = typed.watch.map(|_| Interrupt::listen()).transpose()?;
     let mut check = request.begin()?;
     while let Some(step) = check.next(&|| interrupt.as_ref().is_some_and(Interrupt::is_raised))? {
-        match show(&step, view, file.as_ref(), typed.json) {
+        let results = [&file, &metrics];
+        let is_taken = results.contains(&&Some(Destination::Stdout));
+        match show(&step, view, file.as_ref(), typed.json, is_taken) {
             // Nobody would read the next looks; the verdict stands in the exit code.
             Err(CliError::NobodyListens) => break,
             shown => shown?,
         }
+        if let Some(metrics) = &metrics {
+            metrics.write(&check.metrics()?)?;
+        }
     }
     Ok(check.end()?)
+}
+
+/// The option whose document has stdout already.
+fn stdout_of(typed: &Check) -> Option<&'static str> {
+    let is_stdout = typed.output.as_deref() == Some(Path::new("-"));
+    typed.json.then_some("--json").or(is_stdout.then_some("-o"))
+}
+
+/// Checks for each client that asks, until Ctrl-C.
+fn serve(typed: &Check, address: SocketAddr) -> Result<(), CliError> {
+    if typed.json || typed.output.is_some() || typed.watch.is_some() {
+        return Err(CliError::input(
+            "metrics that are served are checked for each client, and nothing else is written; \
+             leave --json, -o and --watch out",
+        ));
+    }
+    let request = request(typed)?;
+    let interrupt = Interrupt::listen()?;
+    let server = MetricsServer::listen(address)
+        .map_err(|error| CliError::input(format!("cannot listen at {address}: {error}")))?;
+    let address = server.address().map_err(CliError::work)?;
+    output::tell(&format!("metrics at http://{address}/metrics until Ctrl-C"));
+    let mut look = || request.metrics().map_err(|error| error.to_string());
+    server.serve(&|| interrupt.is_raised(), &mut look).map_err(CliError::work)
 }
 
 /// The request that the command line means.
@@ -67,6 +106,7 @@ fn show(
     view: CheckView,
     file: Option<&Destination>,
     is_json: bool,
+    is_stdout_taken: bool,
 ) -> Result<(), CliError> {
     let Some(judged) = step.judged() else { return Ok(()) };
     if let Some(file) = file {
@@ -75,7 +115,7 @@ fn show(
     if is_json {
         return output::json(judged);
     }
-    // The document of `-o -` has stdout, and no text may stand beside it.
-    let text = step.text(view).filter(|_| file != Some(&Destination::Stdout));
+    // A document has stdout, and no text may stand beside it.
+    let text = step.text(view).filter(|_| !is_stdout_taken);
     text.map_or(Ok(()), |text| output::print(&text))
 }

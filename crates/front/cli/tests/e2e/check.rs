@@ -4,6 +4,7 @@
 mod faults;
 mod groups;
 mod healthy;
+mod metrics;
 mod remedies;
 mod seen;
 mod shown;

@@ -1,0 +1,112 @@
+//! `--metrics`: a file as node_exporter collects it, and a server.
+
+use super::{bind_all, threads};
+use crate::REPOSITORY;
+use crate::common::Place;
+use crate::run::programs::two_cpus;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
+
+/// Judges metrics, or a file of rules, by Prometheus' own program. `false` where it is not
+/// installed.
+fn promtool(words: &[&str], input: &str) -> bool {
+    let mut command = Command::new("promtool");
+    command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let Ok(mut child) = command.spawn() else {
+        seatmap_needs::skipped!("promtool is not installed (Debian: prometheus)");
+        return false;
+    };
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}\n{input}");
+    true
+}
+
+#[test]
+fn a_file_has_the_findings_of_a_program() {
+    let Some(program) = threads(2, "sleep") else { return };
+    let [cpu, _] = two_cpus();
+    bind_all(program.pid(), &[cpu]);
+    let place = Place::new();
+    let pid = program.pid().to_string();
+    let rule = ["check", "-q", "--pid", &pid, "--rule", "one-per-cpu"];
+    let output = place.run(&[&rule[..], &["--metrics", "seatmap.prom"]].concat());
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let text = place.read("seatmap.prom");
+    assert!(text.contains("rule=\"one-per-cpu\",gravity=\"wrong\"} 1\n"), "{text}");
+    assert!(text.contains("seatmap_check_failed 1\n") && text.ends_with("# EOF\n"), "{text}");
+    promtool(&["check", "metrics"], &text);
+    // The metrics alone have stdout.
+    let output = place.run(&["check", "--pid", &pid, "--metrics", "-"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.starts_with("# TYPE seatmap_check_threads gauge\n"), "{text}");
+}
+
+#[test]
+fn each_client_has_a_check_of_its_own() {
+    let Some(program) = threads(1, "sleep") else { return };
+    let place = Place::new();
+    let pid = program.pid().to_string();
+    let words = ["check", "--pid", &pid, "--seconds", "50ms", "--metrics", "127.0.0.1:0"];
+    let mut server = place.command(&words).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(server.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    let address = said.split("http://").nth(1).and_then(|rest| rest.split('/').next()).unwrap();
+    let ask = || {
+        let mut client = TcpStream::connect(address).unwrap();
+        client.write_all(b"GET /metrics HTTP/1.1\r\nHost: here\r\n\r\n").unwrap();
+        let mut answer = String::new();
+        client.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let well = ask();
+    assert!(well.starts_with("HTTP/1.1 200 OK\r\n"), "{well}");
+    assert!(well.contains("seatmap_check_programs 1\n"), "{well}");
+    let [cpu, _] = two_cpus();
+    bind_all(program.pid(), &[cpu]);
+    assert!(ask().contains("seatmap_check_threads{"));
+    drop(program);
+    let gone = ask();
+    assert!(gone.starts_with("HTTP/1.1 503 "), "{gone}");
+    // SAFETY: the child has not been waited for, so its number is still its own.
+    assert_eq!(unsafe { libc::kill(server.id() as i32, libc::SIGINT) }, 0);
+    server.wait().unwrap();
+}
+
+#[test]
+fn words_that_are_no_address_and_results_that_nobody_reads_are_refused() {
+    let place = Place::new();
+    for (words, expected) in [
+        (&["--metrics", "localhost:9410"][..], "a file of this name is ./localhost:9410"),
+        (&["--metrics", "127.0.0.1:0", "--json"], "leave --json, -o and --watch out"),
+        (&["--metrics", "-", "--json"], "--json and --metrics - both print on stdout"),
+        (&["--metrics", "192.0.2.1:9410"], "cannot listen at 192.0.2.1:9410"),
+    ] {
+        let output = place.run(&[&["check", "--all"], words].concat());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.contains(expected), "{words:?}: {said}");
+    }
+}
+
+#[test]
+fn the_rules_and_the_dashboard_name_metrics_that_exist() {
+    let folder = format!("{REPOSITORY}/packaging/monitoring");
+    let rules = std::fs::read_to_string(format!("{folder}/alerts.yml")).unwrap();
+    let board = std::fs::read_to_string(format!("{folder}/dashboard.json")).unwrap();
+    let board: serde_json::Value = serde_json::from_str(&board).unwrap();
+    let place = Place::new();
+    let output = place.run(&["check", "--all", "--seconds", "50ms", "--metrics", "-"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    let named = format!("{rules}{board}");
+    let mut count = 0;
+    for part in named.split("seatmap_check_").skip(1) {
+        let is_name = |letter: char| letter.is_ascii_lowercase() || letter == '_';
+        let end = part.find(|letter| !is_name(letter)).unwrap_or(part.len());
+        assert!(text.contains(&format!("# TYPE seatmap_check_{} ", &part[..end])), "{part}");
+        count += 1;
+    }
+    assert!(count > 8, "{count}");
+    promtool(&["check", "rules", &format!("{folder}/alerts.yml")], "");
+}

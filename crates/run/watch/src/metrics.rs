@@ -1,0 +1,236 @@
+//! A check as metrics, for monitors that watch many computers.
+//!
+//! The text is OpenMetrics 1.0 with gauges alone, so that the older text format of Prometheus, which
+//! node_exporter's text files have, reads it as well. A program is told of by its unit of systemd,
+//! or by its control group where it has none, and by its name.
+
+pub mod server;
+
+use crate::finding::{Finding, Gravity};
+use crate::judge::judged::Judged;
+use crate::seating::{Process, Seating};
+use seatmap_os::Tid;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write;
+
+/// The media type of the text.
+pub const MEDIA_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// The control group's last folder with one of these endings is a unit of systemd.
+const UNIT_TYPES: [&str; 3] = [".service", ".scope", ".slice"];
+
+/// The programs that one row is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+struct Owner {
+    unit: String,
+    program: String,
+}
+
+/// Everything that is counted of one owner.
+#[derive(Clone, Debug, Default)]
+struct Sums {
+    threads: usize,
+    off_seat: BTreeSet<Tid>,
+    wrong: usize,
+    far_memory_percent: f64,
+    interrupts_per_second: f64,
+    throttled_periods: u64,
+}
+
+/// The metrics of a check.
+#[must_use]
+pub fn text(judged: &Judged) -> String {
+    let owners = owners(judged.seating);
+    let mut text = String::new();
+    of_owners(&mut text, &sums(judged, &owners));
+    of_rules(&mut text, &judged.findings, &owners);
+    of_the_check(&mut text, judged);
+    text.push_str("# EOF\n");
+    text
+}
+
+/// Each process's owner.
+fn owners(seating: &Seating) -> HashMap<Tid, Owner> {
+    let owner = |process: &Process| Owner { unit: unit(process), program: process.name.clone() };
+    seating.processes.iter().map(|process| (process.pid, owner(process))).collect()
+}
+
+/// The unit of a process; its control group where that belongs to none, and nothing where the
+/// kernel did not say.
+fn unit(process: &Process) -> String {
+    let Some(group) = &process.group else { return String::new() };
+    let is_unit = |folder: &&str| UNIT_TYPES.iter().any(|ending| folder.ends_with(ending));
+    group.path.rsplit('/').find(is_unit).unwrap_or(&group.path).to_owned()
+}
+
+fn sums(judged: &Judged, owners: &HashMap<Tid, Owner>) -> BTreeMap<Owner, Sums> {
+    let mut sums: BTreeMap<Owner, Sums> = BTreeMap::new();
+    for process in &judged.seating.processes {
+        let sum = sums.entry(owner_of(Some(process.pid), owners)).or_default();
+        sum.threads += process.threads;
+        let throttled = process.group.as_ref().and_then(|group| group.throttled_watched);
+        sum.throttled_periods = sum.throttled_periods.max(throttled.unwrap_or_default());
+    }
+    for finding in &judged.findings {
+        let sum = sums.entry(owner_of(finding.pid, owners)).or_default();
+        sum.wrong += usize::from(finding.is_wrong());
+        let size = finding.measure.as_ref().map_or(0.0, |measure| measure.value);
+        match finding.rule.as_str() {
+            "expect" => sum.off_seat.extend(&finding.tids),
+            "memory-local" => sum.far_memory_percent = sum.far_memory_percent.max(size),
+            "no-irq" => sum.interrupts_per_second += size,
+            _ => {}
+        }
+    }
+    sums
+}
+
+/// The owner of a finding, without a name where it concerns several programs.
+fn owner_of(pid: Option<Tid>, owners: &HashMap<Tid, Owner>) -> Owner {
+    pid.and_then(|pid| owners.get(&pid)).cloned().unwrap_or_default()
+}
+
+fn of_owners(text: &mut String, sums: &BTreeMap<Owner, Sums>) {
+    type Figure = fn(&Sums) -> f64;
+    const FAMILIES: [(&str, &str, Figure); 6] = [
+        ("threads", "Threads of the programs.", |sum| sum.threads as f64),
+        ("threads_off_seat", "Threads that are not on the seats that they should have.", |sum| {
+            sum.off_seat.len() as f64
+        }),
+        ("wrong", "Things that are wrong.", |sum| sum.wrong as f64),
+        (
+            "far_memory_ratio",
+            "The part of the memory of the worst process that lies on other NUMA nodes than its \
+             threads, where that is told of.",
+            |sum| sum.far_memory_percent / 100.0,
+        ),
+        (
+            "seat_interrupts_per_second",
+            "Interrupts of devices that come to the seats, where that is told of.",
+            |sum| sum.interrupts_per_second,
+        ),
+        (
+            "throttled_periods",
+            "Periods in which a quota of CPU time was used up while the check looked.",
+            |sum| sum.throttled_periods as f64,
+        ),
+    ];
+    for (name, help, figure) in FAMILIES {
+        begin(text, name, help);
+        for (owner, sum) in sums {
+            sample(text, name, &owner_labels(owner), figure(sum));
+        }
+    }
+}
+
+fn of_rules(text: &mut String, findings: &[Finding], owners: &HashMap<Tid, Owner>) {
+    let mut counts: BTreeMap<(Owner, String, &str), usize> = BTreeMap::new();
+    for finding in findings {
+        let owner = owner_of(finding.pid, owners);
+        let gravity = match finding.gravity {
+            Gravity::Wrong => "wrong",
+            Gravity::Unseen => "unseen",
+            Gravity::Remark => "remark",
+        };
+        *counts.entry((owner, finding.rule.clone(), gravity)).or_default() += 1;
+    }
+    begin(text, "findings", "Findings by rule and gravity: wrong, unseen or a remark.");
+    for ((owner, rule, gravity), count) in counts {
+        let mut labels = owner_labels(&owner);
+        labels.extend([("rule", rule), ("gravity", gravity.to_owned())]);
+        sample(text, "findings", &labels, count as f64);
+    }
+}
+
+fn of_the_check(text: &mut String, judged: &Judged) {
+    let figures = [
+        ("unseen", "Things that the check could not see.", judged.missed.len() as f64),
+        ("failed", "1 where the check fails, 0 where it does not.", f64::from(judged.fails)),
+        ("programs", "Processes that were looked at.", judged.seating.processes.len() as f64),
+        ("watched_seconds", "How long the check looked.", judged.seating.watched_s),
+        ("timestamp_seconds", "When it looked, since 1970.", judged.seating.taken_at_s),
+    ];
+    for (name, help, value) in figures {
+        begin(text, name, help);
+        sample(text, name, &[], value);
+    }
+}
+
+fn begin(text: &mut String, name: &str, help: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "# TYPE seatmap_check_{name} gauge");
+    let _ = writeln!(text, "# HELP seatmap_check_{name} {help}");
+}
+
+fn owner_labels(owner: &Owner) -> Vec<(&'static str, String)> {
+    vec![("unit", owner.unit.clone()), ("program", owner.program.clone())]
+}
+
+fn sample(text: &mut String, name: &str, labels: &[(&str, String)], value: f64) {
+    let words: Vec<String> =
+        labels.iter().map(|(label, word)| format!("{label}=\"{}\"", escaped(word))).collect();
+    let labels = if words.is_empty() { String::new() } else { format!("{{{}}}", words.join(",")) };
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "seatmap_check_{name}{labels} {value}");
+}
+
+/// A label's value, as the format quotes it.
+fn escaped(word: &str) -> String {
+    let mut escaped = String::with_capacity(word.len());
+    for letter in word.chars() {
+        match letter {
+            '\\' => escaped.push_str("\\\\"),
+            '"' => escaped.push_str("\\\""),
+            '\n' => escaped.push_str("\\n"),
+            other => escaped.push(other),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::Criteria;
+    use crate::judge::made::Made;
+    use crate::seating::Group;
+
+    fn lines(made: &Made) -> Vec<String> {
+        let judged = Judged::new(&made.seating, &made.topology, &Criteria::default());
+        text(&judged).lines().map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn findings_are_counted_by_unit_and_rule() {
+        let mut made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
+        let process = &mut made.seating.processes[0];
+        process.name = "a \"b\" \\ c\nd".to_owned();
+        let path = "/system.slice/redis.service/inner".to_owned();
+        process.group = Some(Group { path, throttled_watched: Some(3), ..Group::default() });
+        let lines = lines(&made);
+        let owner = r#"unit="redis.service",program="a \"b\" \\ c\nd""#;
+        for expected in [
+            format!("seatmap_check_wrong{{{owner}}} 1"),
+            format!("seatmap_check_throttled_periods{{{owner}}} 3"),
+            format!("seatmap_check_findings{{{owner},rule=\"shared-cpu\",gravity=\"wrong\"}} 1"),
+            "seatmap_check_failed 1".to_owned(),
+            "# EOF".to_owned(),
+        ] {
+            assert!(lines.contains(&expected), "{expected}\n{lines:#?}");
+        }
+    }
+
+    #[test]
+    fn well_seated_programs_have_zeros_and_each_family_is_whole() {
+        let lines = lines(&Made::new(2).thread(7, 7, "0"));
+        let zeros = lines.iter().filter(|line| line.starts_with("seatmap_check_wrong{"));
+        assert_eq!(zeros.filter(|line| line.ends_with(" 0")).count(), 1, "{lines:#?}");
+        let mut families = BTreeSet::new();
+        for line in &lines {
+            if let Some(name) = line.strip_prefix("# TYPE ") {
+                assert!(families.insert(name.to_owned()), "{name} comes twice");
+            }
+        }
+        assert_eq!(lines.last().map(String::as_str), Some("# EOF"));
+    }
+}
