@@ -12,6 +12,10 @@ mod numbers;
 mod packing;
 #[path = "style/pages.rs"]
 mod pages;
+#[path = "style/recipes.rs"]
+mod recipes;
+#[path = "style/workflows.rs"]
+mod workflows;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
