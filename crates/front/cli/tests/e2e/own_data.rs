@@ -93,7 +93,7 @@ fn a_problem_of_qaplib_is_solved() {
 
 /// A tree as hwloc-gather-topology copies it, of two CPUs.
 fn gathered(place: &Place) {
-    let mut write = |path: &str, text: &str| {
+    let write = |path: &str, text: &str| {
         let path = place.path("two").join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, text).unwrap();

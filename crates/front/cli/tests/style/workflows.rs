@@ -28,9 +28,8 @@ fn flaws(name: &str, workflow: &str, makefile: &str) -> Vec<String> {
     let is_target = |target: &&str| makefile.contains(&format!("\n{target}:"));
     let is_known = |command: &str| {
         installs(command)
-            || made(command).is_some_and(|targets| {
-                !targets.is_empty() && targets.iter().all(|target| is_target(&target))
-            })
+            || made(command)
+                .is_some_and(|targets| !targets.is_empty() && targets.iter().all(is_target))
     };
     let unknown = commands(workflow).filter(|command| !is_known(command));
     unknown.map(|command| format!("{name}: {command}")).collect()
