@@ -8,12 +8,15 @@
 #   make recipes the recipes of the guide in a real Slurm, systemd and podman (half a minute; needs root and these)
 #   make races   libspe2 and C programs under ThreadSanitizer (minutes; needs gcc with libtsan)
 #   make lint    rustfmt, clippy and rustdoc, warnings denied
+#   make deny    licences, bans and sources of the crates; make advisories: known holes in them (needs cargo-deny)
+#   make msrv    the oldest Rust that builds Seatmap (needs that toolchain)
 #   make bench   Seatmap's own figures, kept under bench/runs/<date>-<machine>/
 #   make figures the figures of real programs and clusters: bench's floor, costs, gains, bad cables (two hours)
 #   make programs real programs under taskset and seatmap run (a quarter of an hour; needs Debian's servers)
 #   make studies the published experiments again, into docs/papers/studies
-#   make docs    the guide and the API, under target/doc and target/guide
-#   make dist    static binaries and Debian packages for x86-64 and 64-bit Arm, under target/dist
+#   make pictures  the pictures of the README and the guide, into docs/pictures
+#   make docs    the guide and the API, under target/guide and target/doc (needs mdbook); make docs-links: its links
+#   make dist    static binaries and Debian packages for x86-64 and 64-bit Arm, under target/dist; make dist-check: lintian
 #   make install seatmap, its completions and its manual pages; below PREFIX where that is given
 #   make install-papers   seatmap-papers, likewise
 #   make install-lib   libseatmap_place, _worker and _trace for C programs, and libspe2 with seatmap-cellcc
@@ -42,7 +45,9 @@ MANUAL ?= $(CARGO_HOME)/share/man
 endif
 PREFIX ?= /usr/local
 
-.PHONY: demo test test-programs test-build test-all test-emulated lab lab-build lab-tested races recipes lint bench figures programs studies docs fuzz build dist install install-papers install-lib clean programs-in-c
+OLDEST_RUST = $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml)
+
+.PHONY: deny advisories msrv docs-links dist-check demo test test-programs test-build test-all test-emulated lab lab-build lab-tested races recipes lint bench figures programs studies pictures docs fuzz build dist install install-papers install-lib clean programs-in-c
 
 demo: build
 	./demo/run $(SEATMAP) $(PAPERS)
@@ -84,7 +89,7 @@ lab: lab-build
 	./scripts/lab/stacked target/faults/release/seatmap
 	./scripts/lab/offline target/faults/release/seatmap
 	./scripts/lab/remedies target/faults/release/seatmap
-	./scripts/dist aarch64
+	./scripts/dist --binary aarch64
 	./scripts/lab/arm target/faults/release/seatmap target/dist/seatmap-aarch64
 
 # ARM is a folder with seatmap and seatmap-lab for Arm's computers, which are left out without it.
@@ -102,6 +107,20 @@ lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --workspace --no-deps --locked
+
+# Each says how to get what it needs, and installs nothing.
+deny:
+	@$(CARGO) deny --version >/dev/null 2>&1 || { echo "deny: needs cargo-deny: cargo install --locked cargo-deny" >&2; exit 1; }
+	$(CARGO) deny --locked check licenses bans sources
+
+advisories:
+	@$(CARGO) deny --version >/dev/null 2>&1 || { echo "advisories: needs cargo-deny: cargo install --locked cargo-deny" >&2; exit 1; }
+	$(CARGO) deny --locked check advisories
+
+msrv:
+	@rustup run $(OLDEST_RUST) rustc --version 2>/dev/null || { echo "msrv: needs Rust $(OLDEST_RUST):" \
+		"rustup toolchain install --profile minimal $(OLDEST_RUST)" >&2; exit 1; }
+	rustup run $(OLDEST_RUST) cargo check --workspace --all-targets --locked --target-dir target/msrv
 
 # The tests install their own; only what is measured takes the one below target/.
 bench studies: export SEATMAP_CELLCC ?= $(CURDIR)/target/cell/bin/seatmap-cellcc
@@ -137,15 +156,23 @@ programs: build
 studies: build programs-in-c
 	$(PAPERS) study all --write docs/papers/studies
 
+pictures: build
+	./scripts/pictures $(SEATMAP) docs/pictures
+
 docs:
 	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --workspace --no-deps --locked
-	command -v mdbook >/dev/null || $(CARGO) install --locked mdbook
-	mdbook build docs --dest-dir "$(CURDIR)/target/guide"
-	mdbook build docs/papers --dest-dir "$(CURDIR)/target/papers-guide"
-	cp -r docs/pictures target/
+	@command -v mdbook >/dev/null || { echo "docs: the API is below target/doc. The guide needs mdbook:" \
+		"cargo install --locked mdbook" >&2; exit 1; }
+	./scripts/guide build target/guide
+
+docs-links:
+	./scripts/guide check target/guide
 
 dist:
 	./scripts/dist
+
+dist-check:
+	./scripts/dist-check
 
 fuzz:
 	./scripts/fuzz

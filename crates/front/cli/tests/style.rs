@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+#[path = "style/guide.rs"]
+mod guide;
 #[path = "style/language.rs"]
 mod language;
 #[path = "style/maps.rs"]
@@ -12,6 +14,10 @@ mod numbers;
 mod packing;
 #[path = "style/pages.rs"]
 mod pages;
+#[path = "style/recipes.rs"]
+mod recipes;
+#[path = "style/workflows.rs"]
+mod workflows;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

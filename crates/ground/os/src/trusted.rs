@@ -13,6 +13,7 @@
 //! | meeting files and secret files of ranks | [`read_secret`]: also readable for nobody else |
 //! | the profile that is remembered of this host, the run folder of cells, journals of cells, ledger, locks | [`TrustedFolder`]: the folders above, too |
 //! | journals of `measure`, `rank` and `tune`, from which `--resume` goes on | [`open`], [`read_own`] |
+//! | plans that `services race` tries: their metrics are lines for the shell | [`read_own`] |
 //! | the library that `observe` loads into a program | [`check_library`] |
 //! | the folder in which the ranks of a job leave their traces | [`private_folder`] |
 //! | a folder that programs in cells are shown | [`reach`]: the way to it |

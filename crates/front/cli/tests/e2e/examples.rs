@@ -11,6 +11,8 @@
 //! - A block below the line `<!-- varies -->`, which no reader sees, shows one run of something
 //!   that differs from run to run or from host to host. Its lines are compared by their [`mask`]:
 //!   numbers, units of time and words in parentheses count as equal.
+//! - A block below the line `<!-- needs: nginx gcc -->` is skipped, visibly, where one of these
+//!   programs is not installed. `<!-- varies; needs: nginx -->` says both.
 //!
 //! All blocks of a page run in one folder, in order. As in the repository, the data of the
 //! demonstration lie in `demo` there, and programs in `examples`.
@@ -25,7 +27,11 @@ use seatmap_os::visibility::is_in_container;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const VARIES: &str = "<!-- varies -->";
+/// The words of the line above a block that no reader sees, if it is one of the two kinds.
+fn marks(line: &str) -> Vec<&str> {
+    let inside = line.strip_prefix("<!-- ").and_then(|rest| rest.strip_suffix(" -->"));
+    inside.map(|words| words.split("; ").collect()).unwrap_or_default()
+}
 
 #[derive(Debug)]
 struct Example {
@@ -34,6 +40,8 @@ struct Example {
     command: String,
     expected: Vec<String>,
     varies: bool,
+    /// Programs without which the block is skipped.
+    needs: Vec<String>,
 }
 
 fn root() -> PathBuf {
@@ -59,16 +67,25 @@ fn examples(text: &str) -> Vec<Example> {
     let mut examples: Vec<Example> = Vec::new();
     let mut inside = false;
     let mut varies = false;
+    let mut needs = Vec::new();
     let mut before = "";
     for (at, line) in text.lines().enumerate() {
         match (inside, line) {
-            (false, "```console") => (inside, varies) = (true, before == VARIES),
+            (false, "```console") => {
+                let marks = marks(before);
+                inside = true;
+                varies = marks.contains(&"varies");
+                let named = marks.iter().find_map(|mark| mark.strip_prefix("needs: "));
+                let named = named.unwrap_or_default().split_whitespace();
+                needs = named.map(str::to_owned).collect();
+            }
             (true, "```") => inside = false,
             (true, line) => match line.strip_prefix("$ ") {
                 Some(command) => {
                     let command = command.to_owned();
                     let expected = Vec::new();
-                    examples.push(Example { line: at + 1, command, expected, varies });
+                    let needs = needs.clone();
+                    examples.push(Example { line: at + 1, command, expected, varies, needs });
                 }
                 None => examples.last_mut().unwrap().expected.push(line.to_owned()),
             },
@@ -77,6 +94,11 @@ fn examples(text: &str) -> Vec<Example> {
         before = line;
     }
     examples
+}
+
+fn is_installed(name: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(name).is_file())
 }
 
 /// Whether this host has what the example needs.
@@ -100,7 +122,9 @@ fn possible(example: &Example) -> bool {
     let first = command.split(' ').next().unwrap_or_default();
     let program_missing = first.starts_with("seatmap") && is_absent(first);
     let unshown = command.contains("seatmap pretend") && !can_pretend();
+    let needed_missing = !example.needs.iter().all(|name| is_installed(name));
     let missing = program_missing
+        || needed_missing
         || hidden
         || data_missing
         || host_missing
@@ -302,7 +326,8 @@ mod matcher {
     }
 
     fn example(expected: &str, varies: bool) -> Example {
-        Example { line: 1, command: String::new(), expected: lines(expected), varies }
+        let needs = Vec::new();
+        Example { line: 1, command: String::new(), expected: lines(expected), varies, needs }
     }
 
     #[test]
@@ -311,6 +336,10 @@ mod matcher {
             "```console\n$ one\n1\n```\n\n<!-- varies -->\n```console\n$ two\n2\n$ three\n```\n";
         let varies: Vec<bool> = examples(page).iter().map(|example| example.varies).collect();
         assert_eq!(varies, [false, true, true]);
+        let named = "<!-- varies; needs: no-such-program sh -->\n```console\n$ one\n```\n";
+        let both = &examples(named)[0];
+        assert!(both.varies && both.needs == ["no-such-program", "sh"]);
+        assert!(is_installed("sh") && !is_installed("no-such-program"));
         assert_eq!(examples(page)[1].line, 8);
     }
 
@@ -355,6 +384,7 @@ mod matcher {
             command: String::new(),
             expected: lines("old\nolder"),
             varies: false,
+            needs: Vec::new(),
         };
         replace(&mut page, &one, lines("new"));
         assert_eq!(page, lines("```console\n$ one\nnew\n```\nend"));

@@ -30,8 +30,10 @@ mod names_in_documents;
 mod noise;
 mod observe;
 mod orders;
+mod own_data;
 mod pages;
 mod pattern;
+mod pictures;
 mod place;
 mod plan;
 mod pretend;
@@ -55,4 +57,4 @@ pub const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
 /// Published measurements, which lie beside the repository.
 pub const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data");
 /// Pages whose examples are run: files, and folders of them.
-pub const PAGES: [&str; 2] = ["README.md", "docs/src"];
+pub const PAGES: [&str; 3] = ["README.md", "docs/src", "docs/src/recipes"];

@@ -99,6 +99,18 @@ fn a_race_goes_on_only_from_ones_own_runs() {
     refused("other users can write");
 }
 
+/// The metrics of its services are lines for the shell.
+#[test]
+fn a_plan_that_others_can_change_is_not_raced() {
+    let place = Place::new();
+    place.file("plan.json", "{}");
+    let race = ["services", "race", "plan.json"];
+    assert!(!place.refusal(&race).contains("other users can write"));
+    fs::set_permissions(place.path("plan.json"), Permissions::from_mode(0o666)).unwrap();
+    let told = place.refusal(&race);
+    assert!(told.contains("other users can write './plan.json' (mode 0666)"), "{told}");
+}
+
 #[test]
 fn a_library_that_others_can_change_is_not_loaded() {
     let place = Place::new();

@@ -1,5 +1,5 @@
-//! The pages against the repository: links that lead somewhere, and functions that the architecture
-//! page names.
+//! The pages against the repository: links that lead to files and headings, and functions that the
+//! architecture page names.
 
 use super::{assert_none, root, texts};
 
@@ -65,22 +65,107 @@ fn places_for_a_change_exist() {
     assert_none("paths that are not there", &missing);
 }
 
-/// The targets of a page's links to files: no web addresses, no places within the page.
-fn links(page: &str) -> impl Iterator<Item = &str> {
-    let targets = page.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-    let files = targets.filter(|target| !target.contains("://") && !target.starts_with('#'));
-    files.map(|target| target.split('#').next().unwrap_or_default())
+/// The targets of a page's links and pictures within the repository, with their anchors: those of
+/// the text, and those of tags. Examples hold none.
+fn links(page: &str) -> Vec<String> {
+    let mut inside = false;
+    let mut text = String::new();
+    for line in page.lines() {
+        let is_fence = line.trim_start().starts_with("```");
+        inside ^= is_fence;
+        if !inside && !is_fence {
+            // Code between backquotes has no links.
+            let parts = line.split('`').step_by(2);
+            text += &parts.collect::<Vec<_>>().join("`");
+        }
+        text.push('\n');
+    }
+    let targets = |start: &'static str, end: char| {
+        let rests: Vec<String> = text.split(start).skip(1).map(str::to_owned).collect();
+        rests.into_iter().filter_map(move |rest| rest.split(end).next().map(str::to_owned))
+    };
+    let all = targets("](", ')').chain(targets("src=\"", '"')).chain(targets("href=\"", '"'));
+    all.filter(|target| !target.contains("://")).collect()
+}
+
+/// The anchor of a heading, as hosting services and mdbook make it.
+fn anchor(heading: &str) -> String {
+    // Of a link the text counts.
+    let mut words = String::new();
+    let mut rest = heading;
+    while let Some((before, link)) = rest.split_once('[') {
+        words += before;
+        match link.split_once("](") {
+            Some((text, target)) => {
+                words += text;
+                rest = target.split_once(')').map_or("", |(_, after)| after);
+            }
+            None => rest = link,
+        }
+    }
+    words += rest;
+    let kept = words.trim().chars().filter_map(|letter| match letter {
+        ' ' => Some('-'),
+        _ if letter.is_alphanumeric() || letter == '-' || letter == '_' => Some(letter),
+        _ => None,
+    });
+    kept.collect::<String>().to_lowercase()
+}
+
+/// The anchors of a page: of its headings, numbered where one comes again, and of its tags.
+fn anchors(page: &str) -> Vec<String> {
+    let mut inside = false;
+    let mut found: Vec<String> = Vec::new();
+    for line in page.lines() {
+        inside ^= line.trim_start().starts_with("```");
+        let level = line.bytes().take_while(|byte| *byte == b'#').count();
+        if inside || level == 0 || !line[level..].starts_with(' ') {
+            continue;
+        }
+        let plain = anchor(&line[level..]);
+        let again = found.iter().filter(|other| **other == plain).count();
+        found.push(if again == 0 { plain } else { format!("{plain}-{again}") });
+    }
+    let ids = page.split("id=\"").skip(1).filter_map(|rest| rest.split('"').next());
+    found.extend(ids.map(str::to_owned));
+    found
+}
+
+/// Whether a link of a page leads to a file that is not there, or to a heading that the page lacks.
+fn is_lost(folder: &std::path::Path, page: &str, link: &str) -> bool {
+    let (file, place) = link.split_once('#').unwrap_or((link, ""));
+    let target = folder.join(file);
+    if !file.is_empty() && !target.exists() {
+        return true;
+    }
+    let is_page = file.is_empty() || file.ends_with(".md");
+    if place.is_empty() || !is_page {
+        return false;
+    }
+    let mut text = page.to_owned();
+    let mut of = folder.to_owned();
+    if !file.is_empty() {
+        text = std::fs::read_to_string(&target).unwrap_or_default();
+        of = target.parent().unwrap().to_owned();
+    }
+    // A page may be another one's frame.
+    let included = text.split("{{#include ").nth(1).and_then(|rest| rest.split('}').next());
+    let included = included.and_then(|path| std::fs::read_to_string(of.join(path)).ok());
+    text += &included.unwrap_or_default();
+    !anchors(&text).iter().any(|anchor| anchor == place)
 }
 
 #[test]
-fn links_lead_to_files() {
+fn links_lead_to_files_and_headings() {
     let is_page = |name: &str| {
-        !name.contains('/') || name.starts_with("docs/src/") || name.ends_with("README.md")
+        !name.contains('/') || name.starts_with("docs/") || name.ends_with("README.md")
     };
     let mut broken = Vec::new();
-    for (name, text) in texts(&[".md"]).into_iter().filter(|(name, _)| is_page(name)) {
+    let pages: Vec<_> = texts(&[".md"]).into_iter().filter(|(name, _)| is_page(name)).collect();
+    assert!(pages.len() > 50, "the pages are not where they were");
+    for (name, text) in pages {
         let folder = root().join(&name).parent().unwrap().to_owned();
-        let lost = links(&text).filter(|link| !folder.join(link).exists());
+        let lost = links(&text).into_iter().filter(|link| is_lost(&folder, &text, link));
         broken.extend(lost.map(|link| format!("{name}: {link}")));
     }
     assert_none("links that lead nowhere", &broken);
@@ -94,5 +179,12 @@ fn pages_can_offend() {
     assert!(is_missing(&walks[0].1[1]));
     let main = Hop { path: "crates/front/cli/src/main.rs".to_owned(), function: "run".to_owned() };
     assert!(!is_missing(&main) && is_missing(&Hop { function: "ru".to_owned(), ..main }));
-    assert_eq!(links("[a](b.md#c) [d](https://e) [f](#g)").collect::<Vec<_>>(), ["b.md"]);
+    let page = "# One `two`, [three](x.md)\n[a](b.md#c) [d](https://e) [f](#g) `[no](link)`\n\
+                ```text\n[no](link)\n# No heading\n```\n<img src=\"p.svg\">\n# One two, three\n";
+    assert_eq!(links(page), ["x.md", "b.md#c", "#g", "p.svg"]);
+    assert_eq!(anchors(page), ["one-two-three", "one-two-three-1"]);
+    let docs = root().join("docs/src");
+    assert!(!is_lost(&docs, page, "#one-two-three") && is_lost(&docs, page, "#g"));
+    assert!(!is_lost(&docs, "", "architecture.md#the-floors"));
+    assert!(is_lost(&docs, "", "architecture.md#the-roof") && is_lost(&docs, "", "none.md"));
 }

@@ -4,7 +4,8 @@ use crate::args::{ServicesApply, ServicesObserve, ServicesPlanArguments, Service
 use seatmap_console::error::CliError;
 use seatmap_console::{here, input, output};
 use seatmap_machine::Profile;
-use seatmap_os::{Root, whole_file};
+use seatmap_machine::import::MAX_FILE_BYTES;
+use seatmap_os::{Root, trusted, whole_file};
 use seatmap_services::apply::ApplyRequest;
 use seatmap_services::race::RaceRequest;
 use seatmap_services::recorder::INTERVAL;
@@ -133,7 +134,7 @@ pub fn applying(typed: &ServicesApply) -> Result<ApplyRequest, CliError> {
 /// The race that was asked for.
 pub fn racing(typed: &ServicesRace) -> Result<RaceRequest, CliError> {
     Ok(RaceRequest {
-        plan: planned(&typed.plan)?,
+        plan: raced(&typed.plan)?,
         name: typed.name.clone(),
         period: typed.period,
         rounds: typed.rounds as usize,
@@ -145,4 +146,14 @@ pub fn racing(typed: &ServicesRace) -> Result<RaceRequest, CliError> {
 /// The plan in a file.
 fn planned(path: &Path) -> Result<ServicesPlan, CliError> {
     input::parsed(path, &input::bytes(path)?, ServicesPlan::from_json)
+}
+
+/// The plan of a race. Its metrics are lines for the shell, so that no other user may have written
+/// the file.
+fn raced(path: &Path) -> Result<ServicesPlan, CliError> {
+    if path == Path::new("-") {
+        return planned(path);
+    }
+    let bytes = trusted::read_own(path, MAX_FILE_BYTES as u64).map_err(CliError::input)?;
+    input::parsed(path, &bytes, ServicesPlan::from_json)
 }
