@@ -53,9 +53,9 @@ fn a_broken_command_can_be_pasted() {
                   -> echo 32 > /sys/devices/system/node/node0/hugepages/nr_hugepages\n";
     assert_eq!(
         fit(text, 70),
-        "FIX   huge pages  0 free of 0 (2 MiB each)
-                  -> echo 32 > \\
-                     /sys/devices/system/node/node0/hugepages/nr_hugepages\n"
+        "FIX  huge pages  0 free of 0 (2 MiB each)
+                 -> echo 32 > \\
+                    /sys/devices/system/node/node0/hugepages/nr_hugepages\n"
     );
     assert_eq!(
         fit("  undo          taskset -cp 0-63 4711 && taskset -cp 0-63 4712\n", 50),
@@ -106,10 +106,7 @@ fn colours_take_no_room_and_end_with_their_words() {
 fn long_names_are_cut_in_their_middle() {
     let text = "  program                                    PID  CPU\n  \
                 a-program-with-a-name-beyond-all-measure  4711    3\n";
-    assert_eq!(
-        fit(text, 40).lines().nth(1).unwrap(),
-        "  a-program-with~ond-all-measure  4711    3"
-    );
+    assert_eq!(fit(text, 40).lines().nth(1).unwrap(), "  a-program-wit~d-all-measure  4711    3");
 }
 
 proptest! {
