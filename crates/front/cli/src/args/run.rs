@@ -45,8 +45,8 @@ pub struct Run {
     pub once: bool,
     /// Seat the threads of this name: 'worker*=1-3', or on a set, 'io*=cpus:14-15'.
     ///
-    /// * stands for any text. The threads of a name are counted as tasks of their own. With --pid
-    /// also tid:4711=0 and pid:4711=0-3.
+    /// A * stands for any text. The threads of a name are counted as tasks of their own. With
+    /// --pid also tid:4711=0 and pid:4711=0-3.
     #[arg(long = "match", value_name = "NAME=SEATS")]
     pub rules: Vec<String>,
     /// Leave the first N threads without a seat: the service threads of a runtime.

@@ -91,7 +91,6 @@ const TUNE: VerbGuide = VerbGuide {
     ],
     environment: &[STATE, RANKS[0], RANKS[1], RANKS[2]],
     see_also: &["bench", "run", "place", "observe"],
-    ..VerbGuide::USUAL
 };
 
 const PRETEND: VerbGuide = VerbGuide {

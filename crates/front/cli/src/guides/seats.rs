@@ -32,7 +32,6 @@ const ADVISE: VerbGuide = VerbGuide {
     files: &[REMEMBERED],
     environment: &[STATE],
     see_also: &["run", "check", "observe", "tune", "services"],
-    ..VerbGuide::USUAL
 };
 
 const MEASURE: VerbGuide = VerbGuide {
@@ -80,7 +79,6 @@ const PLACE: VerbGuide = VerbGuide {
     files: &[REMEMBERED],
     environment: &[STATE],
     see_also: &["run", "export", "pattern list", "observe", "show"],
-    ..VerbGuide::USUAL
 };
 
 const RUN: VerbGuide = VerbGuide {
@@ -111,7 +109,6 @@ const RUN: VerbGuide = VerbGuide {
         ),
     ],
     see_also: &["place", "check", "top", "cell run", "taskset(1)", "numactl(8)"],
-    ..VerbGuide::USUAL
 };
 
 const CHECK: VerbGuide = VerbGuide {
