@@ -59,7 +59,7 @@ fn a_broken_command_can_be_pasted() {
     );
     assert_eq!(
         fit("  undo          taskset -cp 0-63 4711 && taskset -cp 0-63 4712\n", 50),
-        "  undo          taskset -cp 0-63 4711 && taskset \\\n                -cp 0-63 4712\n"
+        "  undo  taskset -cp 0-63 4711 && taskset -cp \\\n        0-63 4712\n"
     );
 }
 
