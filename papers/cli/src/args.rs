@@ -12,7 +12,9 @@ pub use stats::*;
 pub use study::*;
 pub use workers::*;
 
+use crate::guides;
 use clap::{CommandFactory, Parser, Subcommand};
+use seatmap_console::guide::with_guides;
 use seatmap_console::shell::{ShellVerb, with_short_help};
 
 /// Options that a newcomer does not need: `-h` leaves them out, so that it fits a screen; `--help`
@@ -43,7 +45,8 @@ const RARELY_NEEDED: [(&str, &[&str]); 2] = [
 
 /// The command line, its rarely needed options only in `--help`.
 pub fn command() -> clap::Command {
-    with_short_help(PapersArguments::command(), &RARELY_NEEDED)
+    let command = with_short_help(PapersArguments::command(), &RARELY_NEEDED);
+    with_guides(command, guides::ALL)
 }
 
 /// The experiments of five papers, run again: on this computer, on models, on machines that are

@@ -2,7 +2,7 @@
 
 use crate::verbs::study;
 use clap::{Arg, Command};
-use seatmap_console::running::Values;
+use seatmap_console::running::{KnownValue, Values};
 
 /// The values of an argument; `None` where they are not this program's to know.
 pub fn of(command: &Command, argument: &Arg) -> Option<Values> {
@@ -14,13 +14,15 @@ pub fn of(command: &Command, argument: &Arg) -> Option<Values> {
     }
 }
 
-fn works() -> Vec<String> {
-    ["calls", "gains", "streams", "libspe2", "matrix:", "black-scholes:"].map(str::to_owned).into()
+fn works() -> Vec<KnownValue> {
+    ["calls", "gains", "streams", "libspe2", "matrix:", "black-scholes:"]
+        .map(KnownValue::from)
+        .into()
 }
 
-fn studies() -> Vec<String> {
+fn studies() -> Vec<KnownValue> {
     let all = ["all".to_owned()].into_iter();
-    all.chain(study::names()).collect()
+    all.chain(study::names()).map(KnownValue::from).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! `seatmap-papers`, the command: the published experiments, each as a verb.
 
 mod args;
+mod guides;
 mod known_values;
 mod verbs;
 
@@ -15,6 +16,7 @@ const PROGRAM: Program = Program {
     command: args::command,
     completion_variable: "SEATMAP_PAPERS_COMPLETE",
     known_values: known_values::of,
+    guides: guides::ALL,
     elsewhere: &[],
 };
 

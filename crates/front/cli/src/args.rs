@@ -6,6 +6,7 @@ mod cell;
 mod cell_control;
 mod check;
 mod cluster;
+mod compare;
 mod doctor;
 mod export;
 mod model;
@@ -26,6 +27,7 @@ pub use cell::*;
 pub use cell_control::*;
 pub use check::*;
 pub use cluster::*;
+pub use compare::*;
 pub use doctor::*;
 pub use export::*;
 pub use model::*;
@@ -40,7 +42,9 @@ pub use services::*;
 pub use top::*;
 pub use tune::*;
 
+use crate::guides;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use seatmap_console::guide::with_guides;
 use seatmap_console::shell::{ShellVerb, with_short_help};
 use seatmap_console::values::cpus;
 use seatmap_console::view::ColourChoice;
@@ -48,14 +52,13 @@ use seatmap_os::CpuList;
 use seatmap_report::Order;
 use std::path::PathBuf;
 
-/// The verbs by what they serve.
-const GROUPS: [(&str, &[&str]); 6] = [
-    ("Measure", &["measure", "show", "noise", "doctor", "cluster"]),
-    ("Place", &["place", "services", "pattern", "export"]),
-    ("Run", &["advise", "run", "check", "top", "observe", "bench", "tune", "pretend"]),
-    ("Cell", &["cell"]),
-    ("Machines", &["machines", "import", "model"]),
-    ("Shell", &["completions", "man"]),
+/// The verbs: first the way that most take, then the others by what they serve.
+const GROUPS: [(&str, &[&str]); 5] = [
+    ("Start here", &["advise", "measure", "place", "run", "check"]),
+    ("Measure", &["show", "compare", "noise", "doctor", "cluster"]),
+    ("Place", &["services", "pattern", "export"]),
+    ("Run and cell", &["top", "observe", "bench", "tune", "pretend", "cell"]),
+    ("Machines and shell", &["machines", "import", "model", "completions", "man"]),
 ];
 
 /// Options that a newcomer does not need: `-h` leaves them out, so that it fits a screen; `--help`
@@ -104,19 +107,53 @@ const RARELY_NEEDED: [(&str, &[&str]); 6] = [
             "verify_memory",
         ],
     ),
-    ("bench", &["lower_is_better", "name", "warmup", "confidence", "seed", "cpus"]),
-    ("tune", &["lower_is_better", "confidence", "seed", "cpus", "candidates", "objective"]),
-    ("check", &["any_machine", "children", "slurm_step"]),
+    (
+        "bench",
+        &[
+            "seats",
+            "lower_is_better",
+            "higher_is_better",
+            "name",
+            "warmup",
+            "confidence",
+            "seed",
+            "cpus",
+        ],
+    ),
+    (
+        "tune",
+        &[
+            "lower_is_better",
+            "higher_is_better",
+            "vary",
+            "confidence",
+            "seed",
+            "cpus",
+            "candidates",
+            "objective",
+        ],
+    ),
+    ("check", &["any_machine", "children", "slurm_step", "all"]),
 ];
 
 /// The command line: its verbs listed by group, its rarely needed options only in `--help`.
 pub fn command() -> clap::Command {
     let command = with_short_help(SeatmapArguments::command(), &RARELY_NEEDED);
-    let verbs = verbs_by_group(&command);
-    command
-        // The template has no `{subcommands}`: the verbs stand by group, behind the usage.
-        .help_template("{about}\n\n{usage-heading} {usage}\n{after-help}\n{options}")
-        .after_help(verbs)
+    let command = with_guides(in_order(command), guides::ALL);
+    // The template has no `{subcommands}`: the verbs stand by group, behind the usage.
+    let template = format!(
+        "{{about}}\n\n{{usage-heading}} {{usage}}\n{}\n{{options}}{{after-help}}",
+        verbs_by_group(&command)
+    );
+    command.help_template(template)
+}
+
+/// The command line with its verbs in the order of the groups, which pages and completions follow.
+fn in_order(command: clap::Command) -> clap::Command {
+    let verbs = GROUPS.iter().flat_map(|(_, verbs)| *verbs);
+    verbs.zip(1..).fold(command, |command, (verb, place)| {
+        command.mut_subcommand(verb, |verb| verb.display_order(place))
+    })
 }
 
 /// `clap` lists verbs in one block only.
@@ -136,9 +173,15 @@ fn about(command: &clap::Command, verb: &str) -> String {
     found.map(|about| about.to_string()).unwrap_or_default()
 }
 
-/// A seating plan for threads: measures how far apart cores are, and seats threads by it.
+/// A seating plan for threads: measures cores, and seats threads by their distances.
 #[derive(Debug, Parser)]
-#[command(name = "seatmap", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    name = "seatmap",
+    version,
+    max_term_width = 100,
+    arg_required_else_help = true,
+    override_usage = "seatmap [OPTIONS] <COMMAND>, for example: seatmap advise -- ./app"
+)]
 pub struct SeatmapArguments {
     /// Colours: auto, true (24 bits), 256 or never; NO_COLOR turns them off as well.
     #[arg(
@@ -149,9 +192,19 @@ pub struct SeatmapArguments {
         alias = "color",
         hide_possible_values = true,
         help_heading = "Global options",
+        hide_short_help = true,
         display_order = 1000
     )]
     pub colour: ColourChoice,
+    /// Leave lines and tables as wide as they are, also on a narrow terminal.
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Global options",
+        hide_short_help = true,
+        display_order = 1001
+    )]
+    pub wide: bool,
     #[command(subcommand)]
     pub command: Command,
 }
@@ -166,9 +219,11 @@ pub enum Command {
     Export(Export),
     /// Show a machine: heatmap, distance classes, and what is odd.
     Show(Show),
-    /// Find where the tasks of a pattern should sit, and how good that is.
+    /// Show two machines side by side: their distances, and what differs.
+    Compare(Compare),
+    /// Find seats for the tasks of a pattern, and say how good they are.
     Place(Box<Place>),
-    /// Seat the services of this computer together: record, plan, apply, undo.
+    /// Seat all services of this computer: record, plan, apply, undo.
     Services(Services),
     /// Show, convert and list communication patterns.
     Pattern(Pattern),
@@ -182,11 +237,11 @@ pub enum Command {
     Top(Top),
     /// Find out who talks to whom in a program, as a pattern.
     Observe(Observe),
-    /// Compare commands by running them, and claim only what the runs show.
+    /// Compare commands by runs, and claim only what these show.
     Bench(Bench),
     /// Find the best seats for a program by running it.
     Tune(Tune),
-    /// Run a program that sees another machine, and check where it would sit there.
+    /// Run a program that sees another machine, to check its seats there.
     Pretend(Pretend),
     /// Fit machines that the simulator runs.
     Model(Model),
@@ -196,7 +251,7 @@ pub enum Command {
     Noise(Noise),
     /// Find what disturbs programs on this host, and how to mend it.
     Doctor(Doctor),
-    /// Measure how far apart the nodes of a cluster are, and find the bad one.
+    /// Measure the distances in a cluster, and find its bad node.
     Cluster(Cluster),
     /// List the machines that come with Seatmap.
     Machines(Machines),
@@ -261,6 +316,10 @@ pub struct Measure {
     /// Write the profile to a file; - is stdout.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+    /// Write the profile for strangers as well: nothing in it names a person or a host, and a line
+    /// says what was left out.
+    #[arg(long, value_name = "FILE")]
+    pub share: Option<PathBuf>,
     /// Write one self-contained, interactive page.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
@@ -375,12 +434,29 @@ mod tests {
 
     #[test]
     fn short_help_fits_a_screen() {
-        let mut command = command();
+        let mut command = command().term_width(80);
         command.build();
+        let mut wrong = too_tall_or_wide(&mut command, "seatmap");
         for verb in command.get_subcommands_mut() {
-            let lines = verb.render_help().to_string().lines().count();
-            assert!(lines <= 40, "{} -h has {lines} lines", verb.get_name());
+            let name = format!("seatmap {}", verb.get_name());
+            wrong.extend(too_tall_or_wide(verb, &name));
+            for inner in verb.get_subcommands_mut() {
+                let name = format!("{name} {}", inner.get_name());
+                wrong.extend(too_tall_or_wide(inner, &name));
+            }
         }
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    /// Whether the help of a command is beyond a screen of 40 lines and 80 columns.
+    fn too_tall_or_wide(command: &mut clap::Command, name: &str) -> Vec<String> {
+        let help = command.render_help().to_string();
+        let lines = help.lines().count();
+        let tall = (lines > 40).then(|| format!("{name} -h has {lines} lines"));
+        let long = command.render_long_help().to_string();
+        let all = help.lines().chain(long.lines());
+        let wide = all.filter(|line| line.chars().count() > 80);
+        tall.into_iter().chain(wide.map(|line| format!("{name}: {line}"))).collect()
     }
 
     #[test]

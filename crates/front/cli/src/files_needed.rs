@@ -38,6 +38,7 @@ pub fn check(command: &Command) -> Result<(), CliError> {
         | Command::Import(_)
         | Command::Export(_)
         | Command::Show(_)
+        | Command::Compare(_)
         | Command::Place(_)
         | Command::Pattern(_)
         | Command::Model(_)

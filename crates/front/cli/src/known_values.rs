@@ -2,7 +2,8 @@
 
 use clap::{Arg, Command};
 use seatmap_cell::{GuardianCommand, Host};
-use seatmap_console::running::Values;
+use seatmap_console::running::{KnownValue, Values};
+use seatmap_os::CpuList;
 use seatmap_services::apply::ServicesHost;
 
 /// Commands whose NAME is a cell that exists; one that is to be made has a new name.
@@ -23,17 +24,20 @@ pub fn of(command: &Command, argument: &Arg) -> Option<Values> {
 }
 
 /// The names of the existing cells; none where they cannot be listed.
-fn cells() -> Vec<String> {
+fn cells() -> Vec<KnownValue> {
     // Listing makes no cell, so that no guardian is ever started by these words.
     let cells = Host::here(GuardianCommand(Vec::new())).and_then(|host| host.cells());
-    cells.unwrap_or_default().into_iter().map(|cell| cell.name.to_string()).collect()
+    let cells = cells.unwrap_or_default().into_iter();
+    cells
+        .map(|cell| KnownValue::told(cell.name.to_string(), CpuList(cell.cpus).to_string()))
+        .collect()
 }
 
 /// The names of the plans of services that stand; none where they cannot be listed.
-fn plans() -> Vec<String> {
+fn plans() -> Vec<KnownValue> {
     let host = ServicesHost::here(GuardianCommand(Vec::new()));
     let plans = host.and_then(|host| host.standing()).unwrap_or_default();
-    plans.into_iter().map(|plan| plan.name.to_string()).collect()
+    plans.into_iter().map(|plan| KnownValue::from(plan.name.to_string())).collect()
 }
 
 #[cfg(test)]

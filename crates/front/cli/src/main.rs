@@ -3,6 +3,7 @@
 
 mod args;
 mod files_needed;
+mod guides;
 mod known_values;
 #[cfg(test)]
 mod mentioned;
@@ -18,6 +19,7 @@ use args::{Command, SeatmapArguments};
 use seatmap_console::error::CliError;
 use seatmap_console::program;
 use seatmap_console::running::Program;
+use seatmap_console::view;
 use std::process::ExitCode;
 
 const PROGRAM: Program = Program {
@@ -25,6 +27,7 @@ const PROGRAM: Program = Program {
     command: args::command,
     completion_variable: "SEATMAP_COMPLETE",
     known_values: known_values::of,
+    guides: guides::ALL,
     // A person who types a verb of the papers here is told which command has it.
     elsewhere: &[("seatmap-papers", &["rank", "stats", "channels", "workers", "study"])],
 };
@@ -34,6 +37,9 @@ fn main() -> ExitCode {
 }
 
 fn run(typed: SeatmapArguments) -> Result<(), CliError> {
+    if typed.wide {
+        view::stay_wide();
+    }
     // Before any verb: with a missing `/proc` a check would find no program, and so nothing wrong.
     files_needed::check(&typed.command)?;
     match typed.command {
@@ -41,6 +47,7 @@ fn run(typed: SeatmapArguments) -> Result<(), CliError> {
         Command::Import(import) => verbs::import::run(import),
         Command::Export(export) => verbs::export::run(export),
         Command::Show(show) => verbs::show::run(&show, typed.colour),
+        Command::Compare(compare) => verbs::compare::run(&compare),
         Command::Place(place) => verbs::place::run(&place),
         Command::Services(services) => verbs::services::run(&services),
         Command::Pattern(pattern) => verbs::pattern::run(pattern),

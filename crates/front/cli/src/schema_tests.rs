@@ -20,6 +20,7 @@ use seatmap_document::schema::{check_in, of};
 use seatmap_launch::Report;
 use seatmap_live::log;
 use seatmap_machine::{Description, Profile};
+use seatmap_measure::comparison::{self, ProfileComparison};
 use seatmap_noise::NoiseReport;
 use seatmap_pattern::Pattern;
 use seatmap_plan::Plan;
@@ -134,6 +135,7 @@ fn the_schemas_are_those_of_the_types() {
         of::<ShownMachine<'static>>("seatmap-show/1"),
         of::<MachineList>("seatmap-machines/1"),
         of::<DoctorReport<'static>>("seatmap-doctor/1"),
+        of::<ProfileComparison>(comparison::FORMAT),
     ];
     let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../docs/formats"));
     assert_eq!(check_in(folder, &schemas), [""; 0]);

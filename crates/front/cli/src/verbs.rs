@@ -5,6 +5,7 @@ pub mod bench;
 pub mod cell;
 pub mod check;
 pub mod cluster;
+pub mod compare;
 pub mod doctor;
 pub mod export;
 pub mod import;

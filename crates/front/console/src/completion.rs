@@ -2,8 +2,9 @@
 //! include the machines, patterns and cells that exist now.
 
 use crate::error::CliError;
+use crate::living;
 use crate::output;
-use crate::running::{Lookup, Program, Values};
+use crate::running::{KnownValue, Lookup, Program, Values};
 use clap::{Arg, Command};
 use clap_complete::engine::{
     ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
@@ -58,7 +59,8 @@ fn completed(
     shell: &dyn EnvCompleter,
     words: Vec<OsString>,
 ) -> Result<(), CliError> {
-    let mut command = with_values((program.command)(), program.known_values);
+    let command = with_values((program.command)(), program.known_values);
+    let mut command = with_programs(command, begins_command(&words));
     let folder = std::env::current_dir().ok();
     let mut candidates = Vec::new();
     shell
@@ -78,12 +80,44 @@ pub fn with_values(command: Command, known_values: Lookup) -> Command {
         .mut_subcommands(|inner| with_values(inner, known_values))
 }
 
+/// Whether the word to be completed stands right behind `--`, where a command begins.
+fn begins_command(words: &[OsString]) -> bool {
+    // The scripts of bash and zsh give the place of the word; others end the line with it.
+    let place = std::env::var("_CLAP_COMPLETE_INDEX").ok().and_then(|place| place.parse().ok());
+    let place: usize = place.unwrap_or_else(|| words.len().saturating_sub(1));
+    let before = &words[..place.min(words.len())];
+    // Without `--` the parser knows which word begins the command, and no word of it is another's.
+    before.last().is_some_and(|word| word == "--") || before.iter().all(|word| word != "--")
+}
+
+/// The command line, where the words of a command are programs and files.
+fn with_programs(command: Command, begins: bool) -> Command {
+    let complete = move |argument: Arg| {
+        let names = argument.get_value_names().unwrap_or_default();
+        if names.first().is_none_or(|name| name != "COMMAND") || !argument.is_positional() {
+            return argument;
+        }
+        argument.add(if begins { completer(living::programs, true) } else { completer(none, true) })
+    };
+    command.mut_args(complete).mut_subcommands(move |inner| with_programs(inner, begins))
+}
+
+fn none() -> Vec<KnownValue> {
+    Vec::new()
+}
+
 /// Arguments that stand for the same thing in every program.
 fn with_common_values(argument: Arg) -> Arg {
     let name = argument.get_value_names().and_then(|names| names.first()).map(|name| name.as_str());
     match name {
         Some("MACHINE" | "PROFILE" | "DOCUMENT") => argument.add(completer(machines, true)),
         Some("PATTERN") => argument.add(completer(patterns, true)),
+        Some("PID") => argument.add(completer(living::processes, false)),
+        Some("GLOB") => argument.add(completer(living::program_names, false)),
+        Some("UNIT") => argument.add(completer(living::units, false)),
+        Some("PATH") if argument.get_id() == "cgroup" => {
+            argument.add(completer(living::groups, true))
+        }
         Some("FILE") if argument.get_id() == "profile" => argument.add(completer(machines, true)),
         _ => argument,
     }
@@ -95,8 +129,8 @@ fn completer(values: Values, or_file: bool) -> ArgValueCompleter {
         let mut found: Vec<_> = values()
             .into_iter()
             // A word that is not UTF-8 begins no name; it may still begin a file's.
-            .filter(|value| typed.to_str().is_some_and(|typed| value.starts_with(typed)))
-            .map(CompletionCandidate::new)
+            .filter(|known| typed.to_str().is_some_and(|typed| begins(known, typed)))
+            .map(|known| CompletionCandidate::new(known.value).help(known.about.map(Into::into)))
             .collect();
         // Bundled names first: files of the folder may be many.
         if or_file {
@@ -106,15 +140,24 @@ fn completer(values: Values, or_file: bool) -> ArgValueCompleter {
     })
 }
 
-fn machines() -> Vec<String> {
-    ["host"].into_iter().chain(seatmap_catalog::bundled::names()).map(str::to_owned).collect()
+/// Whether the value, or the name by which a person knows it, begins as typed.
+fn begins(known: &KnownValue, typed: &str) -> bool {
+    let about = known.about.as_deref().unwrap_or_default();
+    let names = [known.value.as_str(), about, living::last_part(&known.value)];
+    names.iter().any(|name| name.starts_with(typed))
+}
+
+fn machines() -> Vec<KnownValue> {
+    ["host"].into_iter().chain(seatmap_catalog::bundled::names()).map(KnownValue::from).collect()
 }
 
 /// `ring:`, to be followed by what only the user knows.
-fn patterns() -> Vec<String> {
-    GENERATORS
-        .iter()
-        .filter_map(|(form, _)| Some(form.split_once(':')?.0.to_owned() + ":"))
+fn patterns() -> Vec<KnownValue> {
+    let forms = GENERATORS.iter();
+    forms
+        .filter_map(|(form, _)| {
+            Some(KnownValue::told(form.split_once(':')?.0.to_owned() + ":", *form))
+        })
         .collect()
 }
 
@@ -124,7 +167,7 @@ mod tests {
 
     #[test]
     fn every_known_machine_is_there_once() {
-        let mut names = machines();
+        let mut names: Vec<String> = machines().into_iter().map(|known| known.value).collect();
         assert!(
             ["host", "cell-ps3", "xeon-8375c-2s", "xeon-phi-5110p"]
                 .iter()
@@ -134,6 +177,6 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), count);
-        assert!(patterns().contains(&"stencil2d:".to_owned()));
+        assert!(patterns().iter().any(|known| known.value == "stencil2d:"));
     }
 }

@@ -13,7 +13,9 @@
 //! | [`input`], [`pattern_input`], [`plan_input`] | the machine, pattern or plan that a name or a file stands for |
 //! | [`values`], [`time`], [`figures`] | values as they are typed: CPUs, sizes, times, figures of a model |
 //! | [`misread`] | a mistake in a command line, in one sentence |
+//! | [`living`] | the programs, units and groups that are there now, for completions |
 //! | [`shell`], [`completion`], [`manual`] | the verbs for shells: completions and manual pages; a short `-h` |
+//! | [`guide`] | examples, exit codes, files and variables of each verb, for help and the manual |
 //! | [`bar`], [`waiting`], [`interrupt`] | progress, and Ctrl-C |
 //! | [`view`] | the colours and columns of the terminal |
 //! | [`meet`], [`over_ranks`] | the ranks of a parallel start |
@@ -24,9 +26,11 @@ pub mod bar;
 pub mod completion;
 pub mod error;
 pub mod figures;
+pub mod guide;
 pub mod here;
 pub mod input;
 pub mod interrupt;
+pub mod living;
 pub mod manual;
 pub mod meet;
 pub mod misread;

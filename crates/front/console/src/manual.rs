@@ -1,37 +1,222 @@
 //! Manual pages.
 
 use crate::error::CliError;
+use crate::guide::{self, Entry, Guides, VerbGuide};
 use crate::output::{self, Destination};
-use seatmap_os::scratch::Scratch;
-use std::ffi::OsString;
+use clap::Command;
+use clap_mangen::Man;
+use clap_mangen::roff::{Inline, Roff, bold, roman};
 use std::io;
 use std::path::Path;
+
+/// The variables that every command obeys.
+const OF_ALL: &[Entry] = &[
+    ("NO_COLOR", "no colours, unless an option asks for them"),
+    ("COLUMNS", "the columns into which text is fitted, instead of the terminal's"),
+];
+
+/// A page of the manual.
+#[derive(Clone, Debug)]
+pub struct ManualPage {
+    /// The name of its file.
+    pub file: String,
+    /// Its text, in the language of man(7).
+    pub text: String,
+}
 
 /// Writes the manual pages of a command and its subcommands into a folder, or prints the main one.
 ///
 /// # Errors
 /// The folder or a file in it cannot be written.
-pub fn write(command: clap::Command, folder: Option<&Path>) -> Result<(), CliError> {
+pub fn write(command: Command, guides: Guides, folder: Option<&Path>) -> Result<(), CliError> {
+    let pages = pages(command, guides).map_err(CliError::work)?;
     let Some(folder) = folder else {
-        let mut page = Vec::new();
-        clap_mangen::Man::new(command).render(&mut page).map_err(CliError::work)?;
-        return output::print(&String::from_utf8_lossy(&page));
+        return pages.first().map_or(Ok(()), |main| output::print_exact(&main.text));
     };
-    let pages = generated(command).map_err(CliError::work)?;
     std::fs::create_dir_all(folder).map_err(|error| CliError::work_at(folder, error))?;
     // As any other output: a link that another user has put there is not followed.
-    pages.iter().try_for_each(|(name, text)| Destination::new(&folder.join(name))?.write(text))
+    pages.iter().try_for_each(|page| Destination::new(&folder.join(&page.file))?.write(&page.text))
 }
 
-/// The pages, each with the name of its file.
-fn generated(command: clap::Command) -> io::Result<Vec<(OsString, String)>> {
-    // The library follows any link that lies where a page should go.
-    let made = Scratch::new("man")?;
-    clap_mangen::generate_to(command, made.path())?;
-    std::fs::read_dir(made.path())?
-        .map(|page| {
-            let page = page?;
-            Ok((page.file_name(), std::fs::read_to_string(page.path())?))
-        })
-        .collect()
+/// The pages, that of the program first.
+///
+/// # Errors
+/// A page cannot be put together.
+pub fn pages(command: Command, guides: Guides) -> io::Result<Vec<ManualPage>> {
+    // `help` as a command repeats --help, and would have a page for each verb once more.
+    let mut command = with_all_texts(command.disable_help_subcommand(true));
+    command.build();
+    let program = command.get_name().to_owned();
+    let mut pages = Vec::new();
+    let mut commands = vec![(String::new(), command)];
+    while let Some((verb, command)) = commands.pop() {
+        let inner = command.get_subcommands().filter(|inner| !inner.is_hide_set());
+        let inner = inner.map(|inner| {
+            (format!("{verb} {}", inner.get_name()).trim_start().to_owned(), inner.clone())
+        });
+        commands.extend(inner);
+        let guide = guide::of(guides, &verb).copied().unwrap_or(VerbGuide::USUAL);
+        pages.push(page(command, &program, &guide)?);
+    }
+    Ok(pages)
+}
+
+/// The options of the pages that have no text, or one that only repeats the option's name, each
+/// with the file of its page: for tests of programs.
+///
+/// # Errors
+/// A page cannot be put together.
+pub fn unexplained(command: Command, guides: Guides) -> io::Result<Vec<String>> {
+    let mut bare = Vec::new();
+    for page in pages(command, guides)? {
+        let mut lines = page.text.lines().peekable();
+        while let Some(line) = lines.next() {
+            if line != ".TP" {
+                continue;
+            }
+            let Some(head) = lines.next() else { continue };
+            let text = lines.peek().filter(|text| !text.starts_with('.')).copied();
+            if !text.is_some_and(|text| says_more(text, head)) {
+                bare.push(format!("{}: {head}", page.file));
+            }
+        }
+    }
+    Ok(bare)
+}
+
+/// Whether a text has words that do not stand in the head above it.
+fn says_more(text: &str, head: &str) -> bool {
+    let head = head.to_lowercase();
+    let small = ["a", "an", "the", "of", "its", "to"];
+    let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    words
+        .filter(|word| !word.is_empty() && !small.contains(&word.as_str()))
+        .any(|word| !head.contains(&word))
+}
+
+/// The command line with the text of each option. An option that `-h` leaves out has none in a
+/// page of the library's.
+fn with_all_texts(command: Command) -> Command {
+    command.mut_args(|argument| argument.hide_short_help(false)).mut_subcommands(with_all_texts)
+}
+
+fn page(command: Command, program: &str, guide: &VerbGuide) -> io::Result<ManualPage> {
+    let has_commands = command.get_subcommands().any(|inner| !inner.is_hide_set());
+    let has_version = command.get_version().is_some();
+    let has_options = command.get_arguments().any(|argument| !argument.is_hide_set());
+    let title = command.get_display_name().unwrap_or_else(|| command.get_name()).to_owned();
+    let man = Man::new(command).title(&title).source(program).manual("Seatmap");
+    let mut text = Vec::new();
+    man.render_title(&mut text)?;
+    man.render_name_section(&mut text)?;
+    man.render_synopsis_section(&mut text)?;
+    man.render_description_section(&mut text)?;
+    if has_options {
+        man.render_options_section(&mut text)?;
+    }
+    if has_commands {
+        man.render_subcommands_section(&mut text)?;
+    }
+    of_guide(program, guide).to_writer(&mut text)?;
+    if has_version {
+        man.render_version_section(&mut text)?;
+    }
+    let text = String::from_utf8(text).map_err(io::Error::other)?;
+    Ok(ManualPage { file: format!("{title}.1"), text: without_repeated_preamble(&text) })
+}
+
+/// The sections of the table.
+fn of_guide(program: &str, guide: &VerbGuide) -> Roff {
+    let mut roff = Roff::default();
+    list(&mut roff, "EXIT STATUS", guide.exits);
+    list(&mut roff, "FILES", guide.files);
+    list(&mut roff, "ENVIRONMENT", &[guide.environment, OF_ALL].concat());
+    if !guide.examples.is_empty() {
+        roff.control("SH", ["EXAMPLES"]);
+        for (line, about) in guide.examples_of(program) {
+            roff.control("TP", []).text([bold(line)]).text([roman(capitalised(about))]);
+        }
+    }
+    let mut related: Vec<Inline> = Vec::new();
+    for (name, section) in guide.pages(program) {
+        if !related.is_empty() {
+            related.push(roman(", "));
+        }
+        related.extend([bold(name), roman(format!("({section})"))]);
+    }
+    if !related.is_empty() {
+        roff.control("SH", ["SEE ALSO"]).text(related);
+    }
+    roff
+}
+
+fn list(roff: &mut Roff, title: &str, entries: &[Entry]) {
+    if entries.is_empty() {
+        return;
+    }
+    roff.control("SH", [title]);
+    for (word, about) in entries {
+        roff.control("TP", []).text([bold(*word)]).text([roman(capitalised(about))]);
+    }
+}
+
+/// A sentence of words that stand without a full stop elsewhere.
+fn capitalised(about: &str) -> String {
+    let mut letters = about.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).chain(['.']).collect()
+}
+
+/// The library writes the definition of its apostrophe before each section.
+fn without_repeated_preamble(text: &str) -> String {
+    let preamble: Vec<&str> = text.lines().take_while(|line| !line.starts_with(".TH")).collect();
+    let body = text.lines().filter(|line| !preamble.contains(line));
+    preamble.iter().copied().chain(body).map(|line| format!("{line}\n")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Arg;
+
+    const GUIDES: Guides = &[&[VerbGuide {
+        verb: "sit",
+        examples: &[("p sit --rare 3", "sit on three")],
+        files: &[("/run/p", "remembered seats")],
+        see_also: &["stand", "taskset(1)"],
+        ..VerbGuide::USUAL
+    }]];
+
+    #[test]
+    fn a_page_has_every_text_and_section() {
+        let rare = Arg::new("rare").long("rare").help("Seldom needed").hide_short_help(true);
+        let command = Command::new("p").version("1").subcommand(Command::new("sit").arg(rare));
+        let pages = pages(command, GUIDES).unwrap();
+        let files: Vec<&str> = pages.iter().map(|page| &*page.file).collect();
+        assert_eq!(files, ["p.1", "p-sit.1"]);
+        let text = &pages[1].text;
+        for part in [
+            "Seldom needed",
+            ".SH \"EXIT STATUS\"",
+            "The work failed.",
+            ".SH FILES\n",
+            "\\fBp sit \\-\\-rare 3\\fR\nSit on three.\n",
+            "\\fBp\\-stand\\fR(1), \\fBtaskset\\fR(1)",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert_eq!(text.matches(".ds Aq").count(), 2, "{text}");
+    }
+
+    #[test]
+    fn options_without_a_text_are_found() {
+        let bare = Arg::new("bare").long("bare");
+        let repeated = Arg::new("seed").long("seed").help("The seed");
+        let told = Arg::new("told").long("told").help("Where random choices start");
+        let command = Command::new("p").arg(bare).arg(repeated).arg(told);
+        let found = unexplained(command, &[]).unwrap();
+        let heads: Vec<bool> =
+            found.iter().map(|line| line.contains("bare") || line.contains("seed")).collect();
+        assert_eq!(heads, [true, true], "{found:?}");
+    }
 }

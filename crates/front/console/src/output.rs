@@ -1,20 +1,34 @@
 //! Where results go: stdout, or a file that is whole or not there.
 
 use crate::error::CliError;
-use crate::printable::printable;
-use crate::{running, stdio};
+use crate::printable::{is_json, printable};
+use crate::{running, stdio, view};
 pub use seatmap_document::visible;
 use seatmap_os::whole_file::{self, behind_links, check_writable, folder_of, replace};
+use seatmap_report::terminal::fit;
 use serde::Serialize;
+use std::borrow::Cow;
 use std::fs::File;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
-/// Prints text for people on stdout, or JSON. A reader that has gone ends the program quietly; a
-/// stdout that is closed or full is a failure.
+/// Prints text for people on stdout, fitted into the columns of a terminal, or JSON. A reader that
+/// has gone ends the program quietly; a stdout that is closed or full is a failure.
 pub fn print(text: &str) -> Result<(), CliError> {
+    print_exact(&fitted(printable(text), view::text_columns(&io::stdout())))
+}
+
+/// Prints text for people that has its width already, such as help and pictures.
+pub fn print_drawn(text: &str) -> Result<(), CliError> {
     print_exact(&printable(text))
+}
+
+/// The text in so many columns. A document stays as it is: a break in it would change it.
+fn fitted(text: Cow<'_, str>, columns: Option<usize>) -> Cow<'_, str> {
+    let columns = columns.filter(|_| !is_json(&text));
+    columns.map(|columns| fit(&text, columns).into()).unwrap_or(text)
 }
 
 /// The outcome of printing where the exit code is a verdict: a reader that has gone does not hide
@@ -74,7 +88,27 @@ pub struct OfMachine<'a, T: Serialize> {
 pub fn tell(line: &str) {
     // In one write: ranks share the stderr of their launcher, and lines of two would mix.
     let line = format!("{}: {}\n", running::name(), visible(line));
+    let line = fitted(line.into(), view::text_columns(&io::stderr()));
     let _ = io::stderr().write_all(line.as_bytes());
+}
+
+/// Tells a person at a terminal what a script knows or does not care about.
+pub fn tell_person(line: &str) {
+    if io::stderr().is_terminal() {
+        tell(line);
+    }
+}
+
+/// The files that were told of: some are written again and again.
+static TOLD: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn tell_of_file(path: &Path) {
+    // A thread that died while it told of a file has told, or not; both are fine.
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    if !told.iter().any(|other| other == path) {
+        told.push(path.to_owned());
+        tell_person(&format!("wrote {}", path.display()));
+    }
 }
 
 /// Tells of the quotas of CPU time that were used up since the watch began: what was measured then
@@ -93,7 +127,8 @@ pub fn tell_of_used_up(quotas: &str) {
 /// Prints a table or several lines on stderr, where the program that was started has stdout. A
 /// missing reader is not a failure.
 pub fn tell_text(text: &str) {
-    let _ = io::stderr().write_all(printable(text).as_bytes());
+    let text = fitted(printable(text), view::text_columns(&io::stderr()));
+    let _ = io::stderr().write_all(text.as_bytes());
 }
 
 /// A destination for a result, checked before the work that makes it begins.
@@ -156,11 +191,23 @@ impl Destination {
         Ok(Destination::File(place))
     }
 
-    /// Writes the whole text.
+    /// Writes the whole text, and tells a person at a terminal, once a file, which file is there.
     ///
     /// # Errors
     /// The system's error; a file that was there before is then unchanged.
     pub fn write(&self, text: &str) -> Result<(), CliError> {
+        self.write_silently(text)?;
+        if let Destination::File(path) = self {
+            tell_of_file(path);
+        }
+        Ok(())
+    }
+
+    /// Writes the whole text without a word about it, as --quiet asks.
+    ///
+    /// # Errors
+    /// As [`Destination::write`].
+    pub fn write_silently(&self, text: &str) -> Result<(), CliError> {
         match self {
             Destination::Stdout => print_exact(text),
             Destination::Stream(path) => {
@@ -179,7 +226,7 @@ impl Destination {
     /// # Errors
     /// As [`Destination::write`].
     pub fn write_named(&self, text: &str, typed: Option<&Path>) -> Result<(), CliError> {
-        self.write(text)?;
+        self.write_silently(text)?;
         if let Some(path) = typed.filter(|_| *self != Destination::Stdout) {
             tell(&format!("wrote {}", path.display()));
         }

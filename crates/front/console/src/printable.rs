@@ -32,7 +32,8 @@ fn is_escaped(c: char) -> bool {
     !matches!(c, '\n' | '\t') && is_hidden(c)
 }
 
-fn is_json(text: &str) -> bool {
+/// Whether the text is a document, and not a page for people.
+pub(crate) fn is_json(text: &str) -> bool {
     text.starts_with(['{', '[']) && serde_json::from_str::<IgnoredAny>(text).is_ok()
 }
 

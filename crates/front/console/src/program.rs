@@ -43,5 +43,5 @@ fn refusal(program: &Program, error: clap::Error) -> CliError {
     let has_colour = view::colour(ColourChoice::Auto, &std::io::stdout()) != Colour::None;
     let shown = if has_colour { text.ansi().to_string() } else { text.to_string() };
     // Help is all that was asked for.
-    output::print(&shown).err().unwrap_or(CliError::HelpPrinted)
+    output::print_drawn(&shown).err().unwrap_or(CliError::HelpPrinted)
 }

@@ -1,12 +1,35 @@
 //! The program that runs: its name, its command line, the values that its arguments are known to
 //! have.
 
+use crate::guide::Guides;
 use clap::{Arg, Command};
 use seatmap_os::{Root, holder};
 use std::sync::OnceLock;
 
+/// A value that an argument may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownValue {
+    /// The word that is typed.
+    pub value: String,
+    /// The thing that it stands for, where the word does not say: the name of a process.
+    pub about: Option<String>,
+}
+
+impl KnownValue {
+    /// A value with the thing that it stands for.
+    pub fn told(value: impl Into<String>, about: impl Into<String>) -> Self {
+        KnownValue { value: value.into(), about: Some(about.into()) }
+    }
+}
+
+impl<T: Into<String>> From<T> for KnownValue {
+    fn from(value: T) -> Self {
+        KnownValue { value: value.into(), about: None }
+    }
+}
+
 /// The values that an argument may have, but for files.
-pub type Values = fn() -> Vec<String>;
+pub type Values = fn() -> Vec<KnownValue>;
 
 /// The values of an argument of a command that both are known by name; `None` where they are not
 /// known.
@@ -23,6 +46,8 @@ pub struct Program {
     pub completion_variable: &'static str,
     /// The values that an argument of a command may have, for completions.
     pub known_values: Lookup,
+    /// Examples, exit codes and files of its commands.
+    pub guides: Guides,
     /// Commands that a person may look for here, by the program that has them.
     pub elsewhere: &'static [(&'static str, &'static [&'static str])],
 }

@@ -1,8 +1,10 @@
 //! Finds out how many colours and columns the terminal has.
 
 use clap::ValueEnum;
-use seatmap_report::terminal::Colour;
+use seatmap_report::terminal::{Colour, LEAST_COLUMNS};
 use std::io::IsTerminal;
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// When and how to colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -55,11 +57,39 @@ fn variable(name: &str) -> String {
     std::env::var(name).unwrap_or_default()
 }
 
-/// Columns to draw in.
+/// Whether text stays as wide as it is, though a terminal is narrower.
+static STAYS_WIDE: AtomicBool = AtomicBool::new(false);
+
+/// Leaves lines and tables as wide as they are from now on, as `--wide` asks.
+pub fn stay_wide() {
+    STAYS_WIDE.store(true, Ordering::Relaxed);
+}
+
+/// Columns to draw pictures in.
 pub fn width(columns: Option<u16>) -> usize {
+    let here = || columns_set().or_else(|| size().map(|(width, _)| width));
     columns
         .map(usize::from)
-        .unwrap_or_else(|| size().map_or(USUAL_WIDTH, |(width, _)| width.min(WIDEST)))
+        .unwrap_or_else(|| here().map_or(USUAL_WIDTH, |width| width.min(WIDEST)))
+}
+
+/// The columns that text on a stream has to fit into: those of its terminal, or COLUMNS where that
+/// is set, as for ps(1). A file or pipe has none, and gets every line whole, so that grep(1) finds
+/// a sentence.
+pub fn text_columns(stream: &(impl IsTerminal + AsFd)) -> Option<usize> {
+    if STAYS_WIDE.load(Ordering::Relaxed) {
+        return None;
+    }
+    let of_terminal = || {
+        let size = terminal_size::terminal_size_of(stream).filter(|_| stream.is_terminal())?;
+        Some(usize::from(size.0.0)).filter(|columns| *columns > 0)
+    };
+    columns_set().or_else(of_terminal)
+}
+
+/// The columns that the environment names.
+fn columns_set() -> Option<usize> {
+    variable("COLUMNS").parse().ok().filter(|columns| *columns >= LEAST_COLUMNS)
 }
 
 /// Columns and lines of the terminal.

@@ -36,7 +36,7 @@ impl Row {
     }
 }
 
-/// The advice for a terminal.
+/// The advice for a pipe or a file, in the columns of the usual screen.
 #[must_use]
 pub fn text(advice: &Advice) -> String {
     let mut text = format!("{}\n", visible(&headline(advice)));
@@ -44,6 +44,14 @@ pub fn text(advice: &Advice) -> String {
         text += &drawn(&row);
     }
     text
+}
+
+/// The advice for a terminal, each row on one line: its columns are the terminal's.
+#[must_use]
+pub fn rows_text(advice: &Advice) -> String {
+    let rows = rows(advice).into_iter();
+    let rows = rows.map(|row| format!("  {:<12}{}\n", row.label, visible(&row.words)));
+    format!("{}\n", visible(&headline(advice))) + &rows.collect::<String>()
 }
 
 /// The advice as one HTML file.

@@ -1,12 +1,36 @@
 //! The things that disturb a measurement or a quiet program on this computer, as text.
 
-use seatmap_doctor::{Diagnosis, Severity};
+use seatmap_doctor::{Diagnosis, Severity, gravest};
 use seatmap_document::visible;
 
-/// A line for each thing that was examined, and one below it for the remedy.
+/// The findings that stand first.
+const FIRST: usize = 3;
+
+/// The findings that matter most; then a line for each thing that was examined, and one below it
+/// for the remedy.
 #[must_use]
 pub fn text(found: &[Diagnosis], coloured: bool) -> String {
-    found.iter().map(|diagnosis| line(diagnosis, coloured)).collect()
+    let first = gravest(found, FIRST);
+    let head = match first.len() {
+        0 => "Nothing that was examined will disturb a measurement or a quiet program.\n\n"
+            .to_owned(),
+        1 => "Begin with this one:\n".to_owned(),
+        count => format!("Begin with these {count}:\n"),
+    };
+    let list = first.iter().zip(1..).map(|(diagnosis, number)| {
+        let remedy = diagnosis.remedy.as_ref().map(|remedy| visible(&remedy.text));
+        // A word alone does not say where it belongs.
+        let place = match diagnosis.level {
+            Severity::Boot => "on the kernel's command line: ",
+            _ => "",
+        };
+        let remedy = remedy.map(|remedy| format!("     -> {place}{remedy}\n")).unwrap_or_default();
+        format!("  {number}. {}: {}\n{remedy}", diagnosis.subject, visible(&diagnosis.found))
+    });
+    let list = list.collect::<String>();
+    let gap = if first.is_empty() { "" } else { "\n" };
+    let all = found.iter().map(|diagnosis| line(diagnosis, coloured)).collect::<String>();
+    head + &list + gap + &all
 }
 
 fn line(diagnosis: &Diagnosis, coloured: bool) -> String {
@@ -47,9 +71,10 @@ mod tests {
             found: "it is slow".to_owned(),
             remedy: Some(Remedy { kind: RemedyKind::Advice, text: "choose\x07 another".into() }),
         }];
-        let plain =
-            "FIX   clock           it is slow\n                      -> choose\\u{7} another\n";
+        let plain = "Begin with this one:\n  1. clock: it is slow\n     -> choose\\u{7} another\n\n\
+                     FIX   clock           it is slow\n                      -> choose\\u{7} another\n";
         assert_eq!(text(&found, false), plain);
-        assert!(text(&found, true).starts_with("\x1b[33mFIX \x1b[0m  clock"));
+        assert!(text(&found, true).contains("\n\x1b[33mFIX \x1b[0m  clock"));
+        assert!(text(&[], false).starts_with("Nothing that was examined"));
     }
 }

@@ -14,6 +14,7 @@
 //! | [`duration`] | times in sentences and tables |
 //! | [`floor`] | a machine as it lies, with threads, lines and traffic on it, before and after |
 //! | [`cell`] | cells, what is wrong with them, and the noise that a program had in one |
+//! | [`mod@compare`] | two machines side by side |
 //! | [`cluster`] | the nodes of a cluster, and what is odd |
 //! | [`services`] | the services of a computer: load, sets, what has moved |
 //! | [`shown`] | the document of a machine, and the CPUs that were set apart |
@@ -39,6 +40,7 @@ mod axis;
 pub mod bench;
 pub mod cell;
 pub mod cluster;
+pub mod compare;
 mod digits;
 pub mod doctor;
 pub mod duration;

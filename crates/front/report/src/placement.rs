@@ -14,6 +14,7 @@ use seatmap_document::visible;
 use seatmap_machine::Profile;
 use seatmap_os::CpuList;
 use seatmap_pattern::{Edge, Pattern};
+use seatmap_place::Weight;
 use seatmap_plan::{Objective, Plan};
 use std::collections::BTreeMap;
 
@@ -234,6 +235,33 @@ pub fn table(plan: &Plan) -> String {
     text + &seats(plan)
 }
 
+/// The cost in a unit that people know: how far what is sent travels on average. Empty where the
+/// cost is not a sum over core distances, or where nothing is sent.
+#[must_use]
+pub fn mean_distance(plan: &Plan, pattern: &Pattern, weight: Weight) -> String {
+    let amount = match weight {
+        Weight::Bytes => pattern.edges.iter().map(|edge| edge.bytes).sum::<f64>(),
+        Weight::Messages => pattern.edges.iter().map(|edge| edge.messages).sum(),
+    };
+    let is_sum = plan.objective == Some(Objective::Distance) && !plan.waits;
+    let (Some(cost), Some(usual)) = (plan.cost, plan.baselines.filter(|_| is_sum)) else {
+        return String::new();
+    };
+    if amount <= 0.0 {
+        return String::new();
+    }
+    let [best, os, random] =
+        [cost, usual.os, usual.random.mean].map(|cost| duration(cost / amount));
+    let what = match weight {
+        Weight::Bytes => "A byte",
+        Weight::Messages => "A message",
+    };
+    format!(
+        "{what} travels {best} on average, there and back: {os} as the OS numbers them, {random} \
+         at random.\n"
+    )
+}
+
 /// Costs of different objectives are different quantities, and only some are times.
 fn unit(plan: &Plan) -> &'static str {
     match plan.objective {
@@ -392,6 +420,19 @@ mod tests {
     #[test]
     fn a_plan_stands_beside_what_is_usual() {
         insta::assert_snapshot!(table(&plan()));
+    }
+
+    #[test]
+    fn the_cost_is_told_as_a_distance() {
+        let ring = seatmap_pattern::generate("ring:3").unwrap();
+        let bytes: f64 = ring.edges.iter().map(|edge| edge.bytes).sum();
+        let mean = mean_distance(&plan(), &ring, Weight::Bytes);
+        let expected = duration(200.0 / bytes);
+        assert!(mean.starts_with(&format!("A byte travels {expected} on average")), "{mean}");
+        let congestion = Plan { objective: Some(Objective::Congestion), ..plan() };
+        assert_eq!(mean_distance(&congestion, &ring, Weight::Bytes), "");
+        let silent = seatmap_pattern::generate("idle:3").unwrap();
+        assert_eq!(mean_distance(&plan(), &silent, Weight::Bytes), "");
     }
 
     #[test]

@@ -15,6 +15,7 @@
 //! | [`core_distance`], [`status`], [`home_model`], [`loaded`] | what was measured, and how far a pair can be trusted |
 //! | [`origin`], [`environment`], [`clock`] | where a profile comes from, and how far it can be trusted |
 //! | [`profile`] | all of it together: `seatmap-profile/1` |
+//! | [`shared`] | a profile without anything that names a person or a host |
 //! | [`description`], [`catalog`] | machines written by hand in TOML, and those that come with Seatmap |
 //! | [`import`], [`export`] | other tools' files |
 //!
@@ -38,6 +39,7 @@ pub mod origin;
 pub mod profile;
 pub mod pu;
 pub mod seat_speed;
+pub mod shared;
 pub mod speed;
 pub mod square;
 pub mod status;
@@ -56,6 +58,7 @@ pub use origin::{Origin, OriginKind};
 pub use profile::Profile;
 pub use pu::{CoreKind, Pu};
 pub use seat_speed::{SeatSpeed, WorkTimes};
+pub use shared::SharedProfile;
 pub use speed::Speed;
 pub use square::{Matrix, Square};
 pub use status::PairStatus;

@@ -43,3 +43,78 @@ pub struct Diagnosis {
     /// The remedy, where there is one.
     pub remedy: Option<Remedy>,
 }
+
+/// Subjects in the order of the time that they can take from a program, the most first: whole
+/// periods that others or a quota take, then clocks and memory, then the kernel's own work of
+/// microseconds, then settings that matter to a cell alone.
+const BY_EFFECT: [&str; 24] = [
+    "load",
+    "quota",
+    "steal",
+    "governor",
+    "scheduler",
+    "variables",
+    "offline",
+    "smt siblings",
+    "numa balancing",
+    "clocksource",
+    "turbo",
+    "daemons",
+    "interrupts",
+    "tick",
+    "workqueues",
+    "thp",
+    "rt throttling",
+    "isolcpus",
+    "irqaffinity",
+    "rcu callbacks",
+    "watchdog",
+    "vm statistics",
+    "huge pages",
+    "cpuset backend",
+];
+
+/// The findings to begin with, at most so many: those that can be mended, in the order of their
+/// effect, and then those that cannot.
+#[must_use]
+pub fn gravest(found: &[Diagnosis], most: usize) -> Vec<&Diagnosis> {
+    let mut bad: Vec<&Diagnosis> = found
+        .iter()
+        .filter(|one| matches!(one.level, Severity::Fix | Severity::Boot | Severity::No))
+        .filter(|one| one.remedy.is_some())
+        .collect();
+    // Stable: subjects that are not listed stand behind, as they were examined.
+    bad.sort_by_key(|one| {
+        let effect = BY_EFFECT.iter().position(|subject| *subject == one.subject);
+        (one.level == Severity::No, effect.unwrap_or(BY_EFFECT.len()))
+    });
+    bad.truncate(most);
+    bad
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_gravest_can_be_mended_and_take_most_time() {
+        let of = |subject, level| Diagnosis {
+            subject,
+            level,
+            found: String::new(),
+            remedy: Some(Remedy::advice("x".to_owned())),
+        };
+        let found = [
+            of("hypervisor", Severity::No),
+            of("vm statistics", Severity::Fix),
+            of("tick", Severity::Boot),
+            of("smt", Severity::Info),
+            of("load", Severity::Fix),
+        ];
+        let subjects = |most| -> Vec<&str> {
+            gravest(&found, most).into_iter().map(|one| one.subject).collect()
+        };
+        assert_eq!(subjects(3), ["load", "tick", "vm statistics"]);
+        assert_eq!(subjects(9).last(), Some(&"hypervisor"));
+    }
+}

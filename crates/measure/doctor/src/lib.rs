@@ -19,6 +19,6 @@ pub mod remedy;
 pub mod report;
 pub mod seats;
 
-pub use diagnosis::{Diagnosis, Severity};
+pub use diagnosis::{Diagnosis, Severity, gravest};
 pub use remedy::{Remedy, RemedyKind};
 pub use report::{DoctorReport, ExamineError, examine};

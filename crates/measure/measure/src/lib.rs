@@ -18,12 +18,14 @@
 //! | [`survey`], [`error`] | all of it in one go; why it ended |
 //! | [`past`] | the change since the measurement of this host that is remembered, and the next one to remember |
 //! | [`classes`], [`findings`], [`change`] | a profile summarised for people, and compared with an earlier one |
+//! | [`comparison`] | two machines compared, class by class |
 #![deny(missing_docs)]
 
 pub mod assemble;
 pub mod busy_scan;
 pub mod change;
 pub mod classes;
+pub mod comparison;
 pub mod error;
 pub mod findings;
 pub mod fit;

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 /// The time for which a program is observed before seats are tried, where nobody says: about a
 /// hundred messages of each pair.
-const OBSERVED: Duration = Duration::from_secs(2);
+pub const OBSERVED: Duration = Duration::from_secs(2);
 
 /// A period where nobody says: long beside a slice of the scheduler (a few ms) and short beside a
 /// drift (many seconds).

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long processes that run already are observed, where nobody says.
-const USUAL_TIME: Duration = Duration::from_secs(10);
+pub const USUAL_TIME: Duration = Duration::from_secs(10);
 
 /// How a program is to be observed, and which.
 #[derive(Clone, Debug, PartialEq, Eq)]

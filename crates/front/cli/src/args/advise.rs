@@ -8,6 +8,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(Debug, Args)]
+#[command(override_usage = "\
+    seatmap advise [OPTIONS] [--] COMMAND [ARGUMENT]...
+       seatmap advise [OPTIONS] --pid PID (or --name, --unit, --cgroup)")]
 #[command(
     group = ArgGroup::new("advised")
         .args(["pid", "name", "unit", "cgroup", "command"])

@@ -36,7 +36,7 @@ pub enum CellVerb {
     Verify(CellNamed),
     /// Undo a cell. A program that runs in it is moved out.
     Destroy {
-        /// The cell.
+        /// The name by which 'seatmap cell list' has it.
         #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
         name: Name,
         /// Through the controller at this socket.
@@ -52,7 +52,7 @@ pub enum CellVerb {
     /// The process that puts a cell's changes back when its creator dies.
     #[command(hide = true)]
     Guardian {
-        /// The cell.
+        /// The name by which 'seatmap cell list' has it.
         #[arg(value_parser = name)]
         name: Name,
     },
@@ -78,7 +78,7 @@ impl CellVerb {
 
 #[derive(Debug, Args)]
 pub struct CellCreate {
-    /// Its name.
+    /// The word by which it is known from now on.
     #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
     pub name: Name,
     /// Its CPUs, such as 2-5,8. Without this and --count, Seatmap chooses as many as the best core
@@ -144,7 +144,7 @@ impl From<Level> for Backend {
 
 #[derive(Debug, Args)]
 pub struct CellNamed {
-    /// The cell.
+    /// The name by which 'seatmap cell list' has it.
     #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
     pub name: Name,
     /// Print it as JSON on stdout, and nothing else.

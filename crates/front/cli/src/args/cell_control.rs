@@ -61,7 +61,7 @@ pub struct CellQueued {
 
 #[derive(Debug, Args)]
 pub struct CellRenew {
-    /// The cell.
+    /// The name by which 'seatmap cell list' has it.
     #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
     pub name: Name,
     /// When it ends, from now: 30s, 10m, 2h.

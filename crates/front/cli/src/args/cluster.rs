@@ -43,13 +43,13 @@ pub struct ClusterMeasure {
     pub mpi: bool,
     /// The compiler for --mpi, with its options if any; by default MPICC of the environment, or
     /// mpicc.
-    #[arg(long, value_name = "COMMAND", requires = "mpi")]
+    #[arg(long, value_name = "COMMAND", requires = "mpi", hide_short_help = true)]
     pub mpicc: Option<String>,
     /// Let each node measure its cores as well, as 'seatmap measure --quick' does.
     #[arg(long)]
     pub nodes: bool,
     /// Count every rank as a node, also those that run on one.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub each_rank: bool,
     /// The time for the round trips of one size of one pair.
     #[arg(long, value_name = "TIME", default_value = "50ms", value_parser = duration)]

@@ -8,6 +8,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(Debug, Args)]
+#[command(override_usage = "\
+    seatmap observe [OPTIONS] [--] COMMAND [ARGUMENT]...
+       seatmap observe [OPTIONS] --pid PID | --cgroup PATH | --recording FILE")]
 #[command(
     group = ArgGroup::new("observed").args(["pid", "cgroup", "command", "recording"]).required(true)
 )]

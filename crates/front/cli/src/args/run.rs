@@ -12,14 +12,20 @@ use std::time::Duration;
 #[command(
     group = ArgGroup::new("seats").args(["plan", "cpus", "rules", "move_pages", "auto", "replay", "guard"]).required(true).multiple(true)
 )]
+#[command(override_usage = "\
+    seatmap run [OPTIONS] SEATS [--] COMMAND [ARGUMENT]...
+       seatmap run [OPTIONS] SEATS --pid PID
+    SEATS: --cpus LIST, --plan FILE, --match NAME=SEATS, or --auto")]
 #[command(group = ArgGroup::new("whom").args(["pid", "command", "replay", "guard"]).required(true))]
 pub struct Run {
     /// The plan: thread k, in order of creation, sits where the plan has task k; - is stdin.
     #[arg(long, value_name = "FILE", conflicts_with = "cpus")]
     pub plan: Option<PathBuf>,
     /// Seats in order: the first for the main thread, the next for the threads in order of
-    /// creation, over and over. A seat is a CPU (0-3,8 are five) or a set of CPUs: cpus:14-15,
-    /// core:3, l3:0, numa:1, package:0; l3:* is one seat for each L3 cache.
+    /// creation. A seat is a CPU, or a set: core:3, l3:0, l3:* (one seat for each).
+    ///
+    /// With more threads than seats the list begins again. 0-3,8 are five seats; sets are
+    /// cpus:14-15, core:3, l3:0, numa:1 and package:0.
     ///
     /// Among the members of a range or *, seats that other runs have come last.
     #[arg(short = 'c', long, value_name = "LIST")]
@@ -37,16 +43,20 @@ pub struct Run {
     /// they keep the CPUs that they had.
     #[arg(long, conflicts_with = "plan")]
     pub once: bool,
-    /// Seat the threads of this name (* stands for any text) by tasks of their own, 'worker*=1-3',
-    /// or on a set of CPUs, 'io*=cpus:14-15'. With --pid also tid:4711=0 and pid:4711=0-3.
+    /// Seat the threads of this name: 'worker*=1-3', or on a set, 'io*=cpus:14-15'.
+    ///
+    /// A * stands for any text. The threads of a name are counted as tasks of their own. With
+    /// --pid also tid:4711=0 and pid:4711=0-3.
     #[arg(long = "match", value_name = "NAME=SEATS")]
     pub rules: Vec<String>,
     /// Leave the first N threads without a seat: the service threads of a runtime.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub skip: usize,
-    /// Seat each thread and process when it is created. Without this a process keeps the whole set
-    /// until it creates a thread or has lived for a moment, so that it starts as many threads as it
-    /// has CPUs, and short-lived helpers take no seats.
+    /// Seat each thread and process when it is created, and not a moment later.
+    ///
+    /// Without this a process keeps the whole set until it creates a thread or has lived for a
+    /// moment, so that it starts as many threads as it has CPUs, and short-lived helpers take no
+    /// seats.
     #[arg(long)]
     pub strict: bool,
     /// Begin to seat when a program of this name is executed (* stands for any text), behind
@@ -59,9 +69,10 @@ pub struct Run {
     #[arg(long, value_enum, value_name = "WHEN", require_equals = true, num_args = 0..=1, default_value_t = Detach::Exit,
           default_missing_value = "start", conflicts_with = "pid")]
     pub detach: Detach,
-    /// Where memory comes from, set before the program's first instruction: local, node:LIST,
-    /// interleave or interleave:LIST, weighted or weighted:LIST (Linux 6.9), or plan: for each
-    /// thread the nodes that the plan gives to its task.
+    /// Where memory comes from: local, node:LIST, interleave[:LIST], weighted[:LIST], or plan.
+    ///
+    /// It is set before the program's first instruction. Weighted needs Linux 6.9; plan takes for
+    /// each thread the nodes that the plan gives to its task.
     #[arg(long, value_name = "WHERE")]
     pub memory: Option<MemoryWish>,
     /// Ask the kernel on which NUMA nodes the pages are: when a process ends, and each TIME while

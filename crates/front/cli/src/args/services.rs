@@ -60,7 +60,7 @@ pub struct ServicesInit {
 
 #[derive(Debug, Args)]
 pub struct ServicesShow {
-    /// The services.
+    /// The description of the services, as 'seatmap services init' writes it.
     #[arg(value_name = "FILE", default_value = "services.toml")]
     pub file: PathBuf,
     /// Write a page to a file; - is stdout.
@@ -73,7 +73,7 @@ pub struct ServicesShow {
 
 #[derive(Debug, Args)]
 pub struct ServicesObserve {
-    /// The services.
+    /// The description of the services, as 'seatmap services init' writes it.
     #[arg(value_name = "FILE", default_value = "services.toml")]
     pub file: PathBuf,
     /// How long to record: 30s, 10m; a number alone is seconds.
@@ -130,7 +130,7 @@ pub struct ServicesPlanArguments {
 
 #[derive(Debug, Args)]
 pub struct ServicesApply {
-    /// The plan.
+    /// The file that 'seatmap services plan -o' wrote.
     #[arg(value_name = "PLAN")]
     pub plan: PathBuf,
     /// How long the plan stands: 10m, 1h; then everything is put back.
@@ -157,7 +157,7 @@ pub struct ServicesRace {
         value_parser = clap::value_parser!(u32).range(1..=10_000)
     )]
     pub rounds: u32,
-    /// The time of a period.
+    /// How long each of them lasts.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = look)]
     pub period: Duration,
     /// How long the plan stands where it has won.

@@ -110,7 +110,8 @@ fn show(
 ) -> Result<(), CliError> {
     let Some(judged) = step.judged() else { return Ok(()) };
     if let Some(file) = file {
-        file.write(&seatmap_document::written(judged))?;
+        let document = seatmap_document::written(judged);
+        if view.is_quiet { file.write_silently(&document) } else { file.write(&document) }?;
     }
     if is_json {
         return output::json(judged);

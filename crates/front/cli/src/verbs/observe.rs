@@ -7,8 +7,12 @@ use crate::args::Observe;
 use page::Page;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
+use seatmap_console::output;
+use seatmap_console::waiting::Waiting;
 use seatmap_launch::Ending;
 use seatmap_observe::Observed;
+use seatmap_observe::request::USUAL_TIME;
+use seatmap_statistics::words::lasting;
 
 /// Observes who talks to whom in a program. A command's exit code is this process's.
 pub fn run(typed: &Observe) -> Result<(), CliError> {
@@ -16,7 +20,10 @@ pub fn run(typed: &Observe) -> Result<(), CliError> {
     let request = meant::request(typed)?;
     // Ctrl-C ends the reading of a recording, and asks an observation to end.
     let interrupt = typed.recording.is_none().then(Interrupt::listen).transpose()?;
-    let Observed { sighting, end } = request.run(&|| is_raised(&interrupt))?;
+    let waiting = waiting(typed);
+    let observed = request.run(&|| is_raised(&interrupt));
+    drop(waiting);
+    let Observed { sighting, end } = observed?;
     // A command that outlives the time of its observation is waited for behind the page.
     let shown = sighting
         .map_err(CliError::from)
@@ -28,6 +35,23 @@ pub fn run(typed: &Observe) -> Result<(), CliError> {
         Ending::Exited(0) => Ok(()),
         ending => ending.leave_alike(),
     }
+}
+
+/// A bar for processes that run already. A command has the terminal for itself, and gets a line.
+fn waiting(typed: &Observe) -> Option<Waiting> {
+    if typed.recording.is_some() {
+        return Some(Waiting::new("reading the recording", None));
+    }
+    let Some(program) = typed.command.first() else {
+        let time = typed.seconds.unwrap_or(USUAL_TIME);
+        return Some(Waiting::new("observing", Some(time.as_secs_f64())));
+    };
+    let until = typed.seconds.map_or_else(
+        || "until it ends".to_owned(),
+        |time| format!("for {}", lasting(time.as_secs_f64())),
+    );
+    output::tell_person(&format!("observing '{}' {until}", program.to_string_lossy()));
+    None
 }
 
 fn is_raised(interrupt: &Option<Interrupt>) -> bool {

@@ -16,7 +16,7 @@ use seatmap_console::waiting::Waiting;
 use seatmap_console::{here, input, pattern_input};
 use seatmap_machine::{Level, Profile};
 use seatmap_pattern::Pattern;
-use seatmap_place::{PlaceMethod, PlaceRequest};
+use seatmap_place::{PlaceMethod, PlaceRequest, Weight};
 
 /// Says where the tasks of a pattern should sit: on a machine, on the nodes of a cluster, or on the
 /// places of a QAPLIB instance.
@@ -56,6 +56,8 @@ struct Inputs {
     pattern: Pattern,
     machine: Machine,
     profile: Profile,
+    /// The amount of an edge by which its distance counts.
+    weight: Weight,
     /// The CPUs that tasks may sit on, where they are not all that have distances.
     cpus: Option<Vec<u32>>,
 }
@@ -71,7 +73,8 @@ impl Inputs {
         let fixed: Vec<u32> = typed.fix.iter().map(|(_, cpu)| *cpu).collect();
         let Usable { cpus, remarks } = usable::for_tasks(&machine, &profile, named, &fixed)?;
         remarks.iter().for_each(|remark| output::tell(&remark.to_string()));
-        Ok(Inputs { pattern, machine, profile, cpus })
+        let weight = typed.weight.map_or(Weight::Bytes, Weight::from);
+        Ok(Inputs { pattern, machine, profile, weight, cpus })
     }
 }
 

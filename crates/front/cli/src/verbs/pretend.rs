@@ -71,7 +71,8 @@ fn show(
     let fails = judged.is_some_and(|judged| judged.fails);
     let report = run.report(judged);
     if let Some(file) = &file {
-        file.write(&seatmap_document::written(&report))?;
+        let document = seatmap_document::written(&report);
+        if typed.quiet { file.write_silently(&document) } else { file.write(&document) }?;
     }
     if typed.json {
         output::json(&report)?;

@@ -12,6 +12,7 @@ mod check;
 mod cluster;
 mod cluster_faults;
 mod coherent;
+mod columns;
 mod common;
 mod control_group;
 mod destinations;

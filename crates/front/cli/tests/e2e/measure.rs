@@ -395,3 +395,19 @@ fn the_seed_decides_every_byte_but_the_time() {
     assert_eq!(first, run("7"));
     assert_ne!(first, run("8"));
 }
+
+#[test]
+fn a_shared_profile_names_nobody() {
+    let Some(cpus) = two_cpus() else { return };
+    let place = Place::new();
+    let measure = ["measure", "--quick", "--wakeups", "0", "--cpus", &cpus, "--share", "s.json"];
+    let output = place.run(&measure);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success() && said.contains("left out for strangers: the host's name"));
+    let host = seatmap_os::state::host_name();
+    let shared: serde_json::Value = serde_json::from_str(&place.read("s.json")).unwrap();
+    for key in ["name", "origin"] {
+        assert!(!shared[key].to_string().contains(&host), "{shared:#}");
+    }
+    assert!(place.stdout(&["show", "s.json"]).contains("Distance classes"));
+}

@@ -28,7 +28,7 @@ fn in_shell(place: &Place, shell: &[&str], script: &str) -> Option<String> {
 }
 
 /// Lines to be completed, and a candidate that each must get; candidates that it must not get.
-const LINES: [(&str, &str, &str); 10] = [
+const LINES: [(&str, &str, &str); 13] = [
     ("ma", "machines", "measure"),
     ("show xeon", "xeon-phi-5110p", "graviton3"),
     ("place --on cell", "cell-qs20", "host"),
@@ -39,6 +39,9 @@ const LINES: [(&str, &str, &str); 10] = [
     ("export pl", "plan.json", "host"),
     ("place --before r", "random", "os"),
     ("import pl", "plan.json", "host"),
+    ("run --cpus 0 -- slee", "sleep", "plan.json"),
+    ("observe -- cat pl", "plan.json", "place"),
+    ("pretend xeon-ph", "xeon-phi-5110p", "host"),
 ];
 
 /// The words that bash offers for a line.
@@ -60,6 +63,47 @@ fn bash_completes_machines_patterns_formats_and_files() {
         let has = |candidate: &str| found.iter().any(|found| found == candidate);
         assert!(has(wanted) && !has(unwanted), "{line}: {found:?}");
     }
+}
+
+/// A process is known by its name as well: nobody remembers a number.
+#[test]
+fn processes_are_completed_by_number_and_by_name() {
+    let place = Place::new();
+    std::fs::copy("/bin/sleep", place.path("seated-sleeper")).unwrap();
+    let mut program = Command::new(place.path("seated-sleeper")).arg("600").spawn().unwrap();
+    let pid = program.id().to_string();
+    // The name is the new program's once it is executed.
+    let name = format!("/proc/{pid}/comm");
+    while std::fs::read_to_string(&name).unwrap().trim() != "seated-sleeper" {}
+    let lines = ["check --pid seated-sle", "run --cpus 0 --pid seated-", "top -p seated"];
+    let by_name: Vec<_> = lines.iter().filter_map(|line| offered(&place, line)).collect();
+    let by_number = offered(&place, &format!("advise --pid {pid}"));
+    let names = offered(&place, "check --name seated-s");
+    program.kill().unwrap();
+    program.wait().unwrap();
+    for found in by_name.into_iter().chain(by_number) {
+        assert_eq!(found, [pid.as_str()]);
+    }
+    assert!(names.is_none_or(|names| names == ["seated-sleeper"]));
+}
+
+/// The groups of this computer, whatever they are: each that is offered is one that `check` knows.
+#[test]
+fn control_groups_and_units_are_completed() {
+    let place = Place::new();
+    let Some(groups) = offered(&place, "check --cgroup /sys/fs/cgroup/") else { return };
+    let Some(group) = groups.iter().find(|group| Path::new(group).join("cgroup.procs").exists())
+    else {
+        return seatmap_needs::skipped!("no control group can be seen here");
+    };
+    let said = place.run(&["check", "--cgroup", group, "--seconds", "0.1"]);
+    let said = String::from_utf8_lossy(&said.stderr).into_owned();
+    assert!(!said.contains("there is no control group"), "{group}: {said}");
+    let units = offered(&place, "check --unit s").unwrap();
+    let is_unit = |unit: &String| {
+        unit.is_empty() || [".service", ".scope", ".slice"].iter().any(|end| unit.ends_with(end))
+    };
+    assert!(units.iter().all(is_unit), "{units:?}");
 }
 
 #[test]

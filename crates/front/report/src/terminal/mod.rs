@@ -7,6 +7,7 @@
 mod axis;
 mod canvas;
 mod caption;
+mod fit;
 mod layout;
 mod numbers;
 mod page;
@@ -15,6 +16,7 @@ pub mod top;
 mod tree;
 mod wrap;
 
+pub use fit::{LEAST_COLUMNS, fit};
 pub use page::page;
 
 use crate::{Digits, Grid, Order, Scale};

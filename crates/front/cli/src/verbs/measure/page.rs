@@ -2,11 +2,12 @@
 
 use crate::args::Measure;
 use seatmap_console::error::CliError;
+use seatmap_console::here::host_profile;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::view::{self, ColourChoice};
-use seatmap_machine::Profile;
+use seatmap_machine::{Profile, SharedProfile};
 use seatmap_measure::measurement::Measurement;
-use seatmap_measure::past;
+use seatmap_measure::past::{self, Remembrance};
 use seatmap_measure::source::Source;
 use seatmap_report::html;
 use seatmap_report::terminal::{self, DrawOptions};
@@ -20,6 +21,8 @@ pub struct Page {
     is_document: bool,
     output: Option<Destination>,
     page: Option<Destination>,
+    /// Where the profile for strangers goes.
+    shared: Option<Destination>,
     colour: ColourChoice,
 }
 
@@ -28,7 +31,11 @@ impl Page {
         let output = typed.output.as_deref().map(Destination::new).transpose()?;
         let is_document = typed.json || output == Some(Destination::Stdout);
         let page = output::page(typed.html.as_deref(), is_document)?;
-        Ok(Page { on: typed.on.clone(), is_document, output, page, colour })
+        let on_stdout = is_document
+            .then_some("--json")
+            .or_else(|| (page == Some(Destination::Stdout)).then_some("--html -"));
+        let shared = output::beside(typed.share.as_deref(), on_stdout, "--share")?;
+        Ok(Page { on: typed.on.clone(), is_document, output, page, shared, colour })
     }
 
     /// Shows, prints, writes or remembers a profile. `kind` is that of its machine.
@@ -63,16 +70,27 @@ impl Page {
             (_, Source::Host { pus, .. }) => {
                 let remembrance = past::remember(profile, pus);
                 remembrance.remark().iter().for_each(|remark| output::tell(remark));
+                tell_where(&remembrance);
             }
             _ => {}
         }
+        self.share(profile)?;
         if self.is_document {
             return output::print(&profile.to_json());
         }
-        if self.page == Some(Destination::Stdout) {
+        if [&self.page, &self.shared].contains(&&Some(Destination::Stdout)) {
             return Ok(());
         }
         output::print(&self.table(profile))
+    }
+
+    /// Writes the profile for strangers, and says what is not in it.
+    fn share(&self, profile: &Profile) -> Result<(), CliError> {
+        let Some(file) = &self.shared else { return Ok(()) };
+        let shared = SharedProfile::of(profile);
+        file.write(&shared.profile.to_json())?;
+        output::tell(&shared.sentence());
+        Ok(())
     }
 
     fn table(&self, profile: &Profile) -> String {
@@ -84,5 +102,15 @@ impl Page {
         let checked = profile.home_model.as_ref().and_then(|model| model.lines.as_ref()?.checked);
         let checked = checked.map_or(String::new(), |checked| format!("\nHomes {checked}.\n"));
         terminal::page(profile, &options, None) + &checked
+    }
+}
+
+/// Names the file in which the other verbs find the measurement.
+fn tell_where(remembrance: &Remembrance) {
+    if let (Remembrance::Kept { .. }, Some(path)) = (remembrance, host_profile()) {
+        let path = path.display();
+        output::tell_person(&format!(
+            "remembered for the other verbs in {path}; 'seatmap show' prints it again"
+        ));
     }
 }

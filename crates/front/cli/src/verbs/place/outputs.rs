@@ -73,7 +73,9 @@ impl Outputs {
         match self.printed {
             Some(Printed::Json) => output::print(&plan.to_json()),
             Some(Printed::Table) => {
-                output::print(&(placement::table(plan) + &remarks::text(&appraisal.remarks)))
+                let mean = placement::mean_distance(plan, pattern, inputs.weight);
+                let remarks = remarks::text(&appraisal.remarks);
+                output::print(&(placement::table(plan) + &mean + &remarks))
             }
             None => Ok(()),
         }

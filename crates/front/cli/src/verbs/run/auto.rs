@@ -6,14 +6,17 @@ use crate::myself;
 use seatmap_console::error::CliError;
 use seatmap_console::here::host_name;
 use seatmap_console::interrupt::Interrupt;
+use seatmap_console::waiting::Waiting;
 use seatmap_console::{input, output};
 use seatmap_launch::share::SoleWork;
 use seatmap_launch::{Ending, Executable, attach};
+use seatmap_live::auto::OBSERVED;
 use seatmap_live::log::{Line, Log, LogFile, Said};
 use seatmap_live::{AutoRequest, guard};
 use seatmap_observe::{Subject, SubjectCommand};
 use seatmap_report::auto;
 use seatmap_report::counted;
+use seatmap_statistics::words::lasting;
 use std::io;
 use std::path::Path;
 
@@ -30,7 +33,10 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
     }
     let request = meant(typed)?;
     let interrupt = Interrupt::listen()?;
-    let run = request.run(&|| interrupt.is_raised())?;
+    let waiting = waiting(typed);
+    let run = request.run(&|| interrupt.is_raised());
+    drop(waiting);
+    let run = run?;
     if typed.quiet {
         // Quiet leaves out the report, but never that a thread lost its seat.
         auto::losses(&run.outcome).iter().for_each(|loss| output::tell(loss));
@@ -44,6 +50,24 @@ pub fn run(typed: &Run) -> Result<(), CliError> {
         (Ending::Exited(0), None) => Ok(()),
         (ending, _) => ending.leave_alike(),
     }
+}
+
+/// A bar for processes that run already. A command has the terminal for itself, and gets a line.
+fn waiting(typed: &Run) -> Option<Waiting> {
+    if typed.quiet {
+        return None;
+    }
+    let limit_s = typed.live.seconds.map(|time| time.as_secs_f64());
+    if typed.command.is_empty() {
+        return Some(Waiting::new("observing, then trying seats", limit_s));
+    }
+    let observed_s = typed.live.observe_for.unwrap_or(OBSERVED).as_secs_f64();
+    output::tell_person(&format!(
+        "observing {} for {}, then trying seats while it runs; the report comes at its end",
+        page::named(typed),
+        lasting(observed_s)
+    ));
+    None
 }
 
 fn meant(typed: &Run) -> Result<AutoRequest, CliError> {

@@ -63,7 +63,9 @@ impl Files {
         remarks: Vec<String>,
         file: &Destination,
     ) -> Result<(), CliError> {
-        file.write(&seating_page(&self.program, &host_name(), remarks, &seating.threads))
+        let page = seating_page(&self.program, &host_name(), remarks, &seating.threads);
+        // The shell has its terminal back where the program runs on in the background.
+        file.write_silently(&page)
     }
 }
 
@@ -215,5 +217,6 @@ pub fn show(report: &Report, quiet: bool) {
 /// The report as JSON.
 pub fn write(report: &impl Serialize, destination: &Destination) -> Result<(), CliError> {
     let machine = &here::host_name();
-    destination.write(&seatmap_document::written(&output::OfMachine { document: report, machine }))
+    let document = output::OfMachine { document: report, machine };
+    destination.write_silently(&seatmap_document::written(&document))
 }

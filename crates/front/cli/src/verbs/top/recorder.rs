@@ -75,7 +75,7 @@ impl Recorder {
     pub fn write(&mut self, watched: &WatchedPrograms, frame: &Frame) -> Result<(), CliError> {
         let lines = watched.recorded(frame, &mut self.transcript);
         match &mut self.file {
-            None => output::print(&lines),
+            None => output::print_exact(&lines),
             Some((path, file)) => {
                 file.write_all(lines.as_bytes()).map_err(|error| CliError::work_at(path, error))
             }

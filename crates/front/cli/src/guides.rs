@@ -1,0 +1,128 @@
+//! Examples, exit codes, files and variables of each verb: the tables behind help and manual pages.
+
+mod cell;
+mod look;
+mod machines;
+mod program;
+mod seats;
+mod services;
+
+use seatmap_console::guide::{Entry, Guides, VerbGuide};
+use seatmap_console::shell;
+
+/// The tables of all verbs.
+pub const ALL: Guides = &[
+    &[SEATMAP],
+    seats::GUIDES,
+    program::GUIDES,
+    look::GUIDES,
+    services::GUIDES,
+    cell::GUIDES,
+    machines::GUIDES,
+    shell::GUIDES,
+];
+
+const SEATMAP: VerbGuide = VerbGuide {
+    verb: "",
+    examples: &[
+        ("seatmap advise -- ./app", "run a program, and hear what to do with it here"),
+        ("seatmap measure", "measure how far apart the cores of this computer are"),
+        ("seatmap place --pattern ring:8 -o plan.json", "find the best seats of eight threads"),
+        ("seatmap run --plan plan.json -- ./app", "run the program on these seats"),
+        ("seatmap check", "see whether every program sits where it was asked to"),
+    ],
+    files: &[REMEMBERED, CELLS],
+    environment: &[STATE, RUN],
+    see_also: &["advise", "measure", "place", "run", "check", "lstopo(1)", "taskset(1)"],
+    ..VerbGuide::USUAL
+};
+
+/// The file of the last measurement.
+const REMEMBERED: Entry = (
+    "~/.local/state/seatmap/HOST.json",
+    "the last measurement of the computer HOST, below $XDG_STATE_HOME where that is set",
+);
+
+/// Where cells and plans of services are remembered.
+const CELLS: Entry = (
+    "/run/seatmap",
+    "journals of cells and of plans that stand; $XDG_RUNTIME_DIR/seatmap for other users than root",
+);
+
+const STATE: Entry = ("XDG_STATE_HOME", "the folder below which measurements are remembered");
+
+const RUN: Entry =
+    ("SEATMAP_RUN", "the folder of cells and plans that stand, instead of /run/seatmap");
+
+/// The codes of a command that runs a program.
+const OF_PROGRAMS: &[Entry] = &[
+    ("any", "the program's own; a program that ends by a signal ends this command by it as well"),
+    ("1", "the program did well, and the work beside it failed"),
+    ("2", "the command line or a file is wrong, and nothing was started"),
+];
+
+/// The variables by which a launcher says which rank this process is.
+const RANKS: &[Entry] = &[
+    (
+        "SLURM_PROCID, OMPI_COMM_WORLD_RANK, PMI_RANK, RANK",
+        "the rank of this process, as srun, mpirun or torchrun sets it",
+    ),
+    ("MASTER_ADDR, MASTER_PORT", "where the ranks meet, without --meet"),
+    ("SEATMAP_SECRET", "the secret that the ranks share, without --secret-file"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::ALL;
+    use crate::args::command;
+    use seatmap_console::guide::{self, VerbGuide};
+    use seatmap_console::manual;
+
+    /// The commands that a person may type: their words behind the program's name.
+    fn verbs(command: &clap::Command, words: &str) -> Vec<String> {
+        let inner = command
+            .get_subcommands()
+            .filter(|inner| !inner.is_hide_set() && inner.get_name() != "help");
+        let below = inner
+            .flat_map(|inner| verbs(inner, format!("{words} {}", inner.get_name()).trim_start()));
+        std::iter::once(words.to_owned()).chain(below).collect()
+    }
+
+    #[test]
+    fn every_verb_has_one_table_and_examples() {
+        let verbs = verbs(&command(), "");
+        for verb in &verbs {
+            let tables: Vec<&VerbGuide> =
+                ALL.iter().copied().flatten().filter(|guide| guide.verb == verb).collect();
+            assert_eq!(tables.len(), 1, "'{verb}'");
+            assert!(!tables[0].examples.is_empty(), "'{verb}' has no example");
+            assert!(tables[0].exits.len() > 1, "'{verb}' has no exit codes");
+        }
+        let all: usize = ALL.iter().map(|guides| guides.len()).sum();
+        assert_eq!(all, verbs.len(), "a table is of no verb");
+    }
+
+    #[test]
+    fn examples_can_be_typed() {
+        let wrong = guide::mistakes(ALL, "seatmap", command);
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn each_option_is_explained_in_the_manual() {
+        let bare = manual::unexplained(command(), ALL).unwrap();
+        assert!(bare.is_empty(), "{bare:#?}");
+    }
+
+    #[test]
+    fn related_pages_exist() {
+        let pages = manual::pages(command(), ALL).unwrap();
+        for guide in ALL.iter().copied().flatten() {
+            for (name, _) in guide.pages("seatmap").filter(|(name, _)| name.starts_with("seatmap"))
+            {
+                let file = format!("{name}.1");
+                assert!(pages.iter().any(|page| page.file == file), "'{}': {name}", guide.verb);
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The verbs for the services of a computer.
+
+use super::{CELLS, REMEMBERED, RUN, STATE};
+use seatmap_console::guide::{DONE, Entry, USAGE, VerbGuide};
+
+pub const GUIDES: &[VerbGuide] =
+    &[SERVICES, INIT, SHOW, OBSERVE, PLAN, APPLY, RACE, KEEP, UNDO, DRIFT];
+
+const FILE: Entry = ("services.toml", "the services with their limits, in this folder");
+
+const SERVICES: VerbGuide = VerbGuide {
+    verb: "services",
+    examples: &[
+        ("seatmap services init", "find the services that run here"),
+        ("seatmap services plan -o plan.json", "find a set of CPUs for each of them"),
+        ("sudo seatmap services apply plan.json", "give them these sets for ten minutes"),
+    ],
+    files: &[FILE, CELLS],
+    environment: &[RUN],
+    see_also: &["advise", "check", "cell"],
+    ..VerbGuide::USUAL
+};
+
+const INIT: VerbGuide = VerbGuide {
+    verb: "services init",
+    examples: &[
+        ("seatmap services init", "write services.toml"),
+        ("seatmap services init web.toml --seconds 30s", "look longer, and write another file"),
+    ],
+    files: &[FILE],
+    see_also: &["services show", "services plan"],
+    ..VerbGuide::USUAL
+};
+
+const SHOW: VerbGuide = VerbGuide {
+    verb: "services show",
+    examples: &[
+        ("seatmap services show", "show the load and the CPUs of each service"),
+        ("seatmap services show web.toml --html web.html", "write a page"),
+    ],
+    files: &[FILE],
+    see_also: &["services observe", "top"],
+    ..VerbGuide::USUAL
+};
+
+const OBSERVE: VerbGuide = VerbGuide {
+    verb: "services observe",
+    examples: &[
+        ("sudo seatmap services observe -o load.json", "record for half a minute"),
+        ("sudo seatmap services observe --seconds 10m -o load.json", "record a busy hour's part"),
+    ],
+    files: &[FILE],
+    see_also: &["services plan"],
+    ..VerbGuide::USUAL
+};
+
+const PLAN: VerbGuide = VerbGuide {
+    verb: "services plan",
+    examples: &[
+        ("seatmap services plan -o plan.json", "look for ten seconds, then plan"),
+        ("seatmap services plan --record load.json -o plan.json", "plan for a recorded load"),
+        (
+            "seatmap services plan --record load.json --on epyc-9654-2s",
+            "plan for the machine to come",
+        ),
+    ],
+    files: &[FILE, REMEMBERED],
+    environment: &[STATE],
+    see_also: &["services observe", "services apply", "services race"],
+    ..VerbGuide::USUAL
+};
+
+const APPLY: VerbGuide = VerbGuide {
+    verb: "services apply",
+    examples: &[
+        ("sudo seatmap services apply plan.json", "apply the plan for ten minutes"),
+        ("sudo seatmap services apply plan.json --ttl 1h --interrupts", "move interrupts as well"),
+    ],
+    exits: &[DONE, ("1", "a setting was refused; all of them were put back"), USAGE],
+    files: &[CELLS],
+    environment: &[RUN],
+    see_also: &["services keep", "services undo", "services drift"],
+    ..VerbGuide::USUAL
+};
+
+const RACE: VerbGuide = VerbGuide {
+    verb: "services race",
+    examples: &[
+        ("sudo seatmap services race plan.json", "try a plan in twelve rounds of two periods"),
+        ("sudo seatmap services race plan.json --rounds 40 --period 2s", "try it for longer"),
+    ],
+    exits: &[
+        ("0", "the race is over, with a winner or without"),
+        ("1", "it failed or was interrupted; the services are as they were"),
+        USAGE,
+    ],
+    files: &[CELLS],
+    environment: &[RUN],
+    see_also: &["services apply", "tune"],
+    ..VerbGuide::USUAL
+};
+
+const KEEP: VerbGuide = VerbGuide {
+    verb: "services keep",
+    examples: &[
+        ("sudo seatmap services keep", "let the only plan stand until it is undone"),
+        ("sudo seatmap services keep web", "let the plan of this name stand"),
+    ],
+    files: &[CELLS],
+    environment: &[RUN],
+    see_also: &["services apply", "services undo"],
+    ..VerbGuide::USUAL
+};
+
+const UNDO: VerbGuide = VerbGuide {
+    verb: "services undo",
+    examples: &[
+        ("sudo seatmap services undo", "put back what the only plan changed"),
+        ("sudo seatmap services undo web", "put back what the plan of this name changed"),
+    ],
+    exits: &[DONE, ("1", "a setting could not be put back, and is named"), USAGE],
+    files: &[CELLS],
+    environment: &[RUN],
+    see_also: &["services apply", "cell restore"],
+    ..VerbGuide::USUAL
+};
+
+const DRIFT: VerbGuide = VerbGuide {
+    verb: "services drift",
+    examples: &[
+        ("seatmap services drift", "look at the only plan that stands"),
+        ("seatmap services drift web --json", "look at one by its name, for a script"),
+    ],
+    exits: &[("0", "nothing has moved"), ("1", "something has moved"), USAGE],
+    files: &[CELLS],
+    environment: &[RUN],
+    see_also: &["services apply", "check"],
+    ..VerbGuide::USUAL
+};

@@ -1,0 +1,25 @@
+//! `seatmap compare`.
+
+use crate::args::Compare;
+use seatmap_catalog::Capability;
+use seatmap_console::error::CliError;
+use seatmap_console::input;
+use seatmap_console::outputs::Outputs;
+use seatmap_machine::Profile;
+use seatmap_measure::comparison::ProfileComparison;
+use seatmap_report::compare;
+
+/// Shows two machines side by side.
+pub fn run(typed: &Compare) -> Result<(), CliError> {
+    let outputs = Outputs::new(typed.json, None, typed.html.as_deref())?;
+    let first = profile(&typed.first)?;
+    let second = profile(&typed.second)?;
+    outputs.show(&ProfileComparison::of(&first, &second), compare::html, compare::text)
+}
+
+/// The profile of a machine with distances.
+fn profile(name: &str) -> Result<Profile, CliError> {
+    let machine = input::machine(name)?;
+    machine.require(Capability::Distances).map_err(CliError::input)?;
+    input::profile_of(&machine)
+}

@@ -1,0 +1,216 @@
+//! The output of every verb in the columns of narrow and wide terminals.
+
+use crate::common::{Place, can_pretend, in_front_of, terminal, two_cpus};
+use serde_json::Value;
+use std::io::Read;
+use std::process::{Command, Output, Stdio};
+
+/// Terminals: half a screen, the usual one, a wide one.
+const WIDTHS: [usize; 3] = [60, 80, 120];
+
+/// A name that no table has room for.
+const LONG: &str = "a-machine-with-a-name-that-somebody-made-up-of-everything";
+
+/// The text of both streams where the terminal has so many columns.
+fn at(place: &Place, columns: usize, arguments: &[&str]) -> String {
+    let output: Output =
+        place.command(arguments).env("COLUMNS", columns.to_string()).output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    String::from_utf8(text).unwrap()
+}
+
+/// The lines that are too long, but for words that stand alone: a path is copied as a whole.
+fn too_long(text: &str, columns: usize) -> Vec<&str> {
+    let long = text.lines().filter(|line| line.chars().count() > columns);
+    long.filter(|line| line.trim().contains(' ')).collect()
+}
+
+/// Expects that a command keeps within all widths, and says nothing less in the widest.
+fn fits(place: &Place, arguments: &[&str]) {
+    for columns in WIDTHS {
+        let text = at(place, columns, arguments);
+        assert!(!text.is_empty(), "{arguments:?} prints nothing");
+        let long = too_long(&text, columns);
+        assert!(long.is_empty(), "{arguments:?} at {columns}: {long:#?}\n{text}");
+    }
+}
+
+/// A profile of 64 PUs under a long name.
+fn with_long_name(place: &Place) -> &'static str {
+    place.stdout(&["export", "graviton3", "--format", "json", "-o", "long.json"]);
+    let mut profile: Value = serde_json::from_str(&place.read("long.json")).unwrap();
+    profile["name"] = LONG.into();
+    place.file("long.json", profile.to_string())
+}
+
+#[test]
+fn machines_and_plans_fit_any_terminal() {
+    let place = Place::new();
+    let long = with_long_name(&place);
+    fits(&place, &["machines"]);
+    fits(&place, &["show", "host"]);
+    for machine in ["epyc-9654-2s", "epyc-7r13-2s", "xeon-phi-5110p", "cell-qs22", long] {
+        fits(&place, &["show", machine]);
+        fits(&place, &["show", machine, "--near", "0"]);
+    }
+    for machine in ["epyc-9654-2s", long] {
+        for pattern in ["ring:8", "stencil2d:8x8"] {
+            fits(&place, &["place", "--on", machine, "--pattern", pattern, "--kicks", "20"]);
+        }
+    }
+    fits(&place, &["pattern", "list"]);
+    fits(&place, &["pattern", "show", "stencil2d:8x8"]);
+    fits(&place, &["import", long, "-o", "again.json"]);
+    fits(&place, &["model", "fit", long, "-o", "twin.toml"]);
+}
+
+#[test]
+fn looks_at_this_computer_fit_any_terminal() {
+    let place = Place::new();
+    let pid = std::process::id().to_string();
+    fits(&place, &["doctor"]);
+    fits(&place, &["noise", "--seconds", "0.1"]);
+    fits(&place, &["check", "--all", "--seconds", "0.1"]);
+    fits(&place, &["check", "--pid", &pid, "--rule", "one-per-core", "--seconds", "0.1"]);
+    fits(&place, &["top", "--once", "--interval", "0.1"]);
+    if let Some(cpus) = two_cpus() {
+        fits(&place, &["measure", "--quick", "--cpus", &cpus]);
+    }
+}
+
+#[test]
+fn programs_that_run_fit_any_terminal() {
+    let place = Place::new();
+    let Some(cpus) = two_cpus() else { return };
+    let shell = ["sh", "-c", "sleep 0.01; : a shell with many words in its command line"];
+    let run = [&["run", "--strict", "--cpus", &cpus, "--"], &shell[..]].concat();
+    fits(&place, &run);
+    let bench = ["bench", "--runs", "3", "--cpus", &cpus, "--compare", "sleep 0.012", "--"];
+    fits(&place, &[&bench[..], &shell].concat());
+    let tune = ["tune", "--budget", "24", "--candidates", "2", "--record", "runs.json", "--"];
+    fits(&place, &[&tune[..], &shell].concat());
+    let advise = ["advise", "--pid", &std::process::id().to_string()].map(str::to_owned);
+    let advise: Vec<&str> = advise.iter().map(String::as_str).collect();
+    let text = at(&place, 60, &advise);
+    assert!(too_long(&text, 60).is_empty(), "{text}");
+    if can_pretend() {
+        let check = ["pretend", "epyc-9654-2s", "--check", "one-per-core,no-irq", "--"];
+        fits(&place, &[&check[..], &shell].concat());
+    }
+}
+
+#[test]
+fn services_fit_any_terminal() {
+    let place = Place::new();
+    let mut program = Command::new("sleep").arg("600").spawn().unwrap();
+    let pid = program.id();
+    place.file(
+        "services.toml",
+        format!(
+            "format = \"seatmap-services/1\"\n\n[[service]]\nname = \"{LONG}\"\npid = {pid}\n\n\
+             [[service]]\nname = \"the-other\"\npid = {}\n",
+            std::process::id()
+        ),
+    );
+    let shown = at(&place, 80, &["services", "show"]);
+    for verb in [&["services", "show"][..], &["services", "plan", "--seconds", "0.3"]] {
+        fits(&place, verb);
+    }
+    program.kill().unwrap();
+    program.wait().unwrap();
+    assert!(shown.contains("the-other"), "{shown}");
+}
+
+#[test]
+fn columns_without_room_are_named_and_wide_shows_them() {
+    let place = Place::new();
+    let narrow = at(&place, 60, &["noise", "--seconds", "0.1"]);
+    assert!(narrow.contains("(left out: ") && narrow.contains("--wide"), "{narrow}");
+    let wide = at(&place, 60, &["noise", "--seconds", "0.1", "--wide"]);
+    assert!(!wide.contains("left out") && wide.contains("p99.9"), "{wide}");
+    let piped = place.stdout(&["noise", "--seconds", "0.1"]);
+    assert!(piped.contains("p99.9"), "a pipe has room for all: {piped}");
+}
+
+#[test]
+fn two_machines_are_compared_on_any_terminal() {
+    let place = Place::new();
+    let long = with_long_name(&place);
+    for (first, second) in [("epyc-7r13-2s", "epyc-9654-2s"), ("graviton3", long)] {
+        fits(&place, &["compare", first, second]);
+    }
+    let text = place.stdout(&["compare", "epyc-7r13-2s", "epyc-9654-2s"]);
+    assert!(text.contains("times as far on epyc-9654-2s"), "{text}");
+    let line = place.one_line_refusal(&["compare", "epyc-7r13-2s", "nowhere.json"]);
+    assert!(line.contains("nowhere.json"), "{line}");
+}
+
+/// Documents and scripts are the same on every terminal.
+#[test]
+fn documents_have_no_columns() {
+    let place = Place::new();
+    for arguments in [
+        &["machines", "--json"][..],
+        &["show", "graviton3", "--json"],
+        &["export", "graviton3", "--format", "csv"],
+        &["completions", "bash"],
+        &["man"],
+    ] {
+        assert_eq!(at(&place, 40, arguments), place.stdout(arguments), "{arguments:?}");
+    }
+}
+
+/// The text that a command writes on a terminal until it ends.
+fn on_terminal(command: &mut Command) -> String {
+    let (mut screen, programs) = terminal();
+    in_front_of(programs.try_clone().unwrap(), command);
+    let mut child = command.stdout(Stdio::null()).stderr(programs).spawn().unwrap();
+    // The command holds the only open end from now on: the reading ends with it.
+    command.stdin(Stdio::null()).stderr(Stdio::null());
+    let mut shown = Vec::new();
+    let mut buffer = [0; 4096];
+    // Linux ends a terminal whose programs have gone with EIO.
+    while let Ok(count @ 1..) = screen.read(&mut buffer) {
+        shown.extend_from_slice(&buffer[..count]);
+    }
+    child.wait().unwrap();
+    String::from_utf8_lossy(&shown).into_owned()
+}
+
+#[test]
+fn long_work_shows_that_it_goes_on() {
+    if !crate::common::can_observe() {
+        return;
+    }
+    let place = Place::new();
+    let mut program = Command::new("sleep").arg("600").spawn().unwrap();
+    let pid = program.id().to_string();
+    let look = on_terminal(&mut place.command(&["advise", "--pid", &pid]));
+    let observe = ["observe", "--pid", &pid, "--seconds", "4"];
+    let observation = on_terminal(&mut place.command(&observe));
+    let auto = ["run", "--auto", "--seconds", "4", "--pid", &pid];
+    let seeking = on_terminal(&mut place.command(&auto));
+    let command = on_terminal(&mut place.command(&["observe", "--", "sleep", "0.3"]));
+    program.kill().unwrap();
+    program.wait().unwrap();
+    assert!(look.contains("looking"), "{look}");
+    assert!(observation.contains("observing"), "{observation}");
+    assert!(command.contains("observing 'sleep' until it ends"), "{command}");
+    if two_cpus().is_some() {
+        assert!(seeking.contains("trying seats"), "{seeking}");
+    }
+}
+
+#[test]
+fn a_file_that_is_left_is_named() {
+    let place = Place::new();
+    let plan =
+        ["place", "--on", "graviton3", "--pattern", "ring:4", "--kicks", "5", "-o", "p.json"];
+    let shown = on_terminal(&mut place.command(&plan));
+    assert!(shown.contains("wrote ") && shown.contains("p.json"), "{shown}");
+    let Some(cpus) = two_cpus() else { return };
+    let shown = on_terminal(&mut place.command(&["measure", "--quick", "--wakeups", "0"]));
+    let file = place.path("state/seatmap");
+    let is_whole = file.exists();
+    assert_eq!(shown.contains("remembered for the other verbs"), is_whole, "{cpus}: {shown}");
+}

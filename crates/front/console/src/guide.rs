@@ -1,0 +1,185 @@
+//! The parts of help and manual pages beside the options: examples, exit codes, files, variables,
+//! related commands.
+//!
+//! A program has one table a verb. `-h`, `--help`, the manual pages and the tests read the same
+//! table, so that an example that cannot be typed, or a related command that does not exist, is
+//! found by a test.
+
+use clap::Command;
+use seatmap_report::terminal::fit;
+
+/// A word of a page and its meaning, without a full stop.
+pub type Entry = (&'static str, &'static str);
+
+/// The work is done.
+pub const DONE: Entry = ("0", "done");
+/// The work failed.
+pub const FAILED: Entry = ("1", "the work failed");
+/// A mistake of the person who typed.
+pub const USAGE: Entry = ("2", "the command line or an input file is wrong");
+/// The codes of a command that does what it was asked, or fails.
+pub const USUAL_EXITS: &[Entry] = &[DONE, FAILED, USAGE];
+
+/// Columns of help on the terminals that it is made for.
+const NARROW: usize = 80;
+
+/// How a word of an example stands for the name of the program, in tables that programs share.
+const ITS_NAME: &str = "{program}";
+
+/// The table of one command.
+#[derive(Clone, Copy, Debug)]
+pub struct VerbGuide {
+    /// The words behind the program's name, such as `cell create`; empty for the program itself.
+    pub verb: &'static str,
+    /// Command lines that people type, and what each does.
+    pub examples: &'static [Entry],
+    /// How many of the examples `-h` shows: as many as leave it on one screen.
+    pub short_examples: usize,
+    /// Exit codes.
+    pub exits: &'static [Entry],
+    /// Files that it reads or writes without being told their names.
+    pub files: &'static [Entry],
+    /// Variables of the environment.
+    pub environment: &'static [Entry],
+    /// Related commands of this program; other manual pages have their section: `taskset(1)`.
+    pub see_also: &'static [&'static str],
+}
+
+impl VerbGuide {
+    /// A table that says nothing but the usual exit codes.
+    pub const USUAL: VerbGuide = VerbGuide {
+        verb: "",
+        examples: &[],
+        short_examples: 3,
+        exits: USUAL_EXITS,
+        files: &[],
+        environment: &[],
+        see_also: &[],
+    };
+
+    /// The examples, in the name of this program.
+    pub fn examples_of<'a>(&'a self, program: &'a str) -> impl Iterator<Item = (String, &'a str)> {
+        self.examples.iter().map(move |(line, about)| (line.replace(ITS_NAME, program), *about))
+    }
+
+    /// The related pages: of this program by their names, of others as they are.
+    pub fn pages<'a>(&'a self, program: &'a str) -> impl Iterator<Item = (String, &'a str)> {
+        self.see_also.iter().map(move |page| match page.split_once('(') {
+            Some((name, section)) => (name.to_owned(), section.trim_end_matches(')')),
+            None => (format!("{program}-{}", page.replace(' ', "-")), "1"),
+        })
+    }
+
+    /// Behind the options of `-h`.
+    fn short_help(&self, program: &str) -> String {
+        let shown = self.examples_of(program).take(self.short_examples.max(1));
+        let lines: Vec<String> = shown.map(|(line, _)| line).collect();
+        match &lines[..] {
+            [] => String::new(),
+            [one] => format!("Example: {one}"),
+            many => format!("Examples:\n  {}", many.join("\n  ")),
+        }
+    }
+
+    /// Behind the options of `--help`.
+    fn long_help(&self, program: &str) -> String {
+        let mut text = String::new();
+        if !self.examples.is_empty() {
+            text += "Examples:\n";
+            for (line, about) in self.examples_of(program) {
+                text += &format!("  {line}\n          {about}\n");
+            }
+            text.push('\n');
+        }
+        text += "Exit status:\n";
+        for (code, about) in self.exits {
+            text += &format!("  {code}  {about}\n");
+        }
+        // The parser's own wrapping would not indent what follows.
+        fit(text.trim_end(), NARROW).trim_end().to_owned()
+    }
+}
+
+/// The tables of a program, by verb.
+pub type Guides = &'static [&'static [VerbGuide]];
+
+/// The table of the command with these words behind the program's name.
+pub fn of(guides: Guides, verb: &str) -> Option<&'static VerbGuide> {
+    guides.iter().copied().flatten().find(|guide| guide.verb == verb)
+}
+
+/// The command line with examples and exit codes behind its options.
+pub fn with_guides(command: Command, guides: Guides) -> Command {
+    let program = command.get_name().to_owned();
+    below(command, &program, "", guides)
+}
+
+fn below(command: Command, program: &str, verb: &str, guides: Guides) -> Command {
+    let command = match of(guides, verb) {
+        Some(guide) if verb.is_empty() => command.after_long_help(guide.long_help(program)),
+        Some(guide) => {
+            command.after_help(guide.short_help(program)).after_long_help(guide.long_help(program))
+        }
+        None => command,
+    };
+    command.mut_subcommands(|inner| {
+        let words = format!("{verb} {}", inner.get_name());
+        below(inner, program, words.trim_start(), guides)
+    })
+}
+
+/// The examples that the command line would refuse, each with its words: for tests of programs.
+pub fn mistakes(guides: Guides, program: &str, command: fn() -> Command) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for guide in guides.iter().copied().flatten() {
+        for (line, _) in guide.examples_of(program) {
+            // Before the program stand sudo, srun or mpirun; behind it, where its output goes.
+            let words = line.split(' ').map(|word| word.trim_matches(['\'', '<', '(', ')']));
+            let words: Vec<&str> = words
+                .skip_while(|word| *word != program)
+                .take_while(|word| !matches!(*word, ">" | "|"))
+                .collect();
+            if let Err(error) = command().try_get_matches_from(&words) {
+                wrong.push(format!("{line}: {error}"));
+            }
+        }
+    }
+    wrong
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GUIDES: Guides = &[&[VerbGuide {
+        verb: "a b",
+        examples: &[("{program} a b 1", "do one"), ("p a b 2", "do two")],
+        short_examples: 1,
+        see_also: &["a c", "taskset(1)"],
+        ..VerbGuide::USUAL
+    }]];
+
+    #[test]
+    fn help_has_examples_and_codes() {
+        let command = Command::new("p")
+            .subcommand(Command::new("a").subcommand(Command::new("b").about("does b")));
+        let mut command = with_guides(command, GUIDES);
+        command.build();
+        let inner = command.find_subcommand_mut("a").unwrap().find_subcommand_mut("b").unwrap();
+        let short = inner.render_help().to_string();
+        assert!(short.ends_with("\nExample: p a b 1\n"), "{short}");
+        let long = inner.render_long_help().to_string();
+        assert!(
+            long.contains("\nExamples:\n  p a b 1\n          do one\n  p a b 2\n")
+                && long.contains("\n  1  the work failed\n"),
+            "{long}"
+        );
+    }
+
+    #[test]
+    fn pages_have_names_and_sections() {
+        let pages: Vec<_> = of(GUIDES, "a b").unwrap().pages("p").collect();
+        assert_eq!(pages, [("p-a-c".to_owned(), "1"), ("taskset".to_owned(), "1")]);
+        assert!(of(GUIDES, "a").is_none());
+    }
+}

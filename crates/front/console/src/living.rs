@@ -1,0 +1,84 @@
+//! The programs, units and control groups that are there now, for completions. Whatever cannot be
+//! read is left out: a completion has nobody to tell.
+
+use crate::running::KnownValue;
+use seatmap_os::hierarchy::Hierarchies;
+use seatmap_os::{Root, task};
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// The endings of systemd's names for units that have processes.
+const UNITS: [&str; 3] = [".service", ".scope", ".slice"];
+
+/// The beginnings of the names of containers' groups: Docker, Podman, CRI-O, containerd, LXC.
+const CONTAINERS: [&str; 5] = ["docker-", "libpod-", "crio-", "cri-containerd-", "lxc"];
+
+/// The processes that run, by number, each with its name; none of the kernel's.
+#[must_use]
+pub fn processes() -> Vec<KnownValue> {
+    let root = Root::new("/");
+    let pids = task::processes(&root).into_iter().flatten();
+    let programs = pids.filter(|pid| !task::is_of_kernel(*pid));
+    programs
+        .filter_map(|pid| Some(KnownValue::told(pid.to_string(), task::name(&root, pid)?)))
+        .collect()
+}
+
+/// The names of programs that run, each once.
+#[must_use]
+pub fn program_names() -> Vec<KnownValue> {
+    let names: BTreeSet<String> =
+        processes().into_iter().filter_map(|process| process.about).collect();
+    names.into_iter().map(KnownValue::from).collect()
+}
+
+/// The units of systemd that have a control group.
+#[must_use]
+pub fn units() -> Vec<KnownValue> {
+    let names = groups().into_iter().filter_map(|group| {
+        let name = last_part(&group.value).to_owned();
+        UNITS.iter().any(|ending| name.ends_with(ending)).then_some(name)
+    });
+    names.collect::<BTreeSet<String>>().into_iter().map(KnownValue::from).collect()
+}
+
+/// The control groups, by their folders; containers are told from the others.
+#[must_use]
+pub fn groups() -> Vec<KnownValue> {
+    let root = Root::new("/");
+    let folders = Hierarchies::read(&root).all(&root).unwrap_or_default();
+    let paths = folders.into_iter().filter_map(|folder| folder.into_os_string().into_string().ok());
+    paths
+        .map(|path| {
+            let name = last_part(&path);
+            let is_container = CONTAINERS.iter().any(|begin| name.starts_with(begin));
+            let about = is_container.then(|| "container".to_owned());
+            KnownValue { value: path, about }
+        })
+        .collect()
+}
+
+/// The programs that a shell would find by their names.
+#[must_use]
+pub fn programs() -> Vec<KnownValue> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut names = BTreeSet::new();
+    for folder in std::env::split_paths(&path) {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        let programs = entries.filter(|entry| is_program(&entry.path()));
+        names.extend(programs.filter_map(|entry| entry.file_name().into_string().ok()));
+    }
+    names.into_iter().map(KnownValue::from).collect()
+}
+
+fn is_program(path: &Path) -> bool {
+    // Of the file behind a link.
+    let found = std::fs::metadata(path);
+    found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
+}
+
+/// The name behind the last slash.
+pub(crate) fn last_part(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
+}

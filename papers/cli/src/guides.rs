@@ -1,0 +1,193 @@
+//! Examples, exit codes, files and variables of each verb: the tables behind help and manual pages.
+
+use seatmap_console::guide::{DONE, Entry, Guides, USAGE, VerbGuide};
+use seatmap_console::shell;
+
+/// The tables of all verbs.
+pub const ALL: Guides = &[GUIDES, shell::GUIDES];
+
+const GUIDES: &[VerbGuide] = &[
+    PAPERS,
+    RANK,
+    MERGE,
+    STATS,
+    CHANNELS,
+    CURVE,
+    SLICES,
+    PRODUCER_CONSUMER,
+    MANDELBROT,
+    WORKERS,
+    STUDY,
+];
+
+const SECRET: Entry = ("SEATMAP_SECRET", "the secret that the ranks share, without --secret-file");
+
+const PAPERS: VerbGuide = VerbGuide {
+    verb: "",
+    examples: &[
+        ("seatmap-papers study keller", "repeat a published experiment beside its figures"),
+        ("seatmap-papers rank --on cell-ps3 --pattern ring:6", "time every mapping of a ring"),
+        ("seatmap-papers stats --on cell-qs20", "measure the primitives of a Cell blade"),
+    ],
+    see_also: &["study", "rank", "stats", "channels", "workers", "seatmap(1)"],
+    ..VerbGuide::USUAL
+};
+
+const RANK: VerbGuide = VerbGuide {
+    verb: "rank",
+    examples: &[
+        ("seatmap-papers rank --on cell-ps3 --pattern ring:6", "time every mapping on a model"),
+        (
+            "seatmap-papers rank --pattern ring:4 --variant pinned -o ranking.json",
+            "time them on this computer, and keep the ranking",
+        ),
+        (
+            "srun -N 4 seatmap-papers rank --on cell-qs22 --pattern ring:8 --spread",
+            "spread the runs over four nodes",
+        ),
+    ],
+    short_examples: 1,
+    exits: &[DONE, ("1", "a run failed or was interrupted; --resume goes on"), USAGE],
+    environment: &[SECRET],
+    see_also: &["rank merge", "study", "seatmap-place(1)"],
+    ..VerbGuide::USUAL
+};
+
+const MERGE: VerbGuide = VerbGuide {
+    verb: "rank merge",
+    examples: &[
+        (
+            "seatmap-papers rank merge part-*.json -o ranking.json",
+            "put the parts of a study together",
+        ),
+        (
+            "seatmap-papers rank merge part-*.json --svg ranking.svg",
+            "draw the times over the ranks",
+        ),
+    ],
+    see_also: &["rank"],
+    ..VerbGuide::USUAL
+};
+
+const STATS: VerbGuide = VerbGuide {
+    verb: "stats",
+    examples: &[
+        ("seatmap-papers stats", "measure all primitives on this computer"),
+        ("seatmap-papers stats --on cell-qs20 -f dmaget -n 8 -b 16k", "measure one on a model"),
+    ],
+    short_examples: 1,
+    see_also: &["study", "channels"],
+    ..VerbGuide::USUAL
+};
+
+const CHANNELS: VerbGuide = VerbGuide {
+    verb: "channels",
+    examples: &[
+        (
+            "seatmap-papers channels producer-consumer --on xeon-phi-5110p",
+            "seat a pair near the home of its line",
+        ),
+        ("seatmap-papers channels curve --on xeon-phi-5110p", "draw the distances from one CPU"),
+    ],
+    see_also: &["study", "seatmap-measure(1)"],
+    ..VerbGuide::USUAL
+};
+
+const CURVE: VerbGuide = VerbGuide {
+    verb: "channels curve",
+    examples: &[
+        ("seatmap-papers channels curve --on xeon-phi-5110p", "measure from CPU 0"),
+        (
+            "seatmap-papers channels curve --on xeon-phi-5110p --pairs 30 --runs 5",
+            "measure among thirty pairs",
+        ),
+    ],
+    see_also: &["channels slices"],
+    ..VerbGuide::USUAL
+};
+
+const SLICES: VerbGuide = VerbGuide {
+    verb: "channels slices",
+    examples: &[(
+        "seatmap-papers channels slices --on xeon-phi-5110p --sections 4",
+        "compare pairs at random with pairs in four slices of the ring",
+    )],
+    see_also: &["channels curve"],
+    ..VerbGuide::USUAL
+};
+
+const PRODUCER_CONSUMER: VerbGuide = VerbGuide {
+    verb: "channels producer-consumer",
+    examples: &[(
+        "seatmap-papers channels producer-consumer --on xeon-phi-5110p --iterations 20",
+        "compare seats over twenty lines",
+    )],
+    short_examples: 1,
+    see_also: &["channels mandelbrot"],
+    ..VerbGuide::USUAL
+};
+
+const MANDELBROT: VerbGuide = VerbGuide {
+    verb: "channels mandelbrot",
+    examples: &[(
+        "seatmap-papers channels mandelbrot --on xeon-phi-5110p --coordinators 4",
+        "give each coordinator a slice of the ring",
+    )],
+    see_also: &["channels producer-consumer"],
+    ..VerbGuide::USUAL
+};
+
+const WORKERS: VerbGuide = VerbGuide {
+    verb: "workers",
+    examples: &[
+        ("seatmap-papers workers calls", "time the calls of workers beside those of threads"),
+        ("seatmap-papers workers cellule --on cell-qs20", "time programs on a model of the Cell"),
+    ],
+    environment: &[(
+        "SEATMAP_CELLCC",
+        "the compiler of the programs in C, seatmap-cellcc otherwise",
+    )],
+    see_also: &["study", "seatmap-cell(1)"],
+    ..VerbGuide::USUAL
+};
+
+const STUDY: VerbGuide = VerbGuide {
+    verb: "study",
+    examples: &[
+        ("seatmap-papers study keller", "compute the figures of a paper beside the published ones"),
+        ("seatmap-papers study all --write pages", "write a page for each study"),
+    ],
+    exits: &[
+        ("0", "every row was computed, whether it is equal to the paper's or not"),
+        ("1", "a row could not be computed here"),
+        USAGE,
+    ],
+    see_also: &["rank", "stats", "channels", "workers"],
+    ..VerbGuide::USUAL
+};
+
+#[cfg(test)]
+mod tests {
+    use super::ALL;
+    use crate::args::command;
+    use seatmap_console::{guide, manual};
+
+    #[test]
+    fn examples_can_be_typed() {
+        let wrong = guide::mistakes(ALL, "seatmap-papers", command);
+        assert!(wrong.is_empty(), "{wrong:#?}");
+    }
+
+    #[test]
+    fn each_option_is_explained_in_the_manual() {
+        let bare = manual::unexplained(command(), ALL).unwrap();
+        assert!(bare.is_empty(), "{bare:#?}");
+    }
+
+    #[test]
+    fn every_page_has_an_example() {
+        for page in manual::pages(command(), ALL).unwrap() {
+            assert!(page.text.contains(".SH EXAMPLES"), "{}", page.file);
+        }
+    }
+}
