@@ -14,6 +14,8 @@
 #   make studies the published experiments again, into docs/papers/studies
 #   make docs    the guide and the API, under target/doc and target/guide
 #   make dist    static binaries and Debian packages for x86-64 and 64-bit Arm, under target/dist
+#   make wheel   the package for Python with the seatmap command, below target/wheels
+#   make python  a Python below target/python with NumPy, SciPy and NetworkX, and the package's tests in it
 #   make install seatmap, its completions and its manual pages; below PREFIX where that is given
 #   make install-papers   seatmap-papers, likewise
 #   make install-lib   libseatmap_place, _worker and _trace for C programs, and libspe2 with seatmap-cellcc
@@ -42,7 +44,7 @@ MANUAL ?= $(CARGO_HOME)/share/man
 endif
 PREFIX ?= /usr/local
 
-.PHONY: demo test test-programs test-build test-all test-emulated lab lab-build lab-tested races recipes lint bench figures programs studies docs fuzz build dist install install-papers install-lib clean programs-in-c
+.PHONY: wheel python demo test test-programs test-build test-all test-emulated lab lab-build lab-tested races recipes lint bench figures programs studies docs fuzz build dist install install-papers install-lib clean programs-in-c
 
 demo: build
 	./demo/run $(SEATMAP) $(PAPERS)
@@ -146,6 +148,18 @@ docs:
 
 dist:
 	./scripts/dist
+
+wheel:
+	./scripts/wheel
+
+python: target/python/with-numpy
+	SEATMAP_PYTHON="$(CURDIR)/target/python/bin/python" $(CARGO) test --workspace --locked \
+		--features $(TEST_FEATURES) --test python
+
+target/python/with-numpy:
+	python3 -m venv target/python
+	target/python/bin/pip install --quiet numpy scipy networkx
+	touch $@
 
 fuzz:
 	./scripts/fuzz
