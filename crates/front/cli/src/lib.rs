@@ -12,7 +12,7 @@
 //! |---|---|---|
 //! | [`catalog`], [`machine`] | which machine is it? | [`Machine`], [`Profile`] |
 //! | [`measure`] | how far apart are this host's cores? | [`MeasurementRequest`] |
-//! | [`pattern`] | who talks to whom? | [`generate`], [`Pattern`] |
+//! | [`pattern`] | who talks to whom? | [`generate()`], [`Pattern`] |
 //! | [`place`], [`appraise`] | where should the tasks sit? | [`PlaceRequest`] |
 //! | [`plan`] | the answer on file, and for other tools | [`Plan`] |
 //! | [`check`] | do the threads of a program sit there? | [`CheckRequest`] |

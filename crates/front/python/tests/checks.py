@@ -13,6 +13,7 @@ import math
 import multiprocessing
 import os
 import pkgutil
+import signal
 import sys
 import tempfile
 import threading
@@ -292,6 +293,14 @@ class Running(unittest.TestCase):
         # With the lock held it could count for one switch interval, 5 ms, at either end.
         self.assertGreater(during, 0)
 
+    def test_ctrl_c_ends_a_call(self):
+        # A check that would take a minute: the signal comes while it runs without the lock.
+        timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+        timer.start()
+        with self.assertRaises(KeyboardInterrupt):
+            seatmap.check(seconds=60)
+        timer.join()
+
     def test_remarks_are_warnings(self):
         matrix = "xeon-e5-2680-2s"
         with warnings.catch_warnings(record=True) as caught:
@@ -369,12 +378,23 @@ class Running(unittest.TestCase):
             self.assertLessEqual(found, {(CPUS[0],), (CPUS[1],)}, method)
             self.assertTrue(found, method)
 
+    def test_a_forked_worker_computes_as_its_parent_did(self):
+        # The parent's threads are not in the child, which must not wait for them.
+        expected = computed(0)
+        with multiprocessing.get_context("fork").Pool(1) as pool:
+            self.assertEqual(pool.apply_async(computed, (0,)).get(timeout=60), expected)
+
     def test_a_worker_init_function_takes_the_workers_number(self):
         seats = seatmap.pin_worker([CPUS[0], CPUS[-1]])
         for worker, cpu in [(0, CPUS[0]), (1, CPUS[-1]), (2, CPUS[0])]:
             context = multiprocessing.get_context("fork")
             with context.Pool(1, initializer=seats, initargs=(worker,)) as pool:
                 self.assertEqual(pool.apply(own_cpus, (0,)), [cpu])
+
+
+def computed(_):
+    plan = seatmap.place("stencil2d:4x4", on="xeon-phi-5110p", kicks=20, threads=2)
+    return plan.cost
 
 
 def own_cpus(_):
@@ -419,6 +439,26 @@ class Host(unittest.TestCase):
                 thread.join()
             os.close(reader)
         self.assertGreater(seen.pattern.tasks, 1)
+
+    def test_a_cell_ends_by_an_exception_too(self):
+        before = os.sched_getaffinity(0)
+        name = f"test-{os.getpid()}"
+        cell = seatmap.quiet(1, name=name, untested=True)
+        try:
+            with self.assertRaises(ZeroDivisionError), cell:
+                stop = threading.Event()
+                thread = threading.Thread(target=stop.wait)
+                thread.start()
+                1 / 0
+        except seatmap.SeatmapError as error:
+            skip(self, f"cells are refused: {error}")
+        self.assertEqual(os.sched_getaffinity(thread.native_id), before)
+        stop.set()
+        thread.join()
+        # Its name is free again.
+        with seatmap.quiet(1, name=name, untested=True):
+            pass
+        self.assertEqual(os.sched_getaffinity(0), before)
 
     def test_a_cell_lasts_as_long_as_its_block(self):
         before = os.sched_getaffinity(0)

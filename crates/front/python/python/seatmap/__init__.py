@@ -19,7 +19,8 @@ The verbs are those of the command line, and call the same libraries:
 ``quiet(n)``                        a cell: CPUs that all other work has left, for one block
 ==================================  ===============================================================
 
-A call that takes time lets other threads run, and ends on Ctrl-C. Every error is a `SeatmapError`
+A call that takes time lets other threads run. Ctrl-C ends it, but for `place`, which ends when its
+seconds are over. Every error is a `SeatmapError`
 with one sentence. Remarks that the command line prints on stderr are warnings of the category
 `SeatmapWarning`. NumPy is needed for matrices alone.
 """

@@ -24,7 +24,7 @@ class ThreadSeat:
 
 
 def where():
-    """Where the threads of this process may run, and where they last ran, in order of creation.
+    """Where the threads of this process may run, and where they ran last, in order of number.
 
     >>> import seatmap, threading
     >>> threading.get_native_id() in [seat.tid for seat in seatmap.where()]
@@ -45,7 +45,7 @@ def pin(plan, task=None, *, threads=None, any_machine=False):
     thread starts later inherit its seat.
 
     A plan is a `Plan`, or a list with the CPU of each task. Returns the seats that the threads
-    have now.
+    have now, in the order of the tasks.
     """
     plan = _plan_for_here(plan, any_machine)
     if task is not None:
@@ -60,8 +60,9 @@ def pin(plan, task=None, *, threads=None, any_machine=False):
             )
     for tid, task in chosen:
         _seatmap.bind_thread(tid, list(_seat(plan, task)))
-    seated = {tid for tid, _ in chosen}
-    return [seat for seat in where() if seat.tid in seated]
+    seats = {seat.tid: seat for seat in where()}
+    # A thread that was named by its number may have ended since.
+    return [seats[tid] for tid, _ in chosen if tid in seats]
 
 
 def _tid(thread):
