@@ -82,16 +82,17 @@ mod tests {
         assert_eq!(try_map(&[1, 100, 3], || (), double), Err(100));
     }
 
+    fn address_of_own() -> usize {
+        get().map_or(0, |pool| ptr::from_ref::<ThreadPool>(pool) as usize)
+    }
+
     #[test]
     fn threads_of_one_process_share_a_pool() {
         let own = get().map(|pool| pool.current_num_threads());
         let pools = std::thread::scope(|scope| {
-            let threads: Vec<_> =
-                (0..8).map(|_| scope.spawn(|| get().map(ptr::from_ref::<ThreadPool>))).collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().unwrap().map(|pool| pool as usize))
-                .collect::<std::collections::BTreeSet<_>>()
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(address_of_own)).collect();
+            let found = threads.into_iter().map(|thread| thread.join().unwrap());
+            found.collect::<std::collections::BTreeSet<_>>()
         });
         assert_eq!((pools.len(), own.is_some()), (1, true));
     }
