@@ -17,6 +17,8 @@
 #   make pictures  the pictures of the README and the guide, into docs/pictures
 #   make docs    the guide and the API, under target/guide and target/doc (needs mdbook); make docs-links: its links
 #   make dist    static binaries and Debian packages for x86-64 and 64-bit Arm, under target/dist; make dist-check: lintian
+#   make wheel   the package for Python with the seatmap command, below target/wheels
+#   make python  a Python below target/python with NumPy, SciPy and NetworkX, and the package's tests in it
 #   make install seatmap, its completions and its manual pages; below PREFIX where that is given
 #   make install-papers   seatmap-papers, likewise
 #   make install-lib   libseatmap_place, _worker and _trace for C programs, and libspe2 with seatmap-cellcc
@@ -47,7 +49,7 @@ PREFIX ?= /usr/local
 
 OLDEST_RUST = $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml)
 
-.PHONY: deny advisories msrv docs-links dist-check demo test test-programs test-build test-all test-emulated lab lab-build lab-tested races recipes lint bench figures programs studies pictures docs fuzz build dist install install-papers install-lib clean programs-in-c
+.PHONY: wheel python deny advisories msrv docs-links dist-check demo test test-programs test-build test-all test-emulated lab lab-build lab-tested races recipes lint bench figures programs studies pictures docs fuzz build dist install install-papers install-lib clean programs-in-c
 
 demo: build
 	./demo/run $(SEATMAP) $(PAPERS)
@@ -173,6 +175,18 @@ dist:
 
 dist-check:
 	./scripts/dist-check
+
+wheel:
+	./scripts/wheel
+
+python: target/python/with-numpy
+	SEATMAP_PYTHON="$(CURDIR)/target/python/bin/python" $(CARGO) test --workspace --locked \
+		--features $(TEST_FEATURES) --test python
+
+target/python/with-numpy:
+	python3 -m venv target/python
+	target/python/bin/pip install --quiet numpy scipy networkx
+	touch $@
 
 fuzz:
 	./scripts/fuzz

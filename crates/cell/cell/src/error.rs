@@ -119,6 +119,9 @@ pub enum CellError {
     /// The guardian could not be started.
     #[error("the cell's guardian cannot be started; nothing is changed")]
     Guardian(#[source] io::Error),
+    /// This process cannot move into the cell.
+    #[error("this process cannot move into the cell, which is undone")]
+    Enter(#[source] io::Error),
     /// The host refused a change.
     #[error(transparent)]
     File(#[from] FileError),

@@ -18,6 +18,7 @@
 //! | [`guardian`], [`posted`] | a process that puts all back where a creator dies; keeps leases |
 //! | [`choose`], [`census`], [`memory`] | which CPUs, who else is there, huge pages |
 //! | [`aside`] | Seatmap's own threads, off a cell's CPUs |
+//! | [`stay`] | the calling process in a cell, and back |
 //! | [`document`] | cells for programs that read them |
 //! | [`error`] | why a cell could not be made or undone |
 //!
@@ -53,6 +54,7 @@ pub mod settings;
 pub mod settings_lock;
 pub mod site;
 pub mod standing;
+pub mod stay;
 mod thread_mask;
 pub mod undo;
 pub mod verify;
@@ -69,4 +71,5 @@ pub use posted::GuardianCommand;
 pub use record::{Record, State};
 pub use renew::renew;
 pub use standing::standing;
+pub use stay::Stay;
 pub use verify::{examine, examine_all, verify};

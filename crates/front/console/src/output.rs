@@ -8,6 +8,7 @@ use seatmap_os::whole_file::{self, behind_links, check_writable, folder_of, repl
 use seatmap_report::terminal::fit;
 use serde::Serialize;
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::fs::File;
 use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::fd::{AsFd, AsRawFd};
@@ -83,9 +84,32 @@ pub struct OfMachine<'a, T: Serialize> {
     pub machine: &'a str,
 }
 
+thread_local! {
+    /// The lines that this thread tells, where a caller collects them.
+    static COLLECTED: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+}
+
+/// Does work, and returns the lines that it tells from this thread instead of printing them: in a
+/// library of another language, stderr is the program's.
+pub fn collecting<T>(work: impl FnOnce() -> T) -> (T, Vec<String>) {
+    let outer = COLLECTED.replace(Some(Vec::new()));
+    let answer = work();
+    let lines = COLLECTED.replace(outer).unwrap_or_default();
+    (answer, lines)
+}
+
+/// Keeps a line for the caller that collects them; whether there is one.
+fn is_collected(line: &str) -> bool {
+    COLLECTED
+        .with_borrow_mut(|lines| lines.as_mut().map(|lines| lines.push(visible(line))).is_some())
+}
+
 /// Prints one line on stderr. An unreadable stderr is not a failure: the work goes on, and the exit
 /// code shows the result.
 pub fn tell(line: &str) {
+    if is_collected(line) {
+        return;
+    }
     // In one write: ranks share the stderr of their launcher, and lines of two would mix.
     let line = format!("{}: {}\n", running::name(), visible(line));
     let line = fitted(line.into(), view::text_columns(&io::stderr()));

@@ -4,22 +4,22 @@ use crate::{Description, DescriptionError, Profile};
 
 /// Name and text of each bundled machine, description or model; the names are those of the files.
 const MACHINES: [(&str, &str); 16] = [
-    ("cell-ps3", include_str!("../../../../machines/cell-ps3.toml")),
-    ("cell-qs20", include_str!("../../../../machines/cell-qs20.toml")),
-    ("cell-qs22", include_str!("../../../../machines/cell-qs22.toml")),
-    ("core-i9-12900k", include_str!("../../../../machines/core-i9-12900k.toml")),
-    ("epyc-7r13-2s", include_str!("../../../../machines/epyc-7r13-2s.toml")),
-    ("epyc-9654-2s", include_str!("../../../../machines/epyc-9654-2s.toml")),
-    ("graviton3", include_str!("../../../../machines/graviton3.toml")),
-    ("kunpeng-920", include_str!("../../../../machines/kunpeng-920.toml")),
-    ("ryzen-5950x", include_str!("../../../../machines/ryzen-5950x.toml")),
-    ("ryzen-7950x3d", include_str!("../../../../machines/ryzen-7950x3d.toml")),
-    ("scc-48", include_str!("../../../../machines/scc-48.toml")),
-    ("threadripper-3960x", include_str!("../../../../machines/threadripper-3960x.toml")),
-    ("xeon-8375c-2s", include_str!("../../../../machines/xeon-8375c-2s.toml")),
-    ("xeon-e5-2680-2s", include_str!("../../../../machines/xeon-e5-2680-2s.toml")),
-    ("xeon-e5-2695v4-2s", include_str!("../../../../machines/xeon-e5-2695v4-2s.toml")),
-    ("xeon-phi-5110p", include_str!("../../../../machines/xeon-phi-5110p.toml")),
+    ("cell-ps3", include_str!("../machines/cell-ps3.toml")),
+    ("cell-qs20", include_str!("../machines/cell-qs20.toml")),
+    ("cell-qs22", include_str!("../machines/cell-qs22.toml")),
+    ("core-i9-12900k", include_str!("../machines/core-i9-12900k.toml")),
+    ("epyc-7r13-2s", include_str!("../machines/epyc-7r13-2s.toml")),
+    ("epyc-9654-2s", include_str!("../machines/epyc-9654-2s.toml")),
+    ("graviton3", include_str!("../machines/graviton3.toml")),
+    ("kunpeng-920", include_str!("../machines/kunpeng-920.toml")),
+    ("ryzen-5950x", include_str!("../machines/ryzen-5950x.toml")),
+    ("ryzen-7950x3d", include_str!("../machines/ryzen-7950x3d.toml")),
+    ("scc-48", include_str!("../machines/scc-48.toml")),
+    ("threadripper-3960x", include_str!("../machines/threadripper-3960x.toml")),
+    ("xeon-8375c-2s", include_str!("../machines/xeon-8375c-2s.toml")),
+    ("xeon-e5-2680-2s", include_str!("../machines/xeon-e5-2680-2s.toml")),
+    ("xeon-e5-2695v4-2s", include_str!("../machines/xeon-e5-2695v4-2s.toml")),
+    ("xeon-phi-5110p", include_str!("../machines/xeon-phi-5110p.toml")),
 ];
 
 /// Why a bundled machine could not be had.

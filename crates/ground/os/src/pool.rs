@@ -2,17 +2,48 @@
 //!
 //! Rayon's own pool panics where a limit on threads is reached (`ulimit -u`, `pids.max`). This one
 //! takes fewer threads then, and where there is none, the caller does the work alone.
+//!
+//! A child of fork(2) has the memory of its parent and none of its threads: it would wait for ever
+//! for those of the parent's pool. So each process makes a pool of its own. Workers of Python's
+//! `multiprocessing` are such children.
 
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use std::sync::OnceLock;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The program's pool; `None` where no thread can be started. It is made at the first call.
+/// A pool, and the process whose threads it has.
+struct OwnPool {
+    process: u32,
+    pool: Option<ThreadPool>,
+}
+
+/// The pool that was made last. A lock in its place could be held by a thread that the child lacks.
+static LATEST: AtomicPtr<OwnPool> = AtomicPtr::new(ptr::null_mut());
+
+/// This process's pool; `None` where no thread can be started. It is made at the first call.
 #[must_use]
 pub fn get() -> Option<&'static ThreadPool> {
-    static POOL: OnceLock<Option<ThreadPool>> = OnceLock::new();
-    POOL.get_or_init(|| largest(std::thread::available_parallelism().map_or(1, usize::from)))
-        .as_ref()
+    let process = std::process::id();
+    let latest = LATEST.load(Ordering::Acquire);
+    // SAFETY: it is null, or was leaked below and is never freed once it stands there.
+    if let Some(own) = unsafe { latest.as_ref() }.filter(|own| own.process == process) {
+        return own.pool.as_ref();
+    }
+    let size = std::thread::available_parallelism().map_or(1, usize::from);
+    let made = Box::into_raw(Box::new(OwnPool { process, pool: largest(size) }));
+    match LATEST.compare_exchange(latest, made, Ordering::AcqRel, Ordering::Acquire) {
+        // SAFETY: it was leaked above, and is never freed now that others may have it.
+        Ok(_) => unsafe { &*made }.pool.as_ref(),
+        Err(first) => {
+            // SAFETY: nobody else has seen it. Another thread of this process was first, as a child
+            // begins with one thread, and its pool is there for good.
+            unsafe {
+                drop(Box::from_raw(made));
+                (*first).pool.as_ref()
+            }
+        }
+    }
 }
 
 /// A pool of this size, or of the half of it, and so on.
@@ -49,6 +80,21 @@ mod tests {
         let double = |_: &mut (), item: &u32| if *item < 100 { Ok(item * 2) } else { Err(*item) };
         assert_eq!(try_map(&[1, 2, 3], || (), double), Ok(vec![2, 4, 6]));
         assert_eq!(try_map(&[1, 100, 3], || (), double), Err(100));
+    }
+
+    fn address_of_own() -> usize {
+        get().map_or(0, |pool| ptr::from_ref::<ThreadPool>(pool) as usize)
+    }
+
+    #[test]
+    fn threads_of_one_process_share_a_pool() {
+        let own = get().map(|pool| pool.current_num_threads());
+        let pools = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(address_of_own)).collect();
+            let found = threads.into_iter().map(|thread| thread.join().unwrap());
+            found.collect::<std::collections::BTreeSet<_>>()
+        });
+        assert_eq!((pools.len(), own.is_some()), (1, true));
     }
 
     #[test]

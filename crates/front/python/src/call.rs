@@ -1,0 +1,69 @@
+//! Work beside other threads of Python.
+
+use crate::failure::Failure;
+use pyo3::prelude::*;
+use seatmap_console::output;
+use std::cell::{Cell, RefCell};
+use std::time::{Duration, Instant};
+
+/// How often Ctrl-C is looked for. A look takes Python's lock, for which it may wait 5 ms
+/// (`sys.getswitchinterval`) while another thread computes.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// Does work without Python's lock, so that other threads go on. Its remarks, which the command
+/// line prints on stderr, become warnings.
+pub fn beside_python<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce() -> Result<T, Failure> + Send,
+) -> PyResult<T> {
+    let (answer, remarks) = py.detach(|| output::collecting(work));
+    if !remarks.is_empty() {
+        let category = py.import("seatmap._warnings")?.getattr("SeatmapWarning")?;
+        let warn = py.import("warnings")?.getattr("warn")?;
+        for remark in remarks {
+            // The caller of the package's function is two frames up.
+            warn.call1((remark, &category, 3))?;
+        }
+    }
+    Ok(answer?)
+}
+
+/// Notices Ctrl-C during work without Python's lock.
+pub struct Interruption {
+    raised: RefCell<Option<PyErr>>,
+    next_look: Cell<Instant>,
+}
+
+impl Interruption {
+    /// Begins to look.
+    pub fn listen() -> Self {
+        Interruption {
+            raised: RefCell::new(None),
+            next_look: Cell::new(Instant::now() + LOOK_EVERY),
+        }
+    }
+
+    /// Whether a handler of a signal has raised an exception, which is Ctrl-C's `KeyboardInterrupt`
+    /// as a rule. Only the main thread of Python hears of signals.
+    pub fn is_raised(&self) -> bool {
+        if self.raised.borrow().is_some() {
+            return true;
+        }
+        if Instant::now() < self.next_look.get() {
+            return false;
+        }
+        let raised = Python::attach(|py| py.check_signals()).err();
+        self.next_look.set(Instant::now() + LOOK_EVERY);
+        let is_raised = raised.is_some();
+        self.raised.replace(raised);
+        is_raised
+    }
+
+    /// The answer of the work, unless it was interrupted.
+    pub fn unless_raised<T>(self, answer: Result<T, Failure>) -> Result<T, Failure> {
+        match self.raised.into_inner() {
+            Some(error) => Err(Failure::Raised(error)),
+            None => answer,
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! A quiet partition for as long as a block of Python lasts.
+
+use crate::call::beside_python;
+use crate::failure::Failure;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use seatmap_cell::{Backend, CellRequest, CpuChoice, GuardianCommand, Host, Name, Stay};
+use seatmap_console::output;
+use seatmap_document::with_causes;
+use seatmap_noise::measure_briefly;
+use seatmap_os::CpuSet;
+use std::ffi::OsString;
+use std::sync::Mutex;
+
+/// The options of a cell, as a dictionary of Python.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct CellOptions {
+    name: String,
+    cpus: Option<Vec<u32>>,
+    count: Option<usize>,
+    require: String,
+    memory_bytes: u64,
+    untested: bool,
+    guardian: Vec<OsString>,
+}
+
+/// A cell with this process in it.
+#[pyclass(frozen, module = "seatmap._seatmap")]
+pub struct Cell {
+    record: seatmap_cell::Record,
+    stay: Mutex<Option<Stay>>,
+}
+
+#[pymethods]
+impl Cell {
+    /// Makes a cell of `cpus`, or of the `count` CPUs that suit one best, and moves this process
+    /// into it.
+    #[new]
+    fn new(py: Python<'_>, options: CellOptions) -> PyResult<Self> {
+        beside_python(py, || {
+            let name: Name = options
+                .name
+                .parse()
+                .map_err(|error: seatmap_cell::NameError| Failure::input(error))?;
+            let host = Host::here(GuardianCommand(options.guardian)).map_err(Failure::work)?;
+            let is_tested = !options.untested;
+            let left = host.take_over()?;
+            left.iter().for_each(|left| output::tell(&left.to_string()));
+            let cpus = chosen(&host, &name, options.cpus, options.count, is_tested)?;
+            let request = CellRequest {
+                name,
+                cpus,
+                require: backend(&options.require)?,
+                noise_limit: None,
+                lease_s: Some(Stay::LEASE_S),
+                memory_bytes: options.memory_bytes,
+            };
+            let mut judge =
+                |cpus: &seatmap_os::CpuList| Ok(measure_briefly(&cpus.0)?.worst_stolen_percent());
+            let judge: Option<&mut seatmap_cell::NoiseJudge<'_>> =
+                if is_tested { Some(&mut judge) } else { None };
+            let record = seatmap_cell::create(&host, &request, judge)?;
+            let stay = Stay::begin(host, &record)?;
+            Ok(Cell { record, stay: Mutex::new(Some(stay)) })
+        })
+    }
+
+    /// The cell as `seatmap-cell/1`.
+    fn json(&self) -> String {
+        seatmap_document::written(&self.record)
+    }
+
+    /// Moves this process out, and undoes the cell. A second call does nothing.
+    fn end(&self, py: Python<'_>) -> PyResult<()> {
+        let stay = self.stay.lock().map(|mut stay| stay.take());
+        let stay = stay.map_err(|_| PyRuntimeError::new_err("an earlier call panicked"))?;
+        let Some(stay) = stay else { return Ok(()) };
+        beside_python(py, || {
+            let left = stay.end()?;
+            left.iter().for_each(|left| output::tell(&left.to_string()));
+            Ok(())
+        })
+    }
+}
+
+fn chosen(
+    host: &Host,
+    name: &Name,
+    cpus: Option<Vec<u32>>,
+    count: Option<usize>,
+    is_tested: bool,
+) -> Result<CpuSet, Failure> {
+    if let Some(cpus) = cpus {
+        return Ok(cpus.into_iter().collect());
+    }
+    let mut choice = CpuChoice::for_new(host, name)?;
+    if is_tested {
+        // Where stolen time cannot be measured, it decides nothing.
+        let noise = measure_briefly(&choice.free.list().0);
+        choice.steal_percent = noise.map(|noise| noise.steal_percent()).unwrap_or_default();
+    }
+    Ok(choice.best(count, None)?)
+}
+
+fn backend(word: &str) -> Result<Backend, Failure> {
+    let known = Backend::ALL.into_iter().find(|backend| backend.word() == word);
+    known.ok_or_else(|| {
+        let words = Backend::ALL.map(Backend::word).join(", ");
+        Failure::Input(format!("unknown level '{word}'; expected one of: {words}"))
+    })
+}
+
+/// The life of a cell's guardian: the package's module `_guardian` calls this in a process of its
+/// own.
+#[pyfunction]
+pub fn serve_guardian(py: Python<'_>, name: &str, guardian: Vec<OsString>) -> PyResult<()> {
+    py.detach(|| {
+        let name: Name = name
+            .parse()
+            .map_err(|error: seatmap_cell::NameError| Failure::Input(with_causes(&error)))?;
+        let host = Host::here(GuardianCommand(guardian)).map_err(Failure::work)?;
+        seatmap_cell::guardian::serve(&host, &name).map_err(Failure::work)
+    })?;
+    Ok(())
+}

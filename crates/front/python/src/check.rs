@@ -1,0 +1,90 @@
+//! Checks of living programs, as `seatmap check` makes them.
+
+use crate::call::{Interruption, beside_python};
+use crate::failure::Failure;
+use pyo3::prelude::*;
+use seatmap_console::here;
+use seatmap_host::topology;
+use seatmap_os::Tid;
+use seatmap_plan::Plan;
+use seatmap_watch::{
+    CheckRequest, CheckStep, CheckView, Choice, Expected, Rule, SeatSource, Standard,
+};
+use std::time::Duration;
+
+/// The judgement of a check.
+#[pyclass(frozen, get_all, module = "seatmap._seatmap")]
+pub struct Judgement {
+    /// Whether the programs sit as they should.
+    fails: bool,
+    /// The result in one sentence; `None` where nothing is wrong.
+    failure: Option<String>,
+    /// The check as `seatmap-seating/1`.
+    json: String,
+    /// The table of `seatmap check`.
+    text: String,
+}
+
+/// The options of a check, as a dictionary of Python.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct CheckOptions {
+    pids: Vec<Tid>,
+    children: bool,
+    seconds: f64,
+    rules: Vec<String>,
+    plan: Option<String>,
+    any_machine: bool,
+    strict: bool,
+}
+
+/// Checks where the threads of these processes sit.
+#[pyfunction]
+pub fn check(py: Python<'_>, options: CheckOptions) -> PyResult<Judgement> {
+    beside_python(py, || {
+        let seconds = options.seconds;
+        let window = Duration::try_from_secs_f64(seconds)
+            .map_err(|error| Failure::Input(format!("seconds={seconds}: {error}")))?;
+        let rules = options.rules.iter().map(|rule| rule.parse()).collect::<Result<Vec<Rule>, _>>();
+        let request = CheckRequest {
+            choice: Choice::Processes { pids: options.pids, with_children: options.children },
+            window,
+            trace: false,
+            standard: Standard {
+                rules: rules.map_err(Failure::input)?,
+                seats: seats(options.plan.as_deref(), options.any_machine)?,
+                strict: options.strict,
+            },
+            topology: topology::of_group().map_err(Failure::work)?,
+            machine: here::host_name(),
+            may_be_empty: false,
+            again_every: None,
+        };
+        let interruption = Interruption::listen();
+        let judged = judged(&request, &interruption);
+        interruption.unless_raised(judged)
+    })
+}
+
+fn seats(plan: Option<&str>, any_machine: bool) -> Result<SeatSource, Failure> {
+    let Some(text) = plan else { return Ok(SeatSource::Launchers) };
+    let plan = Plan::from_json(text).map_err(Failure::input)?;
+    if !any_machine {
+        plan.check_machine(&here::host_name()).map_err(Failure::input)?;
+    }
+    Ok(SeatSource::Given(Expected::of_plan(&plan)))
+}
+
+fn judged(request: &CheckRequest, interruption: &Interruption) -> Result<Judgement, Failure> {
+    let view = CheckView { is_coloured: false, is_document: true, is_quiet: false };
+    let mut check = request.begin()?;
+    let shown = check.next(&|| interruption.is_raised())?.map(|step| shown(&step, view));
+    let (json, text) = shown.unwrap_or_default();
+    let failure = check.end().err().map(|failure| failure.to_string());
+    Ok(Judgement { fails: failure.is_some(), failure, json, text })
+}
+
+fn shown(step: &CheckStep, view: CheckView) -> (String, String) {
+    let json = step.judged().map(seatmap_document::written);
+    (json.unwrap_or_default(), step.text(view).unwrap_or_default())
+}

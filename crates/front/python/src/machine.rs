@@ -1,0 +1,103 @@
+//! Machines: this host, the bundled ones, and files.
+
+use crate::call::beside_python;
+use crate::failure::Failure;
+use pyo3::prelude::*;
+use seatmap_catalog::listing::MachineList;
+use seatmap_console::input;
+use seatmap_machine::{CoreDistance, Profile};
+use seatmap_report::html;
+use seatmap_report::terminal::{self, DrawOptions};
+use std::sync::Arc;
+
+/// A machine with its profile: the answer of `machine()` and of `measure()`.
+#[pyclass(frozen, module = "seatmap._seatmap")]
+pub struct Machine {
+    pub(crate) machine: seatmap_catalog::Machine,
+    pub(crate) profile: Arc<Profile>,
+}
+
+#[pymethods]
+impl Machine {
+    /// Its kind, in words: this computer, a model, a profile.
+    #[getter]
+    fn kind(&self) -> &'static str {
+        self.machine.kind()
+    }
+
+    /// The OS indices of the CPUs with core distances, in the order of the matrix; empty where
+    /// nothing was measured.
+    #[getter]
+    fn cpus(&self) -> Vec<u32> {
+        self.profile.core_distance.as_ref().map(|distance| distance.pus.clone()).unwrap_or_default()
+    }
+
+    /// The rows of a matrix of core distances, in nanoseconds: `median`, `p10`, `mad`, `ci95_low`
+    /// or `ci95_high`. NaN where a distance is unknown; `None` where the matrix is.
+    fn distances_ns(&self, which: &str) -> PyResult<Option<Vec<Vec<f64>>>> {
+        let matrix = match (&self.profile.core_distance, which) {
+            (None, _) => None,
+            (Some(distance), "median") => Some(&distance.median_ns),
+            (Some(CoreDistance { p10_ns, .. }), "p10") => p10_ns.as_ref(),
+            (Some(CoreDistance { mad_ns, .. }), "mad") => mad_ns.as_ref(),
+            (Some(CoreDistance { ci95_low_ns, .. }), "ci95_low") => ci95_low_ns.as_ref(),
+            (Some(CoreDistance { ci95_high_ns, .. }), "ci95_high") => ci95_high_ns.as_ref(),
+            (Some(_), other) => {
+                return Err(Failure::Input(format!(
+                    "unknown matrix '{other}'; expected one of: median, p10, mad, ci95_low, \
+                     ci95_high"
+                ))
+                .into());
+            }
+        };
+        Ok(matrix.map(|matrix| (0..matrix.n()).map(|row| matrix.row(row).to_vec()).collect()))
+    }
+
+    /// The profile as `seatmap-profile/1`.
+    fn json(&self) -> String {
+        self.profile.to_json()
+    }
+
+    /// The table of `seatmap show`.
+    fn text(&self, width: usize) -> String {
+        let options = DrawOptions { width, ..DrawOptions::default() };
+        terminal::page(&self.profile, &options, None)
+    }
+
+    /// The page of `seatmap show --html`.
+    fn page(&self) -> String {
+        html::page(&self.profile, self.machine.model(), &[])
+    }
+}
+
+impl Machine {
+    /// A machine with the profile that it has now.
+    pub(crate) fn of(machine: seatmap_catalog::Machine) -> Result<Self, Failure> {
+        let profile = Arc::new(input::profile_of(&machine)?);
+        Ok(Machine { machine, profile })
+    }
+}
+
+/// The machine of this name: `host`, a bundled one, or a file.
+#[pyfunction]
+pub fn open_machine(py: Python<'_>, name: &str) -> PyResult<Machine> {
+    beside_python(py, || {
+        if name == "-" {
+            return Err(Failure::Input("stdin belongs to the program; name a file".to_owned()));
+        }
+        Machine::of(input::machine(name)?)
+    })
+}
+
+/// The machine in a text that was read from a file of this name.
+#[pyfunction]
+pub fn read_machine(py: Python<'_>, name: &str, text: &str) -> PyResult<Machine> {
+    beside_python(py, || Machine::of(input::machine_in(name, text.as_bytes())?))
+}
+
+/// The names of the machines that come with Seatmap.
+#[pyfunction]
+pub fn machine_names() -> PyResult<Vec<String>> {
+    let list = MachineList::bundled().map_err(Failure::work)?;
+    Ok(list.machines.iter().map(|entry| entry.machine.to_owned()).collect())
+}

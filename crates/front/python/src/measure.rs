@@ -1,0 +1,93 @@
+//! A measurement of this host, as `seatmap measure` makes it.
+
+use crate::call::{Interruption, beside_python};
+use crate::failure::Failure;
+use crate::machine::Machine;
+use pyo3::prelude::*;
+use seatmap_console::{here, input, output};
+use seatmap_measure::measurement::{Measurement, MeasurementRequest};
+use seatmap_measure::past;
+use seatmap_measure::plan::Effort;
+use seatmap_measure::source::{MeasuredBy, Source};
+use seatmap_measure::wakeups::USUAL_PAIRS;
+use seatmap_os::CpuList;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// The options of a measurement, as a dictionary of Python.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct MeasureOptions {
+    cpus: Option<Vec<u32>>,
+    effort: String,
+    passes: Option<u32>,
+    homes: u32,
+    loaded: bool,
+    speed: bool,
+    seed: u64,
+}
+
+fn effort(word: &str) -> Result<Effort, Failure> {
+    match word {
+        "quick" => Ok(Effort::Quick),
+        "usual" => Ok(Effort::Usual),
+        "thorough" => Ok(Effort::Thorough),
+        other => Err(Failure::Input(format!(
+            "unknown effort '{other}'; expected one of: quick, usual, thorough"
+        ))),
+    }
+}
+
+/// Measures this host: the core distances of these CPUs, or of all that this process may use.
+///
+/// A measurement of all CPUs is remembered as this host's, as the command line does it.
+#[pyfunction]
+pub fn measure(py: Python<'_>, options: MeasureOptions) -> PyResult<Machine> {
+    beside_python(py, || {
+        let source = Source::host(here::cpus_to_measure(options.cpus.map(CpuList).as_ref())?)?;
+        let journal = source.journal(None).unwrap_or_else(|error| {
+            output::tell(&format!("nothing will be remembered: {error}"));
+            None
+        });
+        let request = MeasurementRequest {
+            source,
+            effort: effort(&options.effort)?,
+            passes: options.passes,
+            seed: options.seed,
+            parallel: false,
+            homes: options.homes,
+            utilisation_percent: 0,
+            loaded: options.loaded,
+            speed: options.speed,
+            wakeup_pairs: USUAL_PAIRS,
+            journal,
+            resume: false,
+            by: MeasuredBy { tool: here::tool(), date: here::today() },
+        };
+        let interruption = Interruption::listen();
+        let measured = request.run(&mut |news| {
+            news.sentence().iter().for_each(|sentence| output::tell(sentence));
+            if interruption.is_raised() {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            }
+        });
+        let measurement = interruption.unless_raised(measured.map_err(Failure::from))?;
+        kept(measurement, &request.source)
+    })
+}
+
+/// Says what a person should know of the measurement, and remembers it.
+fn kept(measurement: Measurement, source: &Source) -> Result<Machine, Failure> {
+    measurement.warnings.iter().for_each(|warning| output::tell(&warning.to_string()));
+    measurement.used_up.iter().for_each(|quotas| output::tell_of_used_up(quotas));
+    let profile = Arc::new(measurement.profile.clone());
+    if let Source::Host { pus, .. } = source {
+        // Before it is remembered, or it would be compared with itself.
+        past::remark_on_change(&profile).iter().for_each(|remark| output::tell(remark));
+        past::remember(&profile, pus).remark().iter().for_each(|remark| output::tell(remark));
+    }
+    measurement.forget_journal().map_err(Failure::work)?;
+    Ok(Machine { machine: input::machine("host")?, profile })
+}

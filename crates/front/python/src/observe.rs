@@ -1,0 +1,64 @@
+//! Observations of living programs, as `seatmap observe` makes them.
+
+use crate::call::{Interruption, beside_python};
+use crate::failure::Failure;
+use crate::pattern::Pattern;
+use pyo3::prelude::*;
+use seatmap_observe::{
+    Means, Method, ObserveError, ObserveRequest, Subject, WatchRequest, library,
+};
+use seatmap_os::Tid;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Observes which threads of these processes talk to each other: the pattern, and the table of
+/// `seatmap observe`.
+#[pyfunction]
+pub fn observe(
+    py: Python<'_>,
+    pids: Vec<Tid>,
+    seconds: f64,
+    method: &str,
+    library: Option<PathBuf>,
+) -> PyResult<(Pattern, String)> {
+    beside_python(py, || {
+        let time = Duration::try_from_secs_f64(seconds)
+            .map_err(|error| Failure::Input(format!("seconds={seconds}: {error}")))?;
+        let request = ObserveRequest::Watch(WatchRequest {
+            method: self::method(method)?,
+            means: Means::Best,
+            library: library::find(library.as_deref(), std::env::current_exe()),
+            subject: Subject::Programs(pids),
+            time: Some(time),
+        });
+        let interruption = Interruption::listen();
+        let seen = seen(&request, &interruption);
+        interruption.unless_raised(seen)
+    })
+}
+
+fn method(word: &str) -> Result<Option<Method>, Failure> {
+    match word {
+        "auto" => Ok(None),
+        "wakeups" => Ok(Some(Method::Wakeups)),
+        "sockets" => Ok(Some(Method::Sockets)),
+        "pages" => Ok(Some(Method::Pages)),
+        other => Err(Failure::Input(format!(
+            "unknown method '{other}' for a program that runs; expected one of: auto, wakeups, \
+             sockets, pages"
+        ))),
+    }
+}
+
+fn seen(
+    request: &ObserveRequest,
+    interruption: &Interruption,
+) -> Result<(Pattern, String), Failure> {
+    let observed = request.run(&|| interruption.is_raised())?;
+    let sighting = observed.sighting;
+    observed.end.wait(&|| interruption.is_raised())?;
+    let Some(sighting) = sighting? else { return Err(ObserveError::NothingSeen.into()) };
+    let observation = sighting.observation;
+    let pattern = observation.pattern(observation.name());
+    Ok((Pattern::of(pattern), observation.table()))
+}

@@ -1,0 +1,104 @@
+//! Patterns: generators, files, and edges that Python has.
+
+use crate::call::beside_python;
+use crate::failure::Failure;
+use pyo3::prelude::*;
+use seatmap_console::{pattern_input, view};
+use seatmap_document::with_causes;
+use seatmap_pattern::generate::GENERATORS;
+use seatmap_pattern::{Edge, import};
+use seatmap_report::{html, pattern};
+use std::sync::Arc;
+
+/// A pattern: the traffic from each task to the others.
+#[pyclass(frozen, module = "seatmap._seatmap")]
+pub struct Pattern(pub(crate) Arc<seatmap_pattern::Pattern>);
+
+#[pymethods]
+impl Pattern {
+    /// Its name.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The number of its tasks.
+    #[getter]
+    fn tasks(&self) -> usize {
+        self.0.tasks
+    }
+
+    /// The names of its tasks; empty where they have none.
+    #[getter]
+    fn task_names(&self) -> Vec<String> {
+        self.0.names.clone()
+    }
+
+    /// Sender, receiver and bytes of each edge.
+    fn edges(&self) -> Vec<(usize, usize, f64)> {
+        self.0.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes)).collect()
+    }
+
+    /// The pattern as `seatmap-pattern/1`.
+    fn json(&self) -> String {
+        self.0.to_json()
+    }
+
+    /// The picture of `seatmap pattern show`.
+    fn text(&self) -> String {
+        pattern::drawn(&self.0, view::width(None))
+    }
+
+    /// The page of `seatmap pattern show --html`.
+    fn page(&self) -> String {
+        html::pattern(&self.0)
+    }
+}
+
+impl Pattern {
+    pub(crate) fn of(pattern: seatmap_pattern::Pattern) -> Self {
+        Pattern(Arc::new(pattern))
+    }
+}
+
+/// The pattern that a text stands for: a generator such as `stencil2d:8x8`, or a file.
+#[pyfunction]
+pub fn open_pattern(py: Python<'_>, text: &str) -> PyResult<Pattern> {
+    beside_python(py, || {
+        if text == "-" {
+            return Err(Failure::Input("stdin belongs to the program; name a file".to_owned()));
+        }
+        Ok(Pattern::of(pattern_input::pattern(text)?))
+    })
+}
+
+/// The pattern in a text of any format that files may have.
+#[pyfunction]
+pub fn read_pattern(py: Python<'_>, name: &str, text: &str) -> PyResult<Pattern> {
+    beside_python(py, || {
+        let read = import::read(text.as_bytes(), name, None);
+        let read = read.map_err(|error| Failure::Input(format!("{name}: {}", with_causes(&error))));
+        Ok(Pattern::of(read?.pattern))
+    })
+}
+
+/// The pattern with these edges: sender, receiver, bytes. Edges of one pair are added up.
+#[pyfunction]
+pub fn pattern_of_edges(
+    name: String,
+    tasks: usize,
+    edges: Vec<(usize, usize, f64)>,
+    names: Vec<String>,
+) -> PyResult<Pattern> {
+    let edges = edges.into_iter().map(|(from, to, bytes)| Edge { from, to, bytes, messages: 1.0 });
+    let mut pattern = seatmap_pattern::Pattern::gathered(name, tasks, edges);
+    pattern.names = names;
+    pattern.check().map_err(Failure::input)?;
+    Ok(Pattern::of(pattern))
+}
+
+/// The form of each generator, and what it is.
+#[pyfunction]
+pub fn generators() -> Vec<(&'static str, &'static str)> {
+    GENERATORS.to_vec()
+}

@@ -1,0 +1,194 @@
+//! Placements, as `seatmap place` finds them.
+
+use crate::call::beside_python;
+use crate::failure::Failure;
+use crate::machine::Machine;
+use crate::pattern::Pattern;
+use pyo3::prelude::*;
+use seatmap_appraise::{Appraisal, AppraisalRequest, BeforePlan, Messages, rehearsal};
+use seatmap_catalog::usable::{self, Usable};
+use seatmap_console::{here, output};
+use seatmap_place::search::SearchTime;
+use seatmap_place::{MessageWait, PlaceRequest, SmtUse};
+use seatmap_plan::{Objective, Plan, export};
+use seatmap_report::floor::Comparison;
+use seatmap_report::{html, placement, remarks};
+use std::sync::Arc;
+
+/// The options of a placement, as a dictionary of Python: each has the name and the meaning of an
+/// option of `seatmap place`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub struct PlaceOptions {
+    objective: Option<String>,
+    waiting: Option<bool>,
+    smt: Option<bool>,
+    cpus: Option<Vec<u32>>,
+    fix: Vec<(usize, u32)>,
+    memory: bool,
+    seconds: f64,
+    kicks: Option<u64>,
+    threads: Option<usize>,
+    seed: u64,
+}
+
+impl PlaceOptions {
+    fn time(&self) -> Result<SearchTime, Failure> {
+        let seconds = self.seconds;
+        if !(seconds.is_finite() && seconds > 0.0) {
+            return Err(Failure::Input(format!("seconds={seconds}: give a time above 0")));
+        }
+        Ok(self.kicks.map_or(SearchTime::Seconds(seconds), SearchTime::Kicks))
+    }
+
+    /// The same answer everywhere needs one search, which several side by side are not.
+    fn threads(&self) -> usize {
+        let usual = match self.kicks {
+            Some(_) => 1,
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        self.threads.unwrap_or(usual).max(1)
+    }
+
+    fn waiting(&self) -> MessageWait {
+        match self.waiting {
+            None => MessageWait::AsObserved,
+            Some(true) => MessageWait::Asleep,
+            Some(false) => MessageWait::Spinning,
+        }
+    }
+
+    fn smt(&self) -> SmtUse {
+        match self.smt {
+            None => SmtUse::Auto,
+            Some(true) => SmtUse::Shared,
+            Some(false) => SmtUse::Apart,
+        }
+    }
+}
+
+fn objective(word: &str) -> Result<Objective, Failure> {
+    match word {
+        "distance" => Ok(Objective::Distance),
+        "congestion" => Ok(Objective::Congestion),
+        "simulated" => Ok(Objective::Simulated),
+        "time" => Ok(Objective::Time),
+        other => Err(Failure::Input(format!(
+            "unknown objective '{other}'; expected one of: distance, congestion, simulated, time"
+        ))),
+    }
+}
+
+/// A plan with the machine and the pattern that it is about.
+#[pyclass(frozen, module = "seatmap._seatmap")]
+pub struct Placement {
+    machine: seatmap_catalog::Machine,
+    profile: Arc<seatmap_machine::Profile>,
+    pattern: Arc<seatmap_pattern::Pattern>,
+    appraisal: Appraisal,
+}
+
+#[pymethods]
+impl Placement {
+    /// The plan as `seatmap-plan/1`.
+    fn json(&self) -> String {
+        self.appraisal.plan.to_json()
+    }
+
+    /// The table of `seatmap place`.
+    fn text(&self) -> String {
+        placement::table(&self.appraisal.plan)
+    }
+
+    /// The remarks below that table, one on each line.
+    fn remarks(&self) -> String {
+        remarks::text(&self.appraisal.remarks)
+    }
+
+    /// The page of `seatmap place --html`.
+    fn page(&self) -> String {
+        let plan = &self.appraisal.plan;
+        let Some(both) = self.appraisal.before_and_after.clone() else { return String::new() };
+        let drawn = Comparison::new(&self.profile, self.machine.model(), &self.pattern, plan, both);
+        html::placement(&self.profile, &self.pattern, plan, &drawn)
+    }
+}
+
+/// Where the tasks of a pattern should sit on a machine.
+#[pyfunction]
+pub fn place(
+    py: Python<'_>,
+    pattern: &Pattern,
+    machine: &Machine,
+    options: PlaceOptions,
+) -> PyResult<Placement> {
+    beside_python(py, || {
+        let profile = &machine.profile;
+        let fixed: Vec<u32> = options.fix.iter().map(|(_, cpu)| *cpu).collect();
+        let Usable { cpus, remarks } =
+            usable::for_tasks(&machine.machine, profile, options.cpus.clone(), &fixed)?;
+        remarks.iter().for_each(|remark| output::tell(&remark.to_string()));
+        let mut request = PlaceRequest {
+            waiting: options.waiting(),
+            cpus,
+            smt: options.smt(),
+            fixed: options.fix.clone(),
+            threads: options.threads(),
+            seed: options.seed,
+            ..PlaceRequest::new(profile, &pattern.0)
+        };
+        request.objective = match &options.objective {
+            Some(word) => objective(word)?,
+            None => request.usual_objective(),
+        };
+        let appraisal = AppraisalRequest {
+            machine: &machine.machine,
+            place: request,
+            time: options.time()?,
+            messages: Messages { packet_bytes: None, rounds: rehearsal::ROUNDS },
+            widen: None,
+            near_memory: options.memory,
+            with_remarks: true,
+            before: Some(BeforePlan::InOrder),
+            date: here::today(),
+            tool: here::tool(),
+        }
+        .appraise()?;
+        Ok(Placement {
+            machine: machine.machine.clone(),
+            profile: Arc::clone(profile),
+            pattern: Arc::clone(&pattern.0),
+            appraisal,
+        })
+    })
+}
+
+/// Refuses a plan that was made for another machine than this computer.
+#[pyfunction]
+pub fn check_plan(text: &str) -> PyResult<()> {
+    let plan = Plan::from_json(text).map_err(Failure::input)?;
+    Ok(plan.check_machine(&here::host_name()).map_err(Failure::input)?)
+}
+
+/// A plan in a text, checked, and its table.
+#[pyfunction]
+pub fn read_plan(text: &str) -> PyResult<(String, String)> {
+    let plan = Plan::from_json(text).map_err(Failure::input)?;
+    Ok((plan.to_json(), placement::table(&plan)))
+}
+
+/// A plan in the format of another tool, as `seatmap export` writes it.
+#[pyfunction]
+pub fn export_plan(text: &str, format: &str) -> PyResult<String> {
+    let plan = Plan::from_json(text).map_err(Failure::input)?;
+    let known = export::FORMATS.iter().find(|(word, _)| *word == format);
+    let Some((_, write)) = known else {
+        let words: Vec<&str> = export::FORMATS.iter().map(|(word, _)| *word).collect();
+        let words = words.join(", ");
+        return Err(Failure::Input(format!(
+            "a plan cannot be written as {format}; formats for it are {words}"
+        ))
+        .into());
+    };
+    Ok(write(&plan).map_err(Failure::input)?)
+}
