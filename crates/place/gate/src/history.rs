@@ -7,6 +7,7 @@
 
 use crate::report::{BenchmarkResult, GateReport};
 use seatmap_document::Blame;
+use seatmap_os::whole_file;
 use seatmap_statistics::change_points::{self, change_points};
 use seatmap_statistics::median;
 use seatmap_tune::{Better, Fingerprint};
@@ -126,11 +127,15 @@ impl HistoryEntry {
     /// # Errors
     /// [`HistoryError`] of a file that is something else, and the system's error.
     pub fn check_place(path: &Path) -> Result<(), HistoryPlaceError> {
-        seatmap_os::whole_file::check_writable(path)?;
+        whole_file::check_writable(path)?;
         match std::fs::read_to_string(path) {
             Ok(text) if text.trim().is_empty() => Ok(()),
             Ok(text) => Ok(read(&text).map(drop)?),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                // A missing folder would come up after all runs, which would be lost.
+                let has_folder = whole_file::folder_of(path).is_dir();
+                if has_folder { Ok(()) } else { Err(error.into()) }
+            }
             Err(error) => Err(error.into()),
         }
     }
@@ -410,6 +415,9 @@ mod tests {
         entry(1, 2.0, "6.1").append(&path).unwrap();
         let read = read(&std::fs::read_to_string(&path).unwrap()).unwrap();
         assert_eq!(read, [entry(0, 1.0, "6.1"), entry(1, 2.0, "6.1")]);
+        assert!(HistoryEntry::check_place(&path).is_ok());
+        assert!(HistoryEntry::check_place(&folder.path().join("new.jsonl")).is_ok());
+        assert!(HistoryEntry::check_place(&folder.path().join("no/new.jsonl")).is_err());
     }
 
     #[test]

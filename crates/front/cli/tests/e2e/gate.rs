@@ -142,6 +142,7 @@ fn mistakes_are_told_before_anything_runs() {
         (&["--file", "absent.toml"], "no such program"),
         (&["--file", "none.toml"], "none.toml"),
         (&["--file", "good.toml", "--history", "other.json"], "other.json: line 1"),
+        (&["--file", "good.toml", "--history", "no/h.jsonl"], "no/h.jsonl"),
         (&["--file", "good.toml", "--", "true"], "--file"),
         (&["--file", "good.toml", "--markdown", "-", "--json"], "--markdown -"),
         (&["--history", "h.jsonl", "--", "true"], "--base PROGRAM --head PROGRAM"),

@@ -44,16 +44,9 @@ fn judged(rows: Vec<Row>) -> GateReport {
 
 #[test]
 fn a_slower_head_fails_and_is_named() {
-    let report = judged(vec![row("same", 1.0, 0.01, 1), row("slow", 1.10, 0.01, 2)]);
-    let said = format!(
-        "{:?}",
-        report
-            .benchmarks
-            .iter()
-            .map(|found| (&found.comparison, &found.itself, found.outcome))
-            .collect::<Vec<_>>()
-    );
-    assert!(report.check(false).is_err(), "{said}");
+    // Noise of 1 % would do in most series. In this one neighbours happen to be alike, and the
+    // interval is 12 times as wide for that.
+    let report = judged(vec![row("same", 1.0, 0.01, 1), row("slow", 1.10, 0.002, 2)]);
     let error = report.check(false).unwrap_err();
     assert!(matches!(&error, LimitsNotMet::Above(said) if said.len() == 1), "{error}");
     assert!(error.to_string().starts_with("'slow' is worse by at least"), "{error}");
