@@ -127,9 +127,12 @@ mod tests {
             ],
             ..Page::new("title", "It is @slower")
         };
-        let chart = "```text\ndifference, %, from -10.0 to +10.0\n\
-                     a                       |----o----------\nb'  o                   |\n```\n";
-        let chart = chart.replace("a                       |", "a                       |");
+        // The axis has 41 letters, and 0 stands in their middle.
+        let [before, between] = [20, 19].map(|count| " ".repeat(count));
+        let chart = format!(
+            "```text\ndifference, %, from -10.0 to +10.0\na   {before}|    -----o----------\n\
+             b'  o{between}|\n```\n"
+        );
         assert_eq!(
             markdown(&page),
             format!(
