@@ -142,6 +142,7 @@ figures: build
 	$(CARGO) build --release --locked --package seatmap-trace-c
 	bench/quiet/run --seatmap $(SEATMAP)
 	bench/aa/run --seatmap $(SEATMAP)
+	bench/gate/run --seatmap $(SEATMAP) --keep target/gates.jsonl
 	bench/observe/run $(SEATMAP)
 	bench/gains/run --seatmap $(SEATMAP)
 	bench/auto/run --seatmap $(SEATMAP)

@@ -118,6 +118,12 @@ const RARELY_NEEDED: [(&str, &[&str]); 6] = [
             "confidence",
             "seed",
             "cpus",
+            "base",
+            "head",
+            "strict",
+            "history",
+            "label",
+            "html",
         ],
     ),
     (

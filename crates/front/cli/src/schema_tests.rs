@@ -17,6 +17,8 @@ use seatmap_control::server::Announcement;
 use seatmap_control::{ControlAnswer, ControlRequest, Listed};
 use seatmap_doctor::DoctorReport;
 use seatmap_document::schema::{check_in, of};
+use seatmap_gate::history::{self, HistoryEntry, Trends};
+use seatmap_gate::{BenchmarksFile, GateReport};
 use seatmap_launch::Report;
 use seatmap_live::log;
 use seatmap_machine::{Description, Profile};
@@ -115,6 +117,10 @@ fn the_schemas_are_those_of_the_types() {
         of::<Plan>(seatmap_plan::plan::FORMAT),
         of::<RankPlan>(seatmap_ranks::plan::FORMAT),
         of::<Results>(seatmap_tune::document::FORMAT),
+        of::<BenchmarksFile>(seatmap_gate::file::FORMAT),
+        of::<GateReport>(seatmap_gate::report::FORMAT),
+        of::<HistoryEntry>(history::FORMAT),
+        of::<Trends>(history::TREND_FORMAT),
         of::<Advice>(seatmap_advise::advice::FORMAT),
         of::<Tuned>(seatmap_tune::tuned::FORMAT),
         of::<Seatings>(seatmap_watch::seating::FORMAT),

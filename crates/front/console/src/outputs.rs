@@ -26,6 +26,17 @@ impl Outputs {
         Ok(Outputs { is_json, file, page })
     }
 
+    /// The option whose result has stdout, if one has.
+    pub fn on_stdout(&self) -> Option<&'static str> {
+        if self.is_json {
+            Some("--json")
+        } else if self.file == Some(Destination::Stdout) {
+            Some("-o -")
+        } else {
+            (self.page == Some(Destination::Stdout)).then_some("--html -")
+        }
+    }
+
     /// The path of a file that can be written again and again: that after `-o`, unless it is stdout
     /// or a stream.
     pub fn path(&self) -> Option<&Path> {

@@ -27,6 +27,12 @@ pub fn text(results: &Results) -> String {
     draw::text(&page(results))
 }
 
+/// The whole result for the summary of a job or a comment on a change.
+#[must_use]
+pub fn markdown(results: &Results) -> String {
+    draw::markdown(&page(results))
+}
+
 /// The difference, the readings, and what they show.
 pub(crate) fn page(results: &Results) -> Page {
     let names = names(results);
@@ -90,7 +96,7 @@ fn about(results: &Results) -> String {
 }
 
 /// `CPU 3`, `CPUs 0-3`.
-fn cpus(list: &str) -> String {
+pub(crate) fn cpus(list: &str) -> String {
     format!("{} {list}", if list.contains(['-', ',']) { "CPUs" } else { "CPU" })
 }
 
@@ -265,10 +271,11 @@ fn compared(results: &Results, found: &Comparison, with: &str) -> String {
 pub(crate) fn amount(metric: &str, percent: f64) -> String {
     let size = digits(percent.abs());
     let is_more = percent > 0.0;
-    if metric == "time" {
-        format!("takes {size} % {} time", if is_more { "more" } else { "less" })
-    } else {
-        format!("reads {size} % {}", if is_more { "higher" } else { "lower" })
+    let amount = if is_more { "more" } else { "less" };
+    match metric {
+        "time" => format!("takes {size} % {amount} time"),
+        "cpu" => format!("takes {size} % {amount} CPU time"),
+        _ => format!("reads {size} % {}", if is_more { "higher" } else { "lower" }),
     }
 }
 

@@ -21,6 +21,7 @@
 //! | [`qap`] | a solved QAPLIB instance |
 //! | [`ranks`] | the ranks of a job on the nodes of a cluster |
 //! | [`mod@bench`], [`tune`], [`auto`] | commands and seats compared by running them |
+//! | [`gate`], [`history`] | two versions of a program over several benchmarks, and over time |
 //! | [`under_way`] | what these tell while they go on |
 //! | [`noise`], [`twin`] | time that the system took; how well a fitted model agrees with its profile |
 //! | [`svg`] | heatmaps of profiles and patterns for papers and slides |
@@ -46,8 +47,10 @@ pub mod doctor;
 pub mod duration;
 mod effect;
 pub mod floor;
+pub mod gate;
 mod glossary;
 mod grid;
+pub mod history;
 pub mod html;
 pub mod live;
 mod neighbours;

@@ -6,6 +6,7 @@
 //! | [`summarise`] | the summary of one pair's batches, with a bootstrap interval of the median |
 //! | [`signed_rank`] | the shift of paired differences with an honest interval, and what a computer cannot tell apart |
 //! | [`dependence`] | how much less a series says than as many independent values |
+//! | [`mod@change_points`] | the places at which a series changes |
 //! | [`friedman`] | the things that are worse than the best, by their ranks in blocks |
 //! | [`correlation`] | whether two lists agree on the order |
 //! | [`random`] | random numbers that follow from a seed, the same everywhere |
@@ -18,6 +19,7 @@
 #![deny(missing_docs)]
 
 mod bootstrap;
+pub mod change_points;
 pub mod correlation;
 pub mod dependence;
 pub mod friedman;

@@ -3,9 +3,10 @@
 use crate::blocks::{self, Run};
 use crate::disturbance::{self, DISTURBED_PERCENT, Disturbance, DisturbedRuns};
 use crate::fingerprint::Fingerprint;
+use crate::limit::{self, LimitOutcome};
 use crate::metric::{Better, Metric};
 use crate::trial::TAKEN;
-use crate::verdict::{self, Comparison, Floor, Verdict};
+use crate::verdict::{self, Comparison, Floor};
 use seatmap_document::DocumentError;
 use seatmap_os::holder::Holder;
 use seatmap_statistics::dependence::widening;
@@ -55,6 +56,19 @@ const OTHER_LOAD_PERCENT: f64 = 50.0;
 const OTHERS_BESIDE_PERCENT: f64 = 20.0;
 
 impl SeatsUsed {
+    /// Adds a remark on runs that were void, since these CPUs were missing, once for each such
+    /// list.
+    pub fn tell_void(&mut self, cpus: &str, holder: &Holder) {
+        let note = format!(
+            "runs were void and made again, since CPUs were taken away from them: {cpus} ({})",
+            holder.or(TAKEN)
+        );
+        // A cpuset that keeps changing would fill the report with one sentence.
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
     /// The load of others, where it differs so much from an earlier one that the results are not
     /// comparable.
     fn load_difference(&self, then: &SeatsUsed) -> Option<String> {
@@ -114,8 +128,8 @@ pub struct Results {
     pub complete: bool,
     /// The computer and its settings. Results with other ones are not comparable.
     pub fingerprint: Fingerprint,
-    /// The figure that was read from each run, as it was typed: `time`, `regex:PATTERN`,
-    /// `command:LINE`, `perf:EVENT`.
+    /// The figure that was read from each run, as it was typed: `time`, `cpu`,
+    /// `regex:PATTERN`, `command:LINE`, `perf:EVENT`.
     pub metric: String,
     /// The unit of the readings; empty where it is not known.
     #[serde(default)]
@@ -159,23 +173,15 @@ pub struct Results {
 #[error("{}", .0.join("; "))]
 pub struct WorseThanLimit(Vec<String>);
 
+/// The runs do not show whether the first command is worse than others by more than it may be.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("cannot tell {}", .0.join("; "))]
+pub struct LimitNotShown(Vec<String>);
+
 impl Results {
     /// Adds a run; [`Results::judge`] computes the rest from all runs.
     pub fn add(&mut self, run: Run) {
         self.runs.push(run);
-    }
-
-    /// Adds a remark on runs that were void, since these CPUs were missing, once for each such
-    /// list.
-    pub fn tell_void(&mut self, cpus: &str, holder: &Holder) {
-        let note = format!(
-            "runs were void and made again, since CPUs were taken away from them: {cpus} ({})",
-            holder.or(TAKEN)
-        );
-        // A cpuset that keeps changing would fill the report with one sentence.
-        if !self.seats.notes.contains(&note) {
-            self.seats.notes.push(note);
-        }
     }
 
     /// Computes medians, floor and comparisons from the runs, without the blocks that are left out.
@@ -285,6 +291,16 @@ impl Results {
         Some(Comparison::of_shift(0, &shift.widened(wider), self.better, floor))
     }
 
+    /// The comparisons of the first command with the others and with an earlier result, each with
+    /// the other's name.
+    fn compared(&self) -> impl Iterator<Item = (&Comparison, &str)> {
+        let earlier = self.baseline.as_ref();
+        let earlier =
+            earlier.and_then(|then| Some((then.comparison.as_ref()?, then.name.as_str())));
+        let others = self.comparisons.iter();
+        others.map(|found| (found, self.commands[found.with].name.as_str())).chain(earlier)
+    }
+
     /// Checks that the first command is not shown to be worse than another by more than this.
     /// Nothing is shown by results that are not comparable, by too few runs, and where nobody knows
     /// which readings are better.
@@ -295,26 +311,46 @@ impl Results {
         // A figure that the command prints may be a time or a rate: without a direction nothing is
         // worse.
         let Some(better) = self.better else { return Ok(()) };
-        let earlier = self.baseline.as_ref();
-        let earlier =
-            earlier.and_then(|then| Some((then.comparison.as_ref()?, then.name.as_str())));
-        let others =
-            self.comparisons.iter().map(|found| (found, self.commands[found.with].name.as_str()));
-        let worse: Vec<String> = others
-            .chain(earlier)
-            .filter(|(found, _)| found.verdict == Verdict::Worse)
+        let own = &self.commands[0].name;
+        let worse: Vec<String> = self
+            .compared()
+            .filter(|(found, _)| found.beside_limit(better, most_percent) == LimitOutcome::Above)
             .filter_map(|(found, name)| {
                 let least = found.worse_by_at_least_percent(better)?;
-                let own = &self.commands[0].name;
-                (least > most_percent).then(|| {
-                    format!(
-                        "'{own}' is worse than '{name}' by at least {least:.1} %, and \
-                         {most_percent} % is the limit"
-                    )
-                })
+                Some(format!(
+                    "'{own}' is worse than '{name}' by at least {least:.1} %, and {most_percent} \
+                     % is the limit"
+                ))
             })
             .collect();
         if worse.is_empty() { Ok(()) } else { Err(WorseThanLimit(worse)) }
+    }
+
+    /// Checks that every comparison shows whether the first command is worse by more than this.
+    ///
+    /// # Errors
+    /// [`LimitNotShown`], which says for each one that does not what this session would have shown.
+    pub fn check_shown(&self, most_percent: f64) -> Result<(), LimitNotShown> {
+        let mut unshown: Vec<String> = Vec::new();
+        for (found, name) in self.compared() {
+            let outcome = self.better.map(|better| found.beside_limit(better, most_percent));
+            if outcome.is_none_or(|outcome| outcome == LimitOutcome::CannotTell) {
+                let shows = self.better.and_then(|better| {
+                    found.shows_above_percent(better, most_percent, self.itself.as_ref())
+                });
+                unshown.push(self.unshown(name, most_percent, &limit::shows(shows)));
+            }
+        }
+        if let Some(then) = self.baseline.as_ref().filter(|then| then.comparison.is_none()) {
+            unshown.push(self.unshown(&then.name, most_percent, "the two are not comparable"));
+        }
+        if unshown.is_empty() { Ok(()) } else { Err(LimitNotShown(unshown)) }
+    }
+
+    /// The end of a sentence about a comparison that shows nothing beside its limit.
+    fn unshown(&self, other: &str, most_percent: f64, why: &str) -> String {
+        let own = &self.commands[0].name;
+        format!("whether '{own}' is worse than '{other}' by more than {most_percent} %: {why}")
     }
 
     /// Reads a result and checks that its parts fit together.

@@ -17,6 +17,7 @@
 //! | [`session`] | runs all blocks, until there are enough or somebody stops it |
 //! | [`disturbance`] | the time that others took from a run, and runs from which they took more |
 //! | [`verdict`] | differences with intervals, and the smallest difference that could be shown |
+//! | [`limit`] | a comparison beside the most by which a command may be worse |
 //! | [`program_race`] | races ways to seat a program, on this computer or a cluster |
 //! | [`model_race`] | races ways to seat a pattern's tasks on a simulated machine |
 //! | [`race`] | drops candidates that are worse, and confirms the best with fresh runs |
@@ -40,6 +41,7 @@ pub mod factorial;
 #[cfg(test)]
 mod false_claims;
 pub mod fingerprint;
+pub mod limit;
 pub mod metric;
 pub mod model_race;
 pub mod on_model;
@@ -59,6 +61,7 @@ pub use blocks::{Blocks, Run};
 pub use disturbance::Disturbance;
 pub use document::{Baseline, Results};
 pub use fingerprint::Fingerprint;
+pub use limit::LimitOutcome;
 pub use metric::{Better, Metric, MetricError};
 pub use model_race::ModelRace;
 pub use on_model::OnModel;

@@ -33,6 +33,9 @@ impl Better {
 pub enum Metric {
     /// The time from the start of the command to its end, in seconds.
     Time,
+    /// The CPU time of the command and of all that it starts and waits for, in seconds. Neighbours
+    /// who take turns on its CPUs do not lengthen it.
+    CpuTime,
     /// The number in the first group of a regular expression, where it matches last in what the
     /// command prints.
     Printed(Regex),
@@ -48,8 +51,8 @@ pub enum Metric {
 pub enum MetricError {
     /// None of the words.
     #[error(
-        "metric {0:?} is not known; give 'time', 'regex:PATTERN', 'command:SHELL COMMAND' or \
-         'perf:EVENT'"
+        "metric {0:?} is not known; give 'time', 'cpu', 'regex:PATTERN', 'command:SHELL COMMAND' \
+         or 'perf:EVENT'"
     )]
     Unknown(String),
     /// The regular expression cannot be read.
@@ -85,12 +88,12 @@ impl Metric {
     #[must_use]
     pub fn better(&self, said: Option<Better>) -> Option<Better> {
         said.or(match self {
-            Metric::Time | Metric::Counted(_) => Some(Better::Lower),
+            Metric::Time | Metric::CpuTime | Metric::Counted(_) => Some(Better::Lower),
             Metric::Printed(_) | Metric::Command(_) => None,
         })
     }
 
-    /// Reads a metric as it is typed: `time`, `regex:PATTERN`, `command:SHELL COMMAND`,
+    /// Reads a metric as it is typed: `time`, `cpu`, `regex:PATTERN`, `command:SHELL COMMAND`,
     /// `perf:EVENT`.
     ///
     /// # Errors
@@ -98,6 +101,7 @@ impl Metric {
     pub fn parse(text: &str) -> Result<Self, MetricError> {
         match text.split_once(':') {
             None if text == "time" => Ok(Metric::Time),
+            None if text == "cpu" => Ok(Metric::CpuTime),
             Some(("regex", pattern)) => printed(pattern),
             Some(("command", "")) => Err(MetricError::NoCommand),
             Some(("command", command)) => Ok(Metric::Command(command.to_owned())),
@@ -118,7 +122,7 @@ impl Metric {
     #[must_use]
     pub fn unit(&self) -> &'static str {
         match self {
-            Metric::Time => "s",
+            Metric::Time | Metric::CpuTime => "s",
             _ => "",
         }
     }
@@ -148,6 +152,7 @@ impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Metric::Time => f.write_str("time"),
+            Metric::CpuTime => f.write_str("cpu"),
             Metric::Printed(pattern) => write!(f, "regex:{pattern}"),
             Metric::Command(command) => write!(f, "command:{command}"),
             Metric::Counted(event) => write!(f, "perf:{event}"),
@@ -162,7 +167,7 @@ mod tests {
     #[test]
     fn metrics_are_read_as_they_are_printed() {
         for text in
-            ["time", "regex:([0-9.]+) ops", "command:cat out.txt", "perf:page-faults", "perf:r01c2"]
+            ["time", "cpu", "regex:([0-9.]+) ops", "command:cat out.txt", "perf:page-faults"]
         {
             assert_eq!(Metric::parse(text).unwrap().to_string(), text);
         }

@@ -2,7 +2,8 @@
 
 use crate::blocks::{Blocks, Run};
 use crate::document::Results;
-use crate::trial::{Contestant, Runner, TrialError};
+use crate::trial::{Contestant, Reading, Runner, TrialError};
+use seatmap_os::holder::Holder;
 use seatmap_os::quota::QuotaWatch;
 use seatmap_statistics::signed_rank;
 use seatmap_statistics::words::counted;
@@ -76,8 +77,10 @@ impl Length {
         Length { warm_ups, least_blocks, most_blocks, time: usual, limit }
     }
 
-    /// Whether so many blocks are enough.
-    fn is_over(&self, blocks: usize, is_late: bool, results: &mut Results) -> bool {
+    /// Whether so many blocks are enough, of which the results hold the runs. `is_late` says that
+    /// another one would end after the time that was given.
+    #[must_use]
+    pub fn is_over(&self, blocks: usize, is_late: bool, results: &mut Results) -> bool {
         let Length { least_blocks, most_blocks, .. } = *self;
         if blocks < least_blocks {
             return false;
@@ -235,25 +238,40 @@ impl Session<'_> {
         }
     }
 
-    /// Makes a run; once more where its CPUs were taken away meanwhile, and are back soon.
-    fn once(&self, contestant: &Contestant, results: &mut Results) -> Result<crate::Reading, End> {
-        let mut tries = 0;
-        loop {
-            match self.runner.run(contestant, self.stop) {
-                Ok(Some(mut reading)) => {
-                    reading.disturbance.void_tries = tries;
-                    return Ok(reading);
-                }
-                Ok(None) => return Err(End::Stopped),
-                Err(TrialError::CpusTaken { cpus, holder, .. })
-                    if tries < VOID_TRIES && !(self.stop)() =>
-                {
-                    tries += 1;
-                    results.tell_void(&cpus, &holder);
-                    std::thread::sleep(VOID_PAUSE);
-                }
-                Err(error) => return Err(End::Failed(error)),
+    fn once(&self, contestant: &Contestant, results: &mut Results) -> Result<Reading, End> {
+        let made = unless_void(
+            || Ok(self.runner.run(contestant, self.stop)?.map(|reading| (reading, ()))),
+            self.stop,
+            &mut |cpus, holder| results.seats.tell_void(cpus, holder),
+        );
+        Ok(made?.0)
+    }
+}
+
+/// Makes a run; once more where its CPUs were taken away meanwhile, and are back soon. `tell_void`
+/// hears of each void run, with the CPUs that were missing and the cell that had them.
+///
+/// # Errors
+/// [`End::Stopped`] and [`End::Failed`].
+pub fn unless_void<T>(
+    run: impl Fn() -> Result<Option<(Reading, T)>, TrialError>,
+    stop: &dyn Fn() -> bool,
+    tell_void: &mut dyn FnMut(&str, &Holder),
+) -> Result<(Reading, T), End> {
+    let mut tries = 0;
+    loop {
+        match run() {
+            Ok(Some((mut reading, output))) => {
+                reading.disturbance.void_tries = tries;
+                return Ok((reading, output));
             }
+            Ok(None) => return Err(End::Stopped),
+            Err(TrialError::CpusTaken { cpus, holder, .. }) if tries < VOID_TRIES && !stop() => {
+                tries += 1;
+                tell_void(&cpus, &holder);
+                std::thread::sleep(VOID_PAUSE);
+            }
+            Err(error) => return Err(End::Failed(error)),
         }
     }
 }

@@ -6,7 +6,6 @@ mod taken;
 use crate::disturbance::{Disturbance, DisturbanceWatch};
 use crate::metric::Metric;
 use process::{Ended, Started};
-use rustix::process::WaitStatus;
 use seatmap_document::printed_number;
 use seatmap_os::counter::Counter;
 use seatmap_os::holder::Holder;
@@ -15,7 +14,9 @@ use seatmap_os::{CpuSet, Root, cpu_list, scratch};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 use taken::Needed;
 
@@ -302,6 +303,28 @@ impl Runner {
         contestant: &Contestant,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<Reading>, TrialError> {
+        Ok(self.printing(contestant, stop)?.map(|(reading, _)| reading))
+    }
+
+    /// The same, with what the command printed on stdout: the last 64 MiB of it.
+    ///
+    /// # Errors
+    /// As [`Runner::run`].
+    pub fn run_with_output(
+        &self,
+        contestant: &Contestant,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<(Reading, String)>, TrialError> {
+        let Some((reading, printed)) = self.printing(contestant, stop)? else { return Ok(None) };
+        let [out, _] = printed.read(SEARCHED_BYTES).map_err(TrialError::Output)?;
+        Ok(Some((reading, out)))
+    }
+
+    fn printing(
+        &self,
+        contestant: &Contestant,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<(Reading, Printed)>, TrialError> {
         let needed = Needed::by(contestant).map_err(TrialError::Output)?;
         if needed.are_short() {
             return Err(needed.error(contestant));
@@ -317,7 +340,7 @@ impl Runner {
         contestant: &Contestant,
         cpus: &CpuSet,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<Reading>, TrialError> {
+    ) -> Result<Option<(Reading, Printed)>, TrialError> {
         // A short command is over before the first look while it runs.
         if stop() {
             return Ok(None);
@@ -350,7 +373,7 @@ impl Runner {
         }
         let by_command = if self.metric.has_command() { asked.elapsed() } else { Duration::ZERO };
         let seconds = (ended.elapsed + by_command).as_secs_f64();
-        Ok(Some(Reading { value, seconds, disturbance }))
+        Ok(Some((Reading { value, seconds, disturbance }, printed)))
     }
 
     fn counter(&self) -> Result<Option<Counter>, TrialError> {
@@ -395,6 +418,7 @@ impl Runner {
     ) -> Result<f64, TrialError> {
         match (&self.metric, counter) {
             (Metric::Time, _) => Ok(ended.elapsed.as_secs_f64()),
+            (Metric::CpuTime, _) => Ok(ended.cpu_time.as_secs_f64()),
             (Metric::Printed(pattern), _) => {
                 let read = printed.read(SEARCHED_BYTES).map_err(TrialError::Output)?;
                 let found =
@@ -463,8 +487,8 @@ impl Runner {
 }
 
 /// How a command failed, as the end of a sentence; `None` where it succeeded.
-fn failure(status: WaitStatus) -> Option<String> {
-    match (status.exit_status(), status.terminating_signal()) {
+fn failure(status: ExitStatus) -> Option<String> {
+    match (status.code(), status.signal()) {
         (Some(0), _) => None,
         (Some(code), _) => Some(format!("ended with exit code {code}")),
         (_, Some(signal)) => Some(format!("was ended by signal {signal}")),

@@ -171,8 +171,8 @@ pub struct Tuned {
     /// was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub throttled: Option<String>,
-    /// The figure that was read from each run, as it was typed: `time`, `regex:PATTERN`,
-    /// `command:LINE`, `perf:EVENT`.
+    /// The figure that was read from each run, as it was typed: `time`, `cpu`,
+    /// `regex:PATTERN`, `command:LINE`, `perf:EVENT`.
     pub metric: String,
     /// The unit of the readings; empty where it is not known.
     #[serde(default)]

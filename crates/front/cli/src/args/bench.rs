@@ -1,6 +1,6 @@
 //! `seatmap bench`, as typed.
 
-use clap::Args;
+use clap::{Args, Subcommand};
 use seatmap_console::time::time_within;
 use seatmap_console::values::cpus;
 use seatmap_os::CpuList;
@@ -14,9 +14,20 @@ use std::time::Duration;
 const BLOCKS: std::ops::RangeInclusive<usize> = 1..=100_000;
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub struct Bench {
-    /// Run so many blocks: in each, every command runs once and COMMAND twice. By default 10, and
-    /// more for 3 seconds.
+    /// Run base and head of the benchmarks in this bench.toml, by turns.
+    #[arg(long, value_name = "FILE", conflicts_with_all = NOT_WITH_FILE)]
+    pub file: Option<PathBuf>,
+    /// The older program, which {binary} stands for in COMMAND or in the commands of --file.
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["compare", "baseline"])]
+    pub base: Option<PathBuf>,
+    /// The newer program, which is compared with that of --base.
+    #[arg(long, value_name = "PROGRAM", conflicts_with_all = ["compare", "baseline"])]
+    pub head: Option<PathBuf>,
+    /// Run so many blocks: in each, every command runs once and COMMAND twice.
+    ///
+    /// By default 15 are run, and more for 3 seconds.
     #[arg(long, value_name = "N", value_parser = blocks)]
     pub runs: Option<usize>,
     /// Run as many blocks as fit in this time, warm-ups included, but at least as many as an
@@ -30,13 +41,18 @@ pub struct Bench {
     /// Run on these CPUs instead of chosen ones, or instead of those of --baseline.
     #[arg(long, value_name = "LIST", value_parser = cpus)]
     pub cpus: Option<CpuList>,
-    /// Keep others away: run in a cell where this user may make one, else ask the kernel to prefer
-    /// the commands.
+    /// Keep others away from the CPUs of the commands.
+    ///
+    /// The commands run in a cell where this user may make one. Elsewhere the kernel is asked to
+    /// prefer them.
     #[arg(long)]
     pub quiet: bool,
-    /// The figure that is compared: time; regex:PATTERN, whose group is a number that the command
-    /// prints; command:LINE, a line for the shell that prints a number afterwards; perf:EVENT, a
-    /// count of the kernel's or the processor's, such as perf:instructions.
+    /// The figure that is compared: time, cpu, regex:PATTERN, command:LINE or perf:EVENT.
+    ///
+    /// time is that from start to end; cpu is the CPU time, which neighbours disturb less.
+    /// regex:PATTERN has a group that is a number which the command prints. command:LINE is a line
+    /// for the shell that prints a number afterwards. perf:EVENT is a count of the kernel's or the
+    /// processor's, such as perf:instructions.
     #[arg(long, value_name = "METRIC", default_value = "time", value_parser = metric)]
     pub metric: Metric,
     /// Take smaller readings for the better ones, as with time and events.
@@ -45,16 +61,30 @@ pub struct Bench {
     /// Take larger readings for the better ones, as with requests a second.
     #[arg(long)]
     pub higher_is_better: bool,
-    /// Compare COMMAND with this one, a line of words and quotes, with a name before it if you
-    /// like: 'old=./server-1.0 --port 7000'; may be given several times.
+    /// Compare COMMAND with this one: 'old=./server-1.0 --port 7000'.
+    ///
+    /// It is a line of words and quotes, with a name before it if you like. Give it several times
+    /// for several commands.
     #[arg(long, value_name = "[NAME=]LINE", value_parser = other)]
     pub compare: Vec<Other>,
     /// Compare COMMAND with that of an earlier result, if it is of the same computer and settings.
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
     /// End with exit code 1 if COMMAND is shown to be worse by more than this: 3%.
+    ///
+    /// With --file, and with --base and --head, it is head that is shown to be worse than base.
+    /// Where the runs cannot tell, a line says which slowdown they would have shown.
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub fail_above: Option<f64>,
+    /// End with exit code 1 also where the runs cannot tell whether a limit is met.
+    #[arg(long)]
+    pub strict: bool,
+    /// Append the medians of head to this file, a line a session, for 'seatmap bench history'.
+    #[arg(long, value_name = "FILE")]
+    pub history: Option<PathBuf>,
+    /// The name of head in the result and the history, such as its commit.
+    #[arg(long, value_name = "TEXT")]
+    pub label: Option<String>,
     /// The name of COMMAND in the result.
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
@@ -72,8 +102,48 @@ pub struct Bench {
     /// The start of the random order of runs.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// Write the result as JSON to a file, again and again while the commands run; - is stdout, at
-    /// the end.
+    /// Write the result as JSON to a file; - is stdout.
+    ///
+    /// A file is written again and again while commands run that are compared with --compare.
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Write one self-contained page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write the result as Markdown, for a job's summary or a comment.
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+    /// Print the result as JSON on stdout, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+    /// The program and its arguments.
+    #[arg(value_name = "COMMAND", trailing_var_arg = true, required_unless_present = "file")]
+    pub command: Vec<OsString>,
+    #[command(subcommand)]
+    pub over_time: Option<BenchOverTime>,
+}
+
+/// Options that a file has in its entries.
+const NOT_WITH_FILE: [&str; 7] =
+    ["command", "compare", "metric", "baseline", "name", "lower_is_better", "higher_is_better"];
+
+/// A look at the results of many sessions.
+#[derive(Debug, Subcommand)]
+pub enum BenchOverTime {
+    /// Show benchmarks over time, and where they changed.
+    History(BenchHistory),
+}
+
+/// `seatmap bench history`, as typed.
+#[derive(Debug, Args)]
+pub struct BenchHistory {
+    /// The file that --history wrote.
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// The start of the random orders that tell changes from noise.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// Write the result as JSON; - is stdout.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Write one self-contained page.
@@ -82,12 +152,14 @@ pub struct Bench {
     /// Print the result as JSON on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,
-    /// The program and its arguments.
-    #[arg(value_name = "COMMAND", trailing_var_arg = true, required = true)]
-    pub command: Vec<OsString>,
 }
 
 impl Bench {
+    /// Whether two versions of a program are compared: base and head.
+    pub fn is_of_versions(&self) -> bool {
+        self.file.is_some() || self.base.is_some() || self.head.is_some()
+    }
+
     /// The better readings, where the user said so.
     pub fn direction(&self) -> Option<Better> {
         direction(self.lower_is_better, self.higher_is_better)

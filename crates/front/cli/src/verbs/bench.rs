@@ -1,10 +1,14 @@
 //! `seatmap bench`.
 
-use crate::args::Bench;
+mod gate;
+mod history;
+
+use crate::args::{Bench, BenchOverTime};
 use crate::{myself, verbs};
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
+use seatmap_console::output::Destination;
 use seatmap_console::outputs::Outputs;
 use seatmap_console::{here, input, output};
 use seatmap_launch::share::SoleWork;
@@ -16,7 +20,16 @@ use std::path::Path;
 
 /// Runs the commands in blocks, and compares them.
 pub fn run(typed: &Bench) -> Result<(), CliError> {
+    match &typed.over_time {
+        Some(BenchOverTime::History(typed)) => history::run(typed),
+        None if typed.is_of_versions() => gate::run(typed),
+        None => commands(typed),
+    }
+}
+
+fn commands(typed: &Bench) -> Result<(), CliError> {
     let outputs = Outputs::new(typed.json, typed.output.as_deref(), typed.html.as_deref())?;
+    let summary = summary(typed, &outputs)?;
     let request = meant(typed, &outputs)?;
     let interrupt = Interrupt::listen()?;
     let mut bar = Some(Bar::new("running"));
@@ -33,10 +46,27 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
     if let Some(file) = &outputs.file {
         file.write(&results.to_json())?;
     }
+    if let Some(place) = &summary {
+        place.write(&bench::markdown(&results))?;
+    }
     output::even_unread(outputs.show(&results, html::bench, bench::text))?;
     // An interrupted session shows what it has, and then fails.
     ended?;
-    typed.fail_above.map_or(Ok(()), |most| results.check_limit(most).map_err(CliError::work))
+    let Some(most) = typed.fail_above else { return Ok(()) };
+    results.check_limit(most).map_err(CliError::work)?;
+    match results.check_shown(most) {
+        Err(unshown) if typed.strict => Err(CliError::work(unshown)),
+        Err(unshown) => {
+            output::tell(&unshown.to_string());
+            Ok(())
+        }
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Where `--markdown` goes, if it was typed.
+fn summary(typed: &Bench, outputs: &Outputs) -> Result<Option<Destination>, CliError> {
+    output::beside(typed.markdown.as_deref(), outputs.on_stdout(), "--markdown")
 }
 
 fn tell(event: &BenchEvent<'_>, bar: &mut Option<Bar>) {
@@ -56,6 +86,12 @@ fn tell(event: &BenchEvent<'_>, bar: &mut Option<Bar>) {
 
 /// The comparison that the user means.
 fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
+    if typed.history.is_some() || typed.label.is_some() {
+        return Err(CliError::input(
+            "--history and --label are of two versions of a program: add --file bench.toml, or \
+             --base PROGRAM --head PROGRAM",
+        ));
+    }
     let own = NamedCommand::new(typed.name.as_deref(), &typed.command);
     let others = typed.compare.iter();
     let others = others.map(|other| NamedCommand::new(other.name.as_deref(), &other.command));
@@ -68,12 +104,7 @@ fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
         seed: typed.seed,
         length: Length::new(typed.warmup.into(), typed.runs, typed.seconds, typed.confidence),
         baseline: typed.baseline.as_deref().map(|path| earlier(path, typed)).transpose()?,
-        room: RoomRequest {
-            cpus: typed.cpus.as_ref().map(Into::into),
-            seats: typed.seats.map(NonZeroUsize::get),
-            is_quiet: typed.quiet,
-            cells: OwnCells { guardian: myself::cell_guardian(), in_cell: myself::in_cell },
-        },
+        room: room(typed),
         kept: outputs.path().map(Path::to_owned),
         machine: here::host_name(),
         now: here::now,
@@ -85,6 +116,16 @@ fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
     // After all errors of usage: each start on a node would report them, and this one as well.
     verbs::run::check_sole(SoleWork::Bench)?;
     Ok(request)
+}
+
+/// The wishes for the CPUs.
+fn room(typed: &Bench) -> RoomRequest {
+    RoomRequest {
+        cpus: typed.cpus.as_ref().map(Into::into),
+        seats: typed.seats.map(NonZeroUsize::get),
+        is_quiet: typed.quiet,
+        cells: OwnCells { guardian: myself::cell_guardian(), in_cell: myself::in_cell },
+    }
 }
 
 fn earlier(path: &Path, typed: &Bench) -> Result<Results, CliError> {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
+mod action;
 mod adverse;
 mod advise;
 mod auto;
@@ -20,6 +21,7 @@ mod doctor;
 mod examples;
 mod export;
 mod formats;
+mod gate;
 mod hostile;
 mod import;
 mod interrupted;

@@ -24,6 +24,8 @@ pub use tables::facts;
 use crate::floor::Comparison;
 use crate::page::draw;
 use seatmap_cluster::Cluster;
+use seatmap_gate::GateReport;
+use seatmap_gate::history::Trends;
 use seatmap_machine::Profile;
 use seatmap_noise::NoiseReport;
 use seatmap_pattern::Pattern;
@@ -34,6 +36,18 @@ use seatmap_tune::{Results, Tuned};
 #[must_use]
 pub fn bench(results: &Results) -> String {
     draw::html(&crate::bench::page(results))
+}
+
+/// Base and head of several benchmarks, as one HTML file.
+#[must_use]
+pub fn gate(report: &GateReport) -> String {
+    draw::html(&crate::gate::page(report))
+}
+
+/// Benchmarks over time, as one HTML file.
+#[must_use]
+pub fn history(trends: &Trends) -> String {
+    draw::html(&crate::history::page(trends))
 }
 
 /// A race of ways to seat a program, as one HTML file.

@@ -47,14 +47,14 @@ impl Blame for RoomError {
 }
 
 /// Seats, kept quiet until this is left or dropped.
-pub(super) struct Room {
+pub struct Room {
     /// The CPUs.
-    pub(super) cpus: CpuSet,
+    pub cpus: CpuSet,
     cores: usize,
     /// Sentences about them.
-    pub(super) notes: Vec<String>,
+    pub notes: Vec<String>,
     /// The largest share of the time before the start that others ran on one of their cores.
-    pub(super) others_percent: Option<f64>,
+    pub others_percent: Option<f64>,
     is_quiet: bool,
     cell: Option<Lease>,
 }
@@ -62,7 +62,10 @@ pub(super) struct Room {
 impl Room {
     /// Chooses seats unless they were named, or are those of an earlier result, and closes them
     /// where the user wants quiet and may have it.
-    pub(super) fn take(
+    ///
+    /// # Errors
+    /// [`RoomError`].
+    pub fn take(
         request: &RoomRequest,
         earlier: Option<&SeatsUsed>,
         hear: &mut dyn FnMut(BenchEvent<'_>),
@@ -116,7 +119,8 @@ impl Room {
     }
 
     /// A command on these seats.
-    pub(super) fn contestant(&self, named: &NamedCommand) -> Contestant {
+    #[must_use]
+    pub fn contestant(&self, named: &NamedCommand) -> Contestant {
         let seated = Contestant {
             name: named.name.clone(),
             command: named.words.clone(),
@@ -135,12 +139,14 @@ impl Room {
     }
 
     /// How many there are, in words.
-    pub(super) fn size(&self) -> String {
+    #[must_use]
+    pub fn size(&self) -> String {
         format!("{} on {}", counted(self.cpus.len(), "CPU"), counted(self.cores, "core"))
     }
 
     /// The way they are kept quiet, as a fingerprint has it.
-    pub(super) fn kept_by(&self) -> &'static str {
+    #[must_use]
+    pub fn kept_by(&self) -> &'static str {
         match (&self.cell, self.is_quiet) {
             (Some(_), _) => "a cell",
             (None, true) => "preference",
@@ -149,12 +155,13 @@ impl Room {
     }
 
     /// Whether the kernel is asked to prefer the commands to others.
-    pub(super) fn is_preferred(&self) -> bool {
+    #[must_use]
+    pub fn is_preferred(&self) -> bool {
         self.is_quiet && self.cell.is_none()
     }
 
     /// Gives the seats back, and tells of what could not be put back.
-    pub(super) fn leave(self, hear: &mut dyn FnMut(BenchEvent<'_>)) {
+    pub fn leave(self, hear: &mut dyn FnMut(BenchEvent<'_>)) {
         if let Some(cell) = self.cell {
             cell.leave(hear);
         }

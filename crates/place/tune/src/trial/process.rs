@@ -4,7 +4,7 @@ use super::{Contestant, GRACE, Printed};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::Timespec;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitOptions, WaitStatus, kill_process, kill_process_group, pidfd_open,
+    Pid, PidfdFlags, Signal, WaitOptions, kill_process, kill_process_group, pidfd_open,
     set_child_subreaper, waitpid,
 };
 use seatmap_os::{CpuSet, Root, affinity, interpreter, task};
@@ -12,9 +12,9 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// How often a wait looks whether it was asked to stop. The end of the process is noticed at once.
@@ -26,7 +26,9 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// A run that is over.
 pub(super) struct Ended {
     pub(super) elapsed: Duration,
-    pub(super) status: WaitStatus,
+    /// The CPU time of the process and of all descendants that were waited for.
+    pub(super) cpu_time: Duration,
+    pub(super) status: ExitStatus,
     /// A process that lived on, and its name.
     pub(super) left: Option<(i32, String)>,
 }
@@ -92,7 +94,7 @@ impl Started {
             }
         }
         let elapsed = self.begun.elapsed();
-        let Some(status) = self.reap() else { return Ok(None) };
+        let Some((status, cpu_time)) = self.reap() else { return Ok(None) };
         // After the time was taken: a launcher's daemons do not count as the run.
         let until = Instant::now() + self.patience;
         while left_behind(&self.others)?.is_some() && Instant::now() < until {
@@ -102,7 +104,7 @@ impl Started {
         if left.is_some() {
             end_all(&self.others);
         }
-        Ok(Some(Ended { elapsed, status, left }))
+        Ok(Some(Ended { elapsed, cpu_time, status, left }))
     }
 
     /// Whether the process has ended, after a wait of [`LOOK`] at most.
@@ -111,8 +113,19 @@ impl Started {
         matches!(poll(&mut watched, Some(&LOOK)), Ok(1..))
     }
 
-    fn reap(&self) -> Option<WaitStatus> {
-        waitpid(Some(self.pid), WaitOptions::empty()).ok().flatten().map(|(_, status)| status)
+    /// The end of the process with its CPU time, which the kernel tells at this moment only.
+    fn reap(&self) -> Option<(ExitStatus, Duration)> {
+        let mut status = 0;
+        // SAFETY: a structure of numbers, for which zeros are valid.
+        let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+        let pid = self.pid.as_raw_nonzero().get();
+        // SAFETY: both places are valid for the whole call.
+        let reaped = unsafe { libc::wait4(pid, &raw mut status, 0, &raw mut usage) };
+        let times = [usage.ru_utime, usage.ru_stime].map(|time| {
+            Duration::from_secs(time.tv_sec.unsigned_abs())
+                + Duration::from_micros(time.tv_usec.unsigned_abs())
+        });
+        (reaped == pid).then(|| (ExitStatus::from_raw(status), times.into_iter().sum()))
     }
 
     /// Ends the run: politely, then by force.

@@ -1,0 +1,87 @@
+//! `seatmap bench --file`, and `--base` with `--head`.
+
+use super::{room, summary, tell};
+use crate::args::Bench;
+use crate::verbs;
+use seatmap_console::bar::Bar;
+use seatmap_console::error::CliError;
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::outputs::Outputs;
+use seatmap_console::{here, input, output};
+use seatmap_gate::file::Overrides;
+use seatmap_gate::session::GateRequest;
+use seatmap_gate::{BenchmarksFile, BenchmarksFileError, Binaries, HistoryEntry};
+use seatmap_launch::share::SoleWork;
+use seatmap_report::{gate, html};
+
+/// Runs base and head of each benchmark by turns, and judges them.
+pub fn run(typed: &Bench) -> Result<(), CliError> {
+    let outputs = Outputs::new(typed.json, typed.output.as_deref(), typed.html.as_deref())?;
+    let summary = summary(typed, &outputs)?;
+    let request = meant(typed)?;
+    let interrupt = Interrupt::listen()?;
+    let mut bar = Some(Bar::new("running"));
+    let (report, end) =
+        seatmap_gate::session::run(&request, &|| interrupt.is_raised(), &mut |event| {
+            tell(&event, &mut bar);
+        })?;
+    drop(bar);
+    if let Some(file) = &outputs.file {
+        file.write(&report.to_json())?;
+    }
+    if let Some(place) = &summary {
+        place.write(&gate::markdown(&report))?;
+    }
+    output::even_unread(outputs.show(&report, html::gate, gate::text))?;
+    end.map_err(CliError::work)?;
+    if let Some(history) = &typed.history {
+        // A session that was cut off would stand beside whole ones.
+        let appended = HistoryEntry::of(&report).append(history);
+        appended.map_err(|error| CliError::work_at(history, error))?;
+    }
+    report.check(typed.strict).map_err(CliError::work)
+}
+
+/// The comparison that the user means.
+fn meant(typed: &Bench) -> Result<GateRequest, CliError> {
+    let file = match &typed.file {
+        Some(path) => input::parsed(path, &input::bytes(path)?, BenchmarksFile::from_toml)?,
+        None => BenchmarksFile::of_command(
+            typed.name.as_deref(),
+            &typed.command,
+            &typed.metric,
+            typed.direction(),
+            typed.warmup,
+        ),
+    };
+    let overrides = Overrides {
+        binaries: Binaries { base: typed.base.clone(), head: typed.head.clone() },
+        fail_above_percent: typed.fail_above,
+        runs: typed.runs,
+        seconds: typed.seconds,
+    };
+    let planned = file.planned(&overrides, typed.confidence);
+    let request = GateRequest {
+        benchmarks: planned.map_err(|error| refusal(typed, error))?,
+        confidence: typed.confidence,
+        seed: typed.seed,
+        room: room(typed),
+        label: typed.label.clone(),
+        machine: here::host_name(),
+        now: here::now,
+    };
+    request.check().map_err(CliError::input)?;
+    if let Some(history) = &typed.history {
+        HistoryEntry::check_place(history).map_err(|error| CliError::at(history, error))?;
+    }
+    verbs::run::check_sole(SoleWork::Bench)?;
+    Ok(request)
+}
+
+/// A mistake in the commands, with the name of the file that they stand in.
+fn refusal(typed: &Bench, error: BenchmarksFileError) -> CliError {
+    match &typed.file {
+        Some(path) => CliError::at(path, error),
+        None => CliError::input(error),
+    }
+}

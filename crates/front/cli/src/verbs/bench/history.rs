@@ -1,0 +1,19 @@
+//! `seatmap bench history`.
+
+use crate::args::BenchHistory;
+use seatmap_console::error::CliError;
+use seatmap_console::input;
+use seatmap_console::outputs::Outputs;
+use seatmap_gate::history::{self, Trends};
+use seatmap_report::html;
+
+/// Shows benchmarks over time, and where they changed.
+pub fn run(typed: &BenchHistory) -> Result<(), CliError> {
+    let outputs = Outputs::new(typed.json, typed.output.as_deref(), typed.html.as_deref())?;
+    let entries = input::parsed(&typed.file, &input::bytes(&typed.file)?, history::read)?;
+    let trends = Trends::of(&entries, typed.seed);
+    if let Some(file) = &outputs.file {
+        file.write(&trends.to_json())?;
+    }
+    outputs.show(&trends, html::history, seatmap_report::history::text)
+}

@@ -1,0 +1,290 @@
+//! `action.yml`: its steps run with bash, as a runner of GitHub Actions runs them, on a repository
+//! whose head is as fast as its base, or slower.
+
+use crate::common::Place;
+use crate::gate::script;
+use std::collections::BTreeMap;
+use std::process::{Command, Output};
+
+/// A step of the action.
+#[derive(Debug, Default)]
+struct Step {
+    id: String,
+    variables: BTreeMap<String, String>,
+    script: String,
+}
+
+/// The parts of the action that a runner reads.
+#[derive(Debug, Default)]
+struct Action {
+    /// Each input with its default.
+    inputs: BTreeMap<String, String>,
+    /// Each output with its expression.
+    outputs: BTreeMap<String, String>,
+    steps: Vec<Step>,
+}
+
+fn indentation(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+fn unquoted(text: &str) -> String {
+    text.trim().trim_matches('"').to_owned()
+}
+
+impl Action {
+    /// Reads the action, which is written in the part of YAML that this knows: two blanks a level,
+    /// scalars on one line, and blocks behind `|`.
+    fn read() -> Self {
+        let text = std::fs::read_to_string(format!("{}/action.yml", crate::REPOSITORY)).unwrap();
+        let mut action = Action::default();
+        let mut section = "";
+        let mut entry = String::new();
+        let mut lines = text.lines().peekable();
+        while let Some(line) = lines.next() {
+            let indent = indentation(line);
+            let trimmed = line.trim();
+            let (key, value) = trimmed.split_once(':').unwrap_or((trimmed, ""));
+            match (indent, section) {
+                (0, _) => section = key,
+                (2, "inputs" | "outputs") => entry = key.to_owned(),
+                (4, "inputs") if key == "default" => {
+                    action.inputs.insert(entry.clone(), unquoted(value));
+                }
+                (4, "outputs") if key == "value" => {
+                    action.outputs.insert(entry.clone(), unquoted(value));
+                }
+                (4, "runs") if trimmed.starts_with("- id:") => {
+                    action.steps.push(Step { id: value.trim().to_owned(), ..Step::default() });
+                }
+                (8, "runs") => {
+                    let step = action.steps.last_mut().unwrap();
+                    step.variables.insert(key.to_owned(), unquoted(value));
+                }
+                (6, "runs") if key == "run" => {
+                    let step = action.steps.last_mut().unwrap();
+                    while lines
+                        .peek()
+                        .is_some_and(|next| next.trim().is_empty() || indentation(next) >= 8)
+                    {
+                        let next = lines.next().unwrap();
+                        step.script += next.get(8..).unwrap_or_default();
+                        step.script.push('\n');
+                    }
+                }
+                _ => {}
+            }
+        }
+        action
+    }
+}
+
+/// A runner with its files, in a folder of its own.
+struct ActionRunner {
+    place: Place,
+    action: Action,
+}
+
+/// The results of the steps.
+struct StepResults {
+    /// That of the last step that ran.
+    output: Output,
+    /// Each output of the action.
+    outputs: BTreeMap<String, String>,
+    summary: String,
+}
+
+impl ActionRunner {
+    fn new() -> Self {
+        ActionRunner { place: Place::new(), action: Action::read() }
+    }
+
+    /// Runs all steps with these inputs, until one fails.
+    fn run(&self, typed: &[(&str, &str)]) -> StepResults {
+        let mut inputs = self.action.inputs.clone();
+        for (name, value) in typed {
+            assert!(inputs.insert((*name).to_owned(), (*value).to_owned()).is_some(), "{name}");
+        }
+        // Expressions with the values that are known so far.
+        let mut known: BTreeMap<String, String> = inputs
+            .into_iter()
+            .map(|(name, value)| (format!("${{{{ inputs.{name} }}}}"), value))
+            .collect();
+        let summary = self.place.path("summary.md");
+        let _ = std::fs::remove_file(&summary);
+        let mut last = None;
+        for step in &self.action.steps {
+            let outputs = self.place.path(&format!("{}.outputs", step.id));
+            std::fs::write(&outputs, "").unwrap();
+            let mut bash = Command::new("bash");
+            bash.args(["--noprofile", "--norc", "-e", "-o", "pipefail", "-c", &step.script])
+                .current_dir(self.place.folder())
+                .env("HOME", self.place.folder())
+                .env("RUNNER_TEMP", self.place.folder())
+                .env("GITHUB_SERVER_URL", "https://github.invalid")
+                .env("GITHUB_ACTION_REPOSITORY", "owner/seatmap")
+                .env("GITHUB_SHA", "0123abc")
+                .env("GITHUB_STEP_SUMMARY", &summary)
+                .env("GITHUB_OUTPUT", &outputs);
+            for (name, value) in &step.variables {
+                let value = known.get(value).unwrap_or_else(|| panic!("nobody sets {value}"));
+                bash.env(name, value);
+            }
+            let output = bash.output().unwrap();
+            let succeeded = output.status.success();
+            last = Some(output);
+            for line in std::fs::read_to_string(&outputs).unwrap().lines() {
+                let (name, value) = line.split_once('=').unwrap();
+                known.insert(
+                    format!("${{{{ steps.{}.outputs.{name} }}}}", step.id),
+                    value.to_owned(),
+                );
+            }
+            if !succeeded {
+                break;
+            }
+        }
+        let outputs = self.action.outputs.iter();
+        let outputs = outputs
+            .map(|(name, value)| (name.clone(), known.get(value).cloned().unwrap_or_default()))
+            .collect();
+        let summary = std::fs::read_to_string(summary).unwrap_or_default();
+        StepResults { output: last.unwrap(), outputs, summary }
+    }
+}
+
+/// A repository whose first commit takes 100, and whose second one takes so much; checked out as
+/// `base` and as the folder itself.
+fn repository(place: &Place, head: u32) {
+    let git = |arguments: &[&str]| {
+        let mut git = Command::new("git");
+        git.args(["-c", "user.name=x", "-c", "user.email=x@example.com"]).args(arguments);
+        let done = git.current_dir(place.folder()).env("HOME", place.folder()).output().unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    };
+    git(&["init", "-q"]);
+    git(&["remote", "add", "origin", "https://github.invalid/owner/seatmap"]);
+    for took in [100, head] {
+        script(place, "app", &format!("echo took {took} for \"$*\""));
+        git(&["add", "."]);
+        git(&["commit", "-q", "--allow-empty", "-m", "app"]);
+    }
+    git(&["worktree", "add", "-q", "base", "HEAD~1"]);
+}
+
+const BENCH: &str = "format = \"seatmap-benchmarks/1\"\nruns = 8\n[[benchmark]]\nname = \"app\"\n\
+    command = \"{binary} 'two words'\"\nmetric = \"regex:took ([0-9]+)\"\nbetter = \"lower\"\n";
+
+const VERSIONS: [(&str, &str); 4] =
+    [("seatmap", crate::PROGRAM), ("base", "base/app"), ("head", "./app"), ("fail-above", "3%")];
+
+#[test]
+fn a_slower_head_fails_the_job_with_a_summary() {
+    if !seatmap_needs::tool("git") {
+        return;
+    }
+    let runner = ActionRunner::new();
+    repository(&runner.place, 110);
+    runner.place.file("bench.toml", BENCH);
+    let history = [("file", "bench.toml"), ("history", "history.jsonl")];
+    let ended = runner.run(&[&VERSIONS[..], &history].concat());
+    let error = String::from_utf8_lossy(&ended.output.stderr).into_owned();
+    assert_eq!(ended.output.status.code(), Some(1), "{error}");
+    assert_eq!(ended.outputs["exit-code"], "1");
+    assert!(ended.outputs["verdict"].starts_with("Failed: 'app' is worse"), "{:?}", ended.outputs);
+    assert!(ended.summary.contains("| benchmark | base | head |"), "{}", ended.summary);
+    assert!(runner.place.read("history.jsonl").contains("\"label\":\"0123abc\""));
+    for output in ["report", "page", "markdown"] {
+        assert!(std::path::Path::new(&ended.outputs[output]).is_file(), "{output}");
+    }
+}
+
+#[test]
+fn an_equal_head_passes() {
+    if !seatmap_needs::tool("git") {
+        return;
+    }
+    let runner = ActionRunner::new();
+    repository(&runner.place, 100);
+    runner.place.file("bench.toml", BENCH);
+    let ended =
+        runner.run(&[&VERSIONS[..], &[("file", "bench.toml"), ("strict", "true")]].concat());
+    let error = String::from_utf8_lossy(&ended.output.stderr).into_owned();
+    assert_eq!(
+        (ended.output.status.code(), &*ended.outputs["exit-code"]),
+        (Some(0), "0"),
+        "{error}"
+    );
+    assert!(ended.summary.starts_with("**Passed: 1 benchmark"), "{}", ended.summary);
+}
+
+/// A command is words and quotes: what a shell would expand stays as it is.
+#[test]
+fn a_command_needs_no_file_and_is_never_expanded() {
+    if !seatmap_needs::tool("git") {
+        return;
+    }
+    let runner = ActionRunner::new();
+    repository(&runner.place, 100);
+    let ended = runner.run(
+        &[
+            &VERSIONS[..],
+            &[("command", "{binary} 'two  words' $(touch made) ;"), ("seconds", "0.3")],
+        ]
+        .concat(),
+    );
+    let error = String::from_utf8_lossy(&ended.output.stderr).into_owned();
+    // The time of so short a script may differ by anything; its words may not.
+    let report =
+        std::fs::read_to_string(&ended.outputs["report"]).unwrap_or_else(|_| panic!("{error}"));
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let words = &report["benchmarks"][0]["commands"][0]["command"];
+    assert_eq!(words, &serde_json::json!(["./app", "two  words", "$(touch", "made)", ";"]));
+    assert!(!runner.place.path("made").exists());
+}
+
+#[test]
+fn a_wrong_input_ends_with_its_own_exit_code() {
+    let runner = ActionRunner::new();
+    let ended = runner.run(&[&VERSIONS[..], &[("file", "absent.toml")]].concat());
+    assert_eq!((ended.output.status.code(), &*ended.outputs["exit-code"]), (Some(2), "2"));
+    assert_eq!(
+        (ended.outputs["verdict"].as_str(), &*ended.summary),
+        ("seatmap bench ended without a result", "")
+    );
+}
+
+/// A job of a real runner of such workflows, which needs no network for a local action.
+const WORKFLOW: &str = "on: push
+jobs:
+  bench:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - id: bench
+        uses: ./
+        continue-on-error: true
+        with: { file: bench.toml, base: ./old, head: ./app, fail-above: 3%, seatmap: PROGRAM }
+      - run: test '${{ steps.bench.outputs.exit-code }}' = 1
+";
+
+#[test]
+fn a_real_runner_runs_it() {
+    if !seatmap_needs::tool("git") || !seatmap_needs::tool("act") {
+        return;
+    }
+    let place = Place::new();
+    std::fs::create_dir_all(place.path(".github/workflows")).unwrap();
+    place.file(".github/workflows/b.yml", WORKFLOW.replace("PROGRAM", crate::PROGRAM));
+    script(&place, "old", "echo took 100");
+    place.file("bench.toml", BENCH.replace("{binary} 'two words'", "{binary}"));
+    let action = format!("{}/action.yml", crate::REPOSITORY);
+    std::fs::copy(action, place.path("action.yml")).unwrap();
+    repository(&place, 110);
+    let home = Place::new();
+    let mut act = Command::new("act");
+    act.args(["-P", "ubuntu-latest=-self-hosted", "--pull=false"]).current_dir(place.folder());
+    let ended = act.env("HOME", home.folder()).output().unwrap();
+    let printed = String::from_utf8_lossy(&ended.stdout).into_owned();
+    assert!(ended.status.success() && printed.contains("Failed: 'app' is worse"), "{printed}");
+}

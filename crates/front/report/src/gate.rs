@@ -1,0 +1,172 @@
+//! Base and head of several benchmarks: what their runs show, in words.
+
+use crate::bench::{cpus, digits, interval, reading_of, short_names, throttled};
+use crate::page::{Block, Page, Section, Table, TableCell, draw};
+use crate::svg::intervals::Interval;
+use seatmap_gate::{BenchmarkResult, GateReport};
+use seatmap_statistics::words::counted;
+use seatmap_tune::verdict::percent;
+use seatmap_tune::{LimitOutcome, Verdict};
+
+/// The whole result for a terminal.
+#[must_use]
+pub fn text(report: &GateReport) -> String {
+    format!("{}.\n\n{}", report.verdict(), draw::text(&page(report)))
+}
+
+/// The whole result for the summary of a job or a comment on a change.
+#[must_use]
+pub fn markdown(report: &GateReport) -> String {
+    draw::markdown(&page(report))
+}
+
+/// The verdict, the differences, and what they show.
+pub(crate) fn page(report: &GateReport) -> Page {
+    let header = &report.header;
+    let notes = header.seats.notes.iter().map(|note| format!("Note: {note}."));
+    let unshown = report.unshown().into_iter().map(|said| format!("{}.", capital(&said)));
+    let alone = report.unpaired.iter();
+    let alone = alone.map(|alone| {
+        format!("Only {} has '{}', so that nothing is compared.", alone.only.word(), alone.name)
+    });
+    let said: Vec<String> = unshown
+        .chain(alone)
+        .chain(disturbed(report))
+        .chain(notes)
+        .chain(header.throttled.iter().map(|quotas| throttled(quotas)))
+        .chain([family(report)])
+        .collect();
+    Page {
+        lead: vec![about(report)],
+        sections: vec![
+            Section::page("Head's difference from base").with(differences(report)),
+            Section::new("Benchmarks").with(table(report)),
+            Section::new("In words").with(said),
+            Section::page("Computer and settings").with(settings(report)),
+        ],
+        footer: "In every block each benchmark runs base once and head twice, in random order.",
+        ..Page::new("Base and head compared", format!("{}.", report.verdict()))
+    }
+}
+
+/// How much was run, and where.
+fn about(report: &GateReport) -> String {
+    let header = &report.header;
+    let runs: usize = report.benchmarks.iter().map(|result| result.runs.len()).sum();
+    let label = header.label.as_ref().map_or_else(String::new, |label| format!(" of {label}"));
+    format!(
+        "{}{label}, {} on {} ({}).",
+        counted(report.benchmarks.len(), "benchmark"),
+        counted(runs, "reading"),
+        cpus(&header.seats.cpus),
+        header.fingerprint.seats
+    )
+}
+
+fn family(report: &GateReport) -> String {
+    format!(
+        "All claims together hold at {} %: each interval is as wide as its number of benchmarks \
+         needs (Holm).",
+        percent_of(report.header.confidence)
+    )
+}
+
+/// A share as a percentage with one digit where it has one.
+fn percent_of(share: f64) -> f64 {
+    (1000.0 * share).round() / 10.0
+}
+
+fn disturbed(report: &GateReport) -> Option<String> {
+    let disturbed = report.benchmarks.iter().filter_map(|result| result.disturbed.as_ref());
+    let blocks: usize = disturbed.map(|disturbed| disturbed.blocks).sum();
+    (blocks > 0).then(|| {
+        format!(
+            "Note: others used the CPUs during {}; they are left out where enough others remain.",
+            counted(blocks, "block")
+        )
+    })
+}
+
+fn names(report: &GateReport) -> Vec<String> {
+    short_names(report.benchmarks.iter().map(|result| result.name.as_str()))
+}
+
+fn differences(report: &GateReport) -> Block {
+    let rows = report.benchmarks.iter().zip(names(report)).filter_map(|(result, name)| {
+        let found = result.comparison.as_ref()?;
+        let ends = found.ratio_low.zip(found.ratio_high);
+        Some(Interval {
+            name,
+            centre: percent(found.ratio),
+            ends: ends.map(|(low, high)| [low, high].map(percent)),
+        })
+    });
+    Block::Intervals { rows: rows.collect(), title: "difference, %" }
+}
+
+fn table(report: &GateReport) -> Table {
+    let columns = Table::default()
+        .words(["benchmark"])
+        .figures(["base", "head", "difference", "interval"])
+        .words(["verdict"]);
+    columns.rows(report.benchmarks.iter().zip(names(report)).map(|(result, name)| {
+        let difference = result.comparison.as_ref().map_or_else(String::new, |found| {
+            let difference = percent(found.ratio);
+            let sign = if difference < 0.0 { "-" } else { "+" };
+            format!("{sign}{} %", digits(difference.abs()))
+        });
+        [
+            TableCell::from(name),
+            median(result, 1).into(),
+            median(result, 0).into(),
+            TableCell::strong(difference),
+            of_interval(result).into(),
+            verdict(result).into(),
+        ]
+    }))
+}
+
+fn median(result: &BenchmarkResult, side: usize) -> String {
+    let median = result.commands[side].median;
+    median.map_or_else(|| "none".to_owned(), |median| reading_of(&result.unit, median))
+}
+
+fn of_interval(result: &BenchmarkResult) -> String {
+    let ends = result.comparison.as_ref().and_then(|found| found.ratio_low.zip(found.ratio_high));
+    ends.map_or_else(
+        || "too few blocks".to_owned(),
+        |(low, high)| interval([low, high].map(percent), result.tested_confidence),
+    )
+}
+
+/// The verdict of a benchmark: beside its limit where it has one.
+fn verdict(result: &BenchmarkResult) -> String {
+    let limit = result.fail_above_percent.unwrap_or_default();
+    let difference = match result.comparison.as_ref().map(|found| found.verdict) {
+        Some(Verdict::Better) => "better",
+        Some(Verdict::Worse) => "worse",
+        Some(Verdict::Different) => "different",
+        Some(Verdict::NotShown) => "no difference shown",
+        Some(Verdict::TooFew) | None => "too few blocks",
+    };
+    match result.outcome {
+        None => difference.to_owned(),
+        Some(LimitOutcome::Above) => format!("worse by more than {limit} %"),
+        Some(LimitOutcome::Within) => format!("{difference}, within {limit} %"),
+        Some(LimitOutcome::CannotTell) => match result.shows_above_percent {
+            Some(least) => format!("cannot tell below {} %", digits(least)),
+            None => "cannot tell".to_owned(),
+        },
+    }
+}
+
+fn settings(report: &GateReport) -> Table {
+    let begun = [("begun", report.header.begun.clone())];
+    Table::facts(report.header.fingerprint.words().into_iter().chain(begun))
+}
+
+/// The sentence with a capital letter.
+fn capital(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}

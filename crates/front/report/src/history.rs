@@ -1,0 +1,150 @@
+//! Benchmarks over time, in words and curves.
+
+use crate::axis::Unit;
+use crate::bench::{digits, reading_of};
+use crate::page::{Block, Page, Section, Table, TableCell, draw};
+use crate::svg::curves::Curve;
+use crate::svg::frame::Title;
+use seatmap_document::visible;
+use seatmap_gate::Trend;
+use seatmap_gate::history::{TrendChange, TrendPoint, Trends};
+use seatmap_statistics::median;
+use seatmap_statistics::words::counted;
+
+/// The whole result for a terminal.
+#[must_use]
+pub fn text(trends: &Trends) -> String {
+    draw::text(&page(trends))
+}
+
+/// The benchmarks with their changes.
+pub(crate) fn page(trends: &Trends) -> Page {
+    let changes: Vec<String> = trends
+        .trends
+        .iter()
+        .flat_map(|trend| trend.changes.iter().map(move |change| changed(trend, change)))
+        .collect();
+    let headline = match changes.len() {
+        0 => "No benchmark has changed.".to_owned(),
+        count => format!("{} found.", counted(count, "change")),
+    };
+    let mut said = vec![headline.clone()];
+    said.extend(changes);
+    said.extend(too_short(trends));
+    said.extend(computers(trends));
+    let curves = trends.trends.iter().enumerate().map(|(at, trend)| curve(trends, at, trend));
+    Page {
+        lead: Vec::new(),
+        sections: vec![
+            Section::new("Benchmarks").with(table(trends)),
+            Section::new("In words").with(said),
+            Section::page("Every session, beside the median of its benchmark").with(
+                Block::Curves {
+                    curves: curves.collect(),
+                    across: Title { text: "session", unit: Unit::Whole },
+                    up: Title { text: "difference, %", unit: Unit::Number },
+                },
+            ),
+        ],
+        footer: "Changes are found by E-divisive means: of 1,000 random orders of the same \
+                 results at most 10 look as changed.",
+        ..Page::new("Benchmarks over time", headline)
+    }
+}
+
+fn table(trends: &Trends) -> Table {
+    let several = trends.computers.len() > 1;
+    let columns = Table::default()
+        .words(["benchmark"])
+        .figures(["sessions", "first", "last", "changes"])
+        .words(["trend"]);
+    columns.rows(trends.trends.iter().map(|trend| {
+        let name = visible(&trend.name);
+        let name = if several { format!("{name}, computer {}", trend.computer) } else { name };
+        [
+            TableCell::from(name),
+            trend.points.len().into(),
+            reading(trend, trend.points.first()).into(),
+            reading(trend, trend.points.last()).into(),
+            trend.changes.len().into(),
+            spark(trend).into(),
+        ]
+    }))
+}
+
+fn reading(trend: &Trend, point: Option<&TrendPoint>) -> String {
+    point.map_or_else(String::new, |point| reading_of(&trend.unit, point.median))
+}
+
+/// The newest results as letters of rising height, between the lowest and the highest of them.
+fn spark(trend: &Trend) -> String {
+    const HEIGHTS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    const MOST: usize = 40;
+    let newest = &trend.points[trend.points.len().saturating_sub(MOST)..];
+    let values = newest.iter().map(|point| point.median);
+    let low = values.clone().fold(f64::INFINITY, f64::min);
+    let high = values.clone().fold(0.0, f64::max);
+    // Noise of a thousandth is not drawn as tall as a change.
+    let range = (high - low).max(0.02 * high);
+    values
+        .map(|value| HEIGHTS[(7.0 * (value - low) / range).round().clamp(0.0, 7.0) as usize])
+        .collect()
+}
+
+/// A change in words.
+fn changed(trend: &Trend, change: &TrendChange) -> String {
+    let point = &trend.points[change.at];
+    let label = point.label.as_ref();
+    let label = label.map_or_else(String::new, |label| format!(" ({})", visible(label)));
+    let judged = match trend.is_worse(change) {
+        Some(true) => "worse: it reads",
+        Some(false) => "better: it reads",
+        None => "different: it reads",
+    };
+    let way = if change.change_percent > 0.0 { "higher" } else { "lower" };
+    format!(
+        "'{}' became {judged} {} % {way} since {}{label} [{:.1} % sure, computer {}].",
+        visible(&trend.name),
+        digits(change.change_percent.abs()),
+        point.begun,
+        change.certainty_percent,
+        trend.computer,
+    )
+}
+
+fn too_short(trends: &Trends) -> Option<String> {
+    let short = trends.trends.iter().filter(|trend| trend.is_too_short()).count();
+    (short > 0).then(|| {
+        format!(
+            "Nothing can be said of {} with fewer than 6 sessions on one kind of computer.",
+            counted(short, "series of results")
+        )
+    })
+}
+
+fn computers(trends: &Trends) -> Vec<String> {
+    let kinds = trends.computers.iter().enumerate();
+    let others = kinds.skip(1).map(|(at, kind)| {
+        format!(
+            "Computer {} ({}) differs from computer 1 and is judged by itself: {}.",
+            at + 1,
+            counted(kind.sessions, "session"),
+            kind.differences.join("; ")
+        )
+    });
+    others.collect()
+}
+
+fn curve(trends: &Trends, at: usize, trend: &Trend) -> Curve {
+    let values: Vec<f64> = trend.points.iter().map(|point| point.median).collect();
+    let level = median(&values).unwrap_or(1.0);
+    let points = values.iter().enumerate();
+    let points = points.map(|(at, value)| (at as f64 + 1.0, 100.0 * (value / level - 1.0)));
+    let name = visible(&trend.name);
+    let name = if trends.computers.len() > 1 {
+        format!("{name}, computer {}", trend.computer)
+    } else {
+        name
+    };
+    Curve::new(at, &name, points.collect())
+}

@@ -1,0 +1,144 @@
+//! A page as Markdown, for the summary of a job or a comment on a change: what GitHub and GitLab
+//! show without a picture or a script.
+
+use crate::page::{Block, Medium, Page, Section, Table};
+use crate::svg::intervals::Interval;
+use seatmap_document::visible;
+
+/// Letters of a chart's axis.
+const AXIS: usize = 41;
+
+/// The headline, then the sections that a terminal shows, and charts of intervals.
+pub(crate) fn markdown(page: &Page) -> String {
+    let headline = format!("**{}**\n", escaped(&page.headline));
+    let lead = paragraphs(&page.lead);
+    let sections = page.sections.iter().map(section);
+    let parts = [headline, lead].into_iter().chain(sections);
+    parts.filter(|part| !part.is_empty()).collect::<Vec<_>>().join("\n")
+}
+
+fn section(section: &Section) -> String {
+    // A chart of intervals is a picture of a page, which letters can draw as well.
+    let blocks = section.drawn(Medium::Terminal).chain(
+        section
+            .drawn(Medium::Html)
+            .filter(|block| section.only.is_some() && matches!(block, Block::Intervals { .. })),
+    );
+    let drawn: Vec<String> = blocks.map(block).filter(|text| !text.is_empty()).collect();
+    drawn.join("\n")
+}
+
+fn block(block: &Block) -> String {
+    match block {
+        Block::Text(texts) => paragraphs(texts),
+        Block::List(texts) => texts.iter().map(|text| format!("- {}\n", escaped(text))).collect(),
+        Block::Table(rows) => table(rows),
+        Block::Intervals { rows, title } => intervals(rows, title),
+        Block::Matrix(matrix) => format!("```text\n{}```\n", matrix.text()),
+        Block::Beside(blocks) => blocks.iter().map(|(_, beside)| self::block(beside)).collect(),
+        Block::Curves { .. } | Block::Picture(_) => String::new(),
+    }
+}
+
+fn paragraphs(texts: &[String]) -> String {
+    let lines: Vec<String> = texts.iter().map(|text| format!("{}\n", escaped(text))).collect();
+    lines.join("\n")
+}
+
+fn table(table: &Table) -> String {
+    let shown = table.shown(Medium::Terminal);
+    let mut text = row(shown.iter().map(|at| escaped(&table.columns[*at].head)).collect());
+    let columns = shown.iter().map(|at| table.columns[*at].is_figures);
+    text += &row(columns.map(|is_figures| if is_figures { "--:" } else { "---" }.into()).collect());
+    for cells in &table.rows {
+        text += &row(shown.iter().map(|at| escaped(&cells[*at].text)).collect());
+    }
+    text
+}
+
+fn row(cells: Vec<String>) -> String {
+    format!("| {} |\n", cells.join(" | "))
+}
+
+/// The letter of the axis on which a value stands.
+fn place(value: f64, most: f64) -> usize {
+    let share = 0.5 + 0.5 * (value / most).clamp(-1.0, 1.0);
+    (share * (AXIS - 1) as f64).round() as usize
+}
+
+/// A line of letters for each interval: `|` is 0, `o` the difference, and `-` its interval.
+fn intervals(rows: &[Interval], title: &str) -> String {
+    let ends = rows.iter().flat_map(|row| row.ends.into_iter().flatten().chain([row.centre]));
+    let finite = ends.filter(|value| value.is_finite());
+    let most = finite.map(f64::abs).fold(1e-9, f64::max);
+    let names: Vec<String> = rows.iter().map(|row| visible(&row.name)).collect();
+    let width = names.iter().map(|name| name.chars().count()).fold(0, usize::max);
+    let mut text = format!("```text\n{title}, from {:+.1} to {most:+.1}\n", -most);
+    for (row, name) in rows.iter().zip(&names) {
+        let mut letters = vec![' '; AXIS];
+        if let Some([low, high]) = row.ends {
+            letters[place(low, most)..=place(high.max(low), most)].fill('-');
+        }
+        letters[place(0.0, most)] = '|';
+        letters[place(row.centre, most)] = 'o';
+        let line: String = letters.into_iter().collect();
+        text += &format!("{name:<width$}  {}\n", line.trim_end());
+    }
+    // Backquotes of a name would end the block.
+    let inner = text["```text\n".len()..].replace('`', "'");
+    format!("```text\n{inner}```\n")
+}
+
+/// Text whose letters mean nothing to Markdown and HTML.
+fn escaped(text: &str) -> String {
+    let mut safe = String::new();
+    for letter in visible(text).chars() {
+        match letter {
+            '<' => safe += "&lt;",
+            '>' => safe += "&gt;",
+            '&' => safe += "&amp;",
+            // A name with an `@` would call a person.
+            '@' => safe += "&#64;",
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' | '~' => {
+                safe.push('\\');
+                safe.push(letter);
+            }
+            _ => safe.push(letter),
+        }
+    }
+    safe
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_is_a_headline_with_tables_and_charts() {
+        let row = |name: &str, centre, ends| Interval { name: name.to_owned(), centre, ends };
+        let rows = vec![row("a", 5.0, Some([2.5, 10.0])), row("b`", -10.0, None)];
+        let columns = Table::default().words(["name"]).figures(["time"]);
+        let page = Page {
+            lead: vec!["2 blocks.".to_owned()],
+            sections: vec![
+                Section::page("chart").with(Block::Intervals { rows, title: "difference, %" }),
+                Section::new("table").with(columns.rows([["a|b", "<1>"]])),
+                Section::page("settings").with(vec!["left out".to_owned()]),
+            ],
+            ..Page::new("title", "It is @slower")
+        };
+        // The axis has 41 letters, and 0 stands in their middle.
+        let [before, between] = [20, 19].map(|count| " ".repeat(count));
+        let chart = format!(
+            "```text\ndifference, %, from -10.0 to +10.0\na   {before}|    -----o----------\n\
+             b'  o{between}|\n```\n"
+        );
+        assert_eq!(
+            markdown(&page),
+            format!(
+                "**It is &#64;slower**\n\n2 blocks.\n\n{chart}\n| name | time |\n| --- | --: |\n\
+                 | a\\|b | &lt;1&gt; |\n"
+            )
+        );
+    }
+}
