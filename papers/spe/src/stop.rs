@@ -21,7 +21,7 @@ pub struct Arguments {
     pub words: RegisterWords,
 }
 
-/// Three registers as the program's start reads them: vectors, which lie at multiples of their size.
+/// Three registers as the program's start reads them: vectors, at multiples of their size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C, align(16))]
 pub struct RegisterWords(pub [[u32; 4]; 3]);

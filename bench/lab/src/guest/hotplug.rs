@@ -110,8 +110,8 @@ pub fn run(rounds: u32, seed: u64, only: &str) -> bool {
     is_right
 }
 
-/// What verbs are given as files: a profile and a plan. A verb whose file is missing says so in its
-/// undisturbed round.
+/// Makes the files that verbs are given: a profile and a plan. A verb whose file is missing says so
+/// in its undisturbed round.
 fn prepare(cpus: &str) {
     let _ = ask(&["measure", "--quick", "--cpus", cpus, "-o", "/tmp/hot-profile"]);
     let placing = ["--on", "/tmp/hot-profile", "--pattern", "ring:3", "--cpus", cpus];

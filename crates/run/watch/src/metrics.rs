@@ -1,8 +1,8 @@
 //! A check as metrics, for monitors that watch many computers.
 //!
-//! The text is OpenMetrics 1.0 with gauges alone, so that the older text format of Prometheus, which
-//! node_exporter's text files have, reads it as well. A program is told of by its unit of systemd,
-//! or by its control group where it has none, and by its name.
+//! The text is OpenMetrics 1.0 with gauges alone, so that readers of the older text format of
+//! Prometheus, which node_exporter's text files have, read it as well. A program is told of by its
+//! unit of systemd, or by its control group where it has none, and by its name.
 
 pub mod server;
 

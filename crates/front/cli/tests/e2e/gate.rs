@@ -229,7 +229,8 @@ fn reports_of_google_benchmark_are_compared() {
     let source = |count: u32| {
         format!(
             "#include <benchmark/benchmark.h>\nstatic void BM_x(benchmark::State &state) {{\n\
-             for (auto _ : state) for (int i = 0; i < {count}; i++) benchmark::DoNotOptimize(i); }}\n\
+             for (auto _ : state) for (int i = 0; i < {count}; i++)\n\
+             benchmark::DoNotOptimize(i); }}\n\
              BENCHMARK(BM_x);\nBENCHMARK_MAIN();\n"
         )
     };

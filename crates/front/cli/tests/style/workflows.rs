@@ -78,7 +78,8 @@ fn workflows_and_templates_are_yaml() {
 #[test]
 fn workflows_can_offend() {
     let makefile = "all:\n\ntest:\n\t./test\n";
-    let workflow = "    - run: make test\n    - run: sudo env \"A=b\" make test\n    - run: make tests\n    \
+    let workflow = "    - run: make test\n    - run: sudo env \"A=b\" make test\n    \
+                    - run: make tests\n    \
                     - run: curl it | sh\n    - run: cargo install --locked mdbook\n";
     assert_eq!(flaws("w", workflow, makefile), ["w: make tests", "w: curl it | sh"]);
 }

@@ -50,7 +50,7 @@ impl MetricsServer {
         self.listener.local_addr()
     }
 
-    /// Answers clients until `stop` says so, each with the metrics or the reason why there are none.
+    /// Answers clients until `stop` says so, each with the metrics or the reason for having none.
     ///
     /// # Errors
     /// The kernel's, of waiting for clients. One that goes away is none.
@@ -62,7 +62,7 @@ impl MetricsServer {
         while !stop() {
             ready::wait([Awaited::data(&self.listener)], Some(LOOK_EVERY))?;
             match self.listener.accept() {
-                // A client that has gone is no fault of the server.
+                // The server goes on after a client that has gone.
                 Ok((client, _)) => drop(answer(client, look)),
                 Err(error) if is_of_the_client(&error) => {}
                 Err(error) => return Err(error),

@@ -112,7 +112,10 @@ fn long_names_are_cut_in_their_middle() {
 proptest! {
     /// Words of at most 12 letters, so that each has room.
     #[test]
-    fn no_line_is_longer(text in "([a-z.']{1,12}[ ]{1,3}|\n| {3}|[0-9]{1,4} {2}){0,60}", columns in 40_usize..130) {
+    fn no_line_is_longer(
+        text in "([a-z.']{1,12}[ ]{1,3}|\n| {3}|[0-9]{1,4} {2}){0,60}",
+        columns in 40_usize..130,
+    ) {
         for line in fit(&text, columns).lines() {
             // A quotation is broken only where it is longer than the line.
             prop_assert!(line.chars().count() <= columns, "{line:?} of {text:?}");
@@ -120,10 +123,13 @@ proptest! {
     }
 
     #[test]
-    fn nothing_is_lost_of_sentences(words in prop::collection::vec("[a-z]{1,9}", 0..60), columns in 40_usize..90) {
+    fn nothing_is_lost_of_sentences(
+        words in prop::collection::vec("[a-z]{1,9}", 0..60),
+        columns in 40_usize..90,
+    ) {
         let text = words.join(" ") + "\n";
         let fitted = fit(&text, columns);
-        prop_assert_eq!(fitted.split_whitespace().collect::<Vec<_>>(), text.split_whitespace().collect::<Vec<_>>());
+        prop_assert!(fitted.split_whitespace().eq(text.split_whitespace()), "{fitted}");
     }
 
     #[test]
