@@ -46,7 +46,8 @@ const GOOGLE: &str = r#"{"context": {}, "benchmarks": [
      "real_time": 9.0, "time_unit": "us"},
     {"name": "BM_b_median", "run_name": "BM_b", "run_type": "aggregate", "aggregate_name": "median",
      "real_time": 9.0, "time_unit": "ms"},
-    {"name": "BM_b_BigO", "run_name": "BM_b", "run_type": "aggregate", "aggregate_name": "BigO"}]}"#;
+    {"name": "BM_b_BigO", "run_name": "BM_b", "run_type": "aggregate",
+     "aggregate_name": "BigO"}]}"#;
 
 const GO: &str = "goos: linux\npkg: example.com/x\ncpu: y\nBenchmarkParse-8   \t  100\t  \
     250.5 ns/op\t 12.3 MB/s\t 16 B/op\t 1 allocs/op\nBenchmarkParse-8 100 300 ns/op\nPASS\n";
