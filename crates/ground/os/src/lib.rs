@@ -3,7 +3,7 @@
 //! | module | gives |
 //! |---|---|
 //! | [`cpu_list`], [`cpu_set`] | CPUs as a person types them, in order; CPUs as a set of any length |
-//! | [`affinity`], [`forgotten`] | pinning of the calling thread, verified; masks with the CPUs that are offline, and those that lack such |
+//! | [`affinity`], [`forgotten`] | pinning, verified; masks with offline CPUs, or without |
 //! | [`partners`] | threads that wait for each other, and the end of their waits when one is gone |
 //! | [`pool`] | threads for work that can be divided, as many as the system grants |
 //! | [`cpus`], [`holder`] | which CPUs are present, online and allowed; who has the others |

@@ -41,7 +41,8 @@ struct Split {
 ///
 /// ```
 /// use seatmap_statistics::change_points::change_points;
-/// let series: Vec<f64> = (0..30).map(|at| f64::from(at % 3) + if at < 20 { 0.0 } else { 50.0 }).collect();
+/// let level = |at| if at < 20 { 0.0 } else { 50.0 };
+/// let series: Vec<f64> = (0..30).map(|at| f64::from(at % 3) + level(at)).collect();
 /// assert_eq!(change_points(&series, 1)[0].at, 20);
 /// ```
 #[must_use]
