@@ -52,8 +52,8 @@ impl GateRequest {
     /// [`ProgramError`]: a program is not there.
     pub fn check(&self) -> Result<(), ProgramError> {
         let without_setup = self.benchmarks.iter().filter(|planned| planned.setup.is_none());
-        let commands = without_setup.flat_map(|planned| &planned.words);
-        commands.map(|words| Executable::find(words).map(drop)).collect()
+        let mut commands = without_setup.flat_map(|planned| &planned.words);
+        commands.try_for_each(|words| Executable::find(words).map(drop))
     }
 }
 

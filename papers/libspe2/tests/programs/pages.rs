@@ -1,4 +1,4 @@
-//! The guide's page on programs for the Cell, and the README's section: what they say to type works
+//! The guide's page on programs for the Cell, and that of the examples: what they say to type works
 //! as written.
 
 use crate::sdk::copy;
@@ -49,14 +49,12 @@ fn the_guide_brings_a_program_here() {
 }
 
 #[test]
-fn the_readmes_commands_work_as_written() {
+fn the_commands_of_the_examples_page_work_as_written() {
     let Some(tool) = Tool::new() else { return };
     if !seatmap_needs::tool("make") {
         return;
     }
-    let page = include_str!("../../../../README.md");
-    let section = page.split("### Programs for the Cell").nth(1).unwrap();
-    let block = blocks(section, "sh")[0];
+    let block = blocks(include_str!("../../../examples/README.md"), "sh")[0];
     // The library was built by cargo before this test.
     let (install, rest) = block.split_once('\n').unwrap();
     assert_eq!(install, "make install-lib PREFIX=$HOME/cell");

@@ -3,7 +3,7 @@
 use super::{OF_PROGRAMS, RANKS, REMEMBERED, RUN, STATE};
 use seatmap_console::guide::{DONE, USAGE, VerbGuide};
 
-pub const GUIDES: &[VerbGuide] = &[TOP, OBSERVE, BENCH, TUNE, PRETEND];
+pub const GUIDES: &[VerbGuide] = &[TOP, OBSERVE, BENCH, BENCH_HISTORY, TUNE, PRETEND];
 
 const TOP: VerbGuide = VerbGuide {
     verb: "top",
@@ -47,6 +47,10 @@ const BENCH: VerbGuide = VerbGuide {
         ("seatmap bench --compare ./old -- ./new", "compare two programs"),
         ("seatmap bench -o base.json -- ./app", "keep a result"),
         (
+            "seatmap bench --base old --head new --fail-above 3% -- '{binary}' --quick",
+            "hold a new version against the old one",
+        ),
+        (
             "seatmap bench --baseline base.json --fail-above 3% -- ./app",
             "fail where the program has become worse by more than 3 %",
         ),
@@ -63,6 +67,18 @@ const BENCH: VerbGuide = VerbGuide {
     ],
     environment: &[RUN],
     see_also: &["tune", "noise", "cell", "hyperfine(1)"],
+    ..VerbGuide::USUAL
+};
+
+const BENCH_HISTORY: VerbGuide = VerbGuide {
+    verb: "bench history",
+    examples: &[
+        ("seatmap bench history bench.jsonl", "see when a benchmark changed"),
+        ("seatmap bench history bench.jsonl --json", "the same for a program"),
+    ],
+    short_examples: 1,
+    exits: &[DONE, USAGE],
+    see_also: &["bench"],
     ..VerbGuide::USUAL
 };
 

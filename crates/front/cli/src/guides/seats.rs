@@ -120,6 +120,7 @@ const CHECK: VerbGuide = VerbGuide {
             "seatmap check --unit redis --rule one-per-core --watch 10s",
             "check a unit every ten seconds",
         ),
+        ("seatmap check --metrics 127.0.0.1:9410", "serve the findings to Prometheus"),
     ],
     short_examples: 1,
     exits: &[

@@ -127,8 +127,8 @@ impl ActionRunner {
                 .env("GITHUB_STEP_SUMMARY", &summary)
                 .env("GITHUB_OUTPUT", &outputs);
             for (name, value) in &step.variables {
-                let value = known.get(value).unwrap_or_else(|| panic!("nobody sets {value}"));
-                bash.env(name, value);
+                assert!(known.contains_key(value), "nobody sets {value}");
+                bash.env(name, &known[value]);
             }
             let output = bash.output().unwrap();
             let succeeded = output.status.success();

@@ -135,10 +135,9 @@ fn threads_that_run_and_have_no_seat_fail_the_seating() {
     };
     let refused = seat(&["--quiet"]).unwrap();
     let line = "seatmap: 2 of 3 threads have no seat; --allow-unseated accepts that\n";
-    assert_eq!(
-        (refused.status.code(), String::from_utf8_lossy(&refused.stderr).as_ref()),
-        (Some(1), line)
-    );
+    // Another test's program may be bound to the same CPU, which is told before.
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(refused.status.code() == Some(1) && said.ends_with(line), "{said}");
     assert!(seat(&["--allow-unseated"]).unwrap().status.success());
 }
 
