@@ -76,7 +76,7 @@ pub enum HistoryError {
         /// The mistake.
         problem: String,
     },
-    /// There is no line.
+    /// The file has no line.
     #[error("the history is empty; 'seatmap bench --file bench.toml --history FILE' adds to it")]
     Empty,
     /// A reading has no logarithm.

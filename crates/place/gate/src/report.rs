@@ -46,7 +46,7 @@ pub struct BenchmarkResult {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<LimitOutcome>,
     /// The least slowdown that this session would show to be above the limit, in percent; absent
-    /// where there is no limit, or too few blocks.
+    /// where no limit was given, or the blocks were too few.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shows_above_percent: Option<f64>,
     /// The runs beside which others did more than usual; absent where there were none.

@@ -26,15 +26,16 @@ struct Owner {
     program: String,
 }
 
-/// Everything that is counted of one owner.
+/// Everything that is counted of one owner. A figure that was not seen or asked for is `None`: a
+/// zero would say that all is well.
 #[derive(Clone, Debug, Default)]
 struct Sums {
     threads: usize,
-    off_seat: BTreeSet<Tid>,
+    off_seat: Option<BTreeSet<Tid>>,
     wrong: usize,
-    far_memory_percent: f64,
-    interrupts_per_second: f64,
-    throttled_periods: u64,
+    far_memory_percent: Option<f64>,
+    interrupts_per_second: Option<f64>,
+    throttled_periods: Option<u64>,
 }
 
 /// The metrics of a check.
@@ -69,16 +70,25 @@ fn sums(judged: &Judged, owners: &HashMap<Tid, Owner>) -> BTreeMap<Owner, Sums> 
         let sum = sums.entry(owner_of(Some(process.pid), owners)).or_default();
         sum.threads += process.threads;
         let throttled = process.group.as_ref().and_then(|group| group.throttled_watched);
-        sum.throttled_periods = sum.throttled_periods.max(throttled.unwrap_or_default());
+        sum.throttled_periods = sum.throttled_periods.max(throttled);
+        if process.memory.is_some() {
+            sum.far_memory_percent.get_or_insert(0.0);
+        }
+    }
+    for seat in &judged.seats {
+        sums.entry(owner_of(Some(seat.pid), owners)).or_default().off_seat.get_or_insert_default();
     }
     for finding in &judged.findings {
         let sum = sums.entry(owner_of(finding.pid, owners)).or_default();
         sum.wrong += usize::from(finding.is_wrong());
         let size = finding.measure.as_ref().map_or(0.0, |measure| measure.value);
         match finding.rule.as_str() {
-            "expect" => sum.off_seat.extend(&finding.tids),
-            "memory-local" => sum.far_memory_percent = sum.far_memory_percent.max(size),
-            "no-irq" => sum.interrupts_per_second += size,
+            "expect" => sum.off_seat.get_or_insert_default().extend(&finding.tids),
+            "memory-local" => {
+                let largest = sum.far_memory_percent.get_or_insert(0.0);
+                *largest = largest.max(size);
+            }
+            "no-irq" => *sum.interrupts_per_second.get_or_insert(0.0) += size,
             _ => {}
         }
     }
@@ -91,18 +101,18 @@ fn owner_of(pid: Option<Tid>, owners: &HashMap<Tid, Owner>) -> Owner {
 }
 
 fn of_owners(text: &mut String, sums: &BTreeMap<Owner, Sums>) {
-    type Figure = fn(&Sums) -> f64;
+    type Figure = fn(&Sums) -> Option<f64>;
     const FAMILIES: [(&str, &str, Figure); 6] = [
-        ("threads", "Threads of the programs.", |sum| sum.threads as f64),
+        ("threads", "Threads of the programs.", |sum| Some(sum.threads as f64)),
         ("threads_off_seat", "Threads that are not on the seats that they should have.", |sum| {
-            sum.off_seat.len() as f64
+            sum.off_seat.as_ref().map(|tids| tids.len() as f64)
         }),
-        ("wrong", "Things that are wrong.", |sum| sum.wrong as f64),
+        ("wrong", "Things that are wrong.", |sum| Some(sum.wrong as f64)),
         (
             "far_memory_ratio",
             "The part of the memory of the worst process that lies on other NUMA nodes than its \
              threads, where that is told of.",
-            |sum| sum.far_memory_percent / 100.0,
+            |sum| sum.far_memory_percent.map(|percent| percent / 100.0),
         ),
         (
             "seat_interrupts_per_second",
@@ -112,13 +122,13 @@ fn of_owners(text: &mut String, sums: &BTreeMap<Owner, Sums>) {
         (
             "throttled_periods",
             "Periods in which a quota of CPU time was used up while the check looked.",
-            |sum| sum.throttled_periods as f64,
+            |sum| sum.throttled_periods.map(|periods| periods as f64),
         ),
     ];
     for (name, help, figure) in FAMILIES {
         begin(text, name, help);
-        for (owner, sum) in sums {
-            sample(text, name, &owner_labels(owner), figure(sum));
+        for (owner, value) in sums.iter().filter_map(|(owner, sum)| Some((owner, figure(sum)?))) {
+            sample(text, name, &owner_labels(owner), value);
         }
     }
 }
@@ -230,6 +240,10 @@ mod tests {
             if let Some(name) = line.strip_prefix("# TYPE ") {
                 assert!(families.insert(name.to_owned()), "{name} comes twice");
             }
+        }
+        // Nobody said where its threads should sit, and its memory was not looked at.
+        for unseen in ["threads_off_seat{", "far_memory_ratio{", "throttled_periods{"] {
+            assert!(!lines.iter().any(|line| line.contains(unseen)), "{lines:#?}");
         }
         assert_eq!(lines.last().map(String::as_str), Some("# EOF"));
     }

@@ -15,7 +15,7 @@ const TOP: VerbGuide = VerbGuide {
     exits: &[
         DONE,
         ("1", "the programs could not be read, or the recording could not be written"),
-        ("2", "the command line is wrong, or there is no such program"),
+        ("2", "the command line is wrong, or no program of that name was found"),
     ],
     environment: &[("TERM, COLORTERM", "the colours that the terminal has")],
     see_also: &["check", "show", "run", "top(1)"],

@@ -27,7 +27,7 @@ const ADVISE: VerbGuide = VerbGuide {
     exits: &[
         ("0", "there is an advice, whatever it is"),
         ("1", "the program could not be observed, or the look was interrupted"),
-        ("2", "the command line is wrong, or there is no such program"),
+        ("2", "the command line is wrong, or no program of that name was found"),
     ],
     files: &[REMEMBERED],
     environment: &[STATE],
@@ -126,7 +126,7 @@ const CHECK: VerbGuide = VerbGuide {
     exits: &[
         ("0", "nothing is wrong"),
         ("1", "something is wrong; with --strict also: something could not be seen"),
-        ("2", "the command line is wrong, or there is no such program"),
+        ("2", "the command line is wrong, or no program of that name was found"),
     ],
     see_also: &["run", "top", "advise", "services drift"],
     ..VerbGuide::USUAL

@@ -22,7 +22,7 @@ const PARSED: [(&str, &[&str]); 7] = [
     ("scripts/dist-check", &["sh", "-n"]),
 ];
 
-/// What must be there for a command, beside its program.
+/// The things that a command needs beside its program.
 fn can(command: &[&str]) -> bool {
     let probe: &[&str] = match command[0] {
         "python3" if command.contains(&CONDA) => &["-c", "import jinja2, yaml"],
