@@ -346,7 +346,17 @@ fn device_interrupts(root: &Root, before: &Interrupts, seconds: f64) -> Vec<CpuI
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::{Child, Command};
+    use std::io::{Read, Write};
+    use std::process::{Child, Command, Stdio};
+
+    /// A program that has begun, and waits for its input from now on.
+    fn sleeper() -> Child {
+        let mut cat = Command::new("cat");
+        let mut child = cat.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.as_mut().unwrap().write_all(b".").unwrap();
+        child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
+        child
+    }
 
     fn spinner() -> Child {
         Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap()
@@ -376,7 +386,7 @@ mod tests {
     #[test]
     fn a_busy_service_wants_a_cpu_and_a_sleeping_one_none() {
         let busy = spinner();
-        let idle = Command::new("sleep").arg("600").spawn().unwrap();
+        let idle = sleeper();
         let request = request(&[busy.id(), idle.id()]);
         let record = request.run(&Root::new("/"), &|| false, &|_, _| {}).unwrap();
         end(busy);
@@ -385,7 +395,9 @@ mod tests {
         let wanted: f64 = record.services[0].wanted_cpus().iter().sum();
         let wanted = wanted / record.samples() as f64;
         assert!((0.5..1.6).contains(&wanted), "{wanted}");
-        assert!(record.services[1].wanted_cpus().iter().sum::<f64>() < 0.1);
+        // On a busy computer it may come back to its wait late, so that the first samples have time.
+        let idle = record.services[1].wanted_cpus();
+        assert_eq!(seatmap_statistics::quantile(&idle, 0.5), Some(0.0), "{idle:?}");
         assert!(!record.services[0].restarted);
         ServicesRecord::from_json(&seatmap_document::written(&record)).unwrap();
     }

@@ -12,6 +12,9 @@
 static volatile int over;
 static int spins, nibbles;
 
+/* Until all threads have their names: whoever reads "ready" may look at them. */
+static pthread_barrier_t named;
+
 static long cpu_us(void)
 {
     struct timespec used;
@@ -31,6 +34,7 @@ static void *body(void *number)
     char name[16];
     snprintf(name, sizeof name, "worker-%ld", (long)number);
     pthread_setname_np(pthread_self(), name);
+    pthread_barrier_wait(&named);
     while (!over) {
         if (nibbles)
             nibble();
@@ -46,8 +50,13 @@ int main(int count, char **arguments)
     spins = count > 2 && !strcmp(arguments[2], "spin");
     nibbles = count > 2 && !strcmp(arguments[2], "nibble");
     pthread_t started[64];
-    for (long i = 0; i < threads && i < 64; i++)
-        pthread_create(&started[i], NULL, body, (void *)i);
+    if (threads > 64)
+        threads = 64;
+    pthread_barrier_init(&named, NULL, threads + 1);
+    for (long i = 0; i < threads; i++)
+        if (pthread_create(&started[i], NULL, body, (void *)i))
+            return 1;
+    pthread_barrier_wait(&named);
     printf("ready\n");
     fflush(stdout);
     while (getchar() != EOF)
