@@ -177,6 +177,8 @@ mod tests {
     }
 
     proptest! {
+        // A page a case, with its pictures.
+        #![proptest_config(ProptestConfig::with_cases(64))]
         #[test]
         fn no_text_of_a_profile_becomes_markup(text in "[<>/\"'&a-z!-]{0,24}") {
             let hostile = format!("<script>{text}</script>");

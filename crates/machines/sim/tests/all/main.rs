@@ -12,11 +12,13 @@ mod programs;
 mod reference;
 
 /// Threads are some forty times slower than coroutines, and both run the same simulator: the
-/// recorded timings of the Cell stand for those of other machines, and shorter tests of a kind for
+/// recorded timings of one Cell stand for those of other machines, and shorter tests of a kind for
 /// the longest.
 #[cfg(feature = "threads")]
-const LONGEST: [&str; 3] = [
+const LONGEST: [&str; 5] = [
     "reference::timings_are_as_recorded",
+    "cell_reference::every_timing_of_a_part",
+    "cell_reference::every_timing_of_the_later",
     "liu::find_td_is_right_on_a_busy",
     "litmus::independent",
 ];
