@@ -64,9 +64,11 @@ test:
 	$(MAKE) -j2 --output-sync=target test-all test-emulated
 	./scripts/cells own $(BUILT)/seatmap
 
+# Those of the emulated computers as well: later, they would change the system's libraries beside programs that run.
 test-programs:
 	./scripts/browser
 	./scripts/consumers
+	./scripts/lab/programs
 
 test-build:
 	$(CARGO) test --workspace --locked --features $(TEST_FEATURES) --no-run
