@@ -79,11 +79,11 @@ const HYPERVISORS: [(&str, &str); 7] = [
 /// manual, volume 3).
 #[cfg(target_arch = "x86_64")]
 fn processors_word() -> Option<String> {
-    use std::arch::x86_64::__cpuid;
-    if __cpuid(1).ecx >> 31 == 0 {
+    use crate::cpuid;
+    if cpuid::leaf(1).ecx >> 31 == 0 {
         return Some("none".to_owned());
     }
-    let leaf = __cpuid(0x4000_0000);
+    let leaf = cpuid::leaf(0x4000_0000);
     let bytes: Vec<u8> =
         [leaf.ebx, leaf.ecx, leaf.edx].iter().flat_map(|word| word.to_le_bytes()).collect();
     let name: String = bytes

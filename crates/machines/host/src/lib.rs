@@ -19,6 +19,8 @@ pub mod arena;
 mod arm;
 pub mod bed;
 pub mod clock;
+#[cfg(target_arch = "x86_64")]
+mod cpuid;
 pub mod crew;
 pub mod environment;
 pub mod port;

@@ -421,7 +421,7 @@ fn distances_beyond_any_machine_are_refused_where_they_stand() {
     );
 }
 
-/// Two seconds of patience, and a search of six that no proof ends sooner.
+/// Two seconds of patience, and a search of four that no proof ends sooner.
 #[test]
 fn a_long_search_says_at_a_terminal_that_it_goes_on() {
     let place = Place::new();
@@ -434,7 +434,7 @@ fn a_long_search_says_at_a_terminal_that_it_goes_on() {
         "--threads",
         "1",
         "--seconds",
-        "6",
+        "4",
     ];
     let told = |stderr: Option<Stdio>| {
         let (mut screen, programs) = terminal();

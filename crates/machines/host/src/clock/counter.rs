@@ -44,7 +44,8 @@ fn kernel() -> Stamp {
 #[cfg(target_arch = "x86_64")]
 mod architecture {
     use super::{CounterFlaw, Source, Stamp};
-    use std::arch::x86_64::{__cpuid, __rdtscp};
+    use crate::cpuid;
+    use std::arch::x86_64::__rdtscp;
 
     /// CPUID 8000_0007h, EDX: invariant TSC. CPUID 8000_0001h, EDX: RDTSCP (Intel SDM vol. 2A; AMD
     /// APM vol. 3).
@@ -59,7 +60,7 @@ mod architecture {
     pub(super) const CLOCK: &str = "tsc";
 
     pub(super) fn constant() -> Result<Source, CounterFlaw> {
-        let largest = __cpuid(0x8000_0000).eax;
+        let largest = cpuid::leaf(0x8000_0000).eax;
         if has(largest, 0x8000_0007, INVARIANT_TSC) && has(largest, 0x8000_0001, RDTSCP) {
             Ok(Source::Tsc)
         } else {
@@ -68,7 +69,7 @@ mod architecture {
     }
 
     fn has(largest: u32, leaf: u32, bit: u32) -> bool {
-        largest >= leaf && __cpuid(leaf).edx & bit != 0
+        largest >= leaf && cpuid::leaf(leaf).edx & bit != 0
     }
 
     #[inline(always)]
