@@ -395,7 +395,8 @@ mod tests {
         let wanted: f64 = record.services[0].wanted_cpus().iter().sum();
         let wanted = wanted / record.samples() as f64;
         assert!((0.5..1.6).contains(&wanted), "{wanted}");
-        // On a busy computer it may come back to its wait late, so that the first samples have time.
+        // On a busy computer it may come back to its wait late, so that the first samples have
+        // time.
         let idle = record.services[1].wanted_cpus();
         assert_eq!(seatmap_statistics::quantile(&idle, 0.5), Some(0.0), "{idle:?}");
         assert!(!record.services[0].restarted);
