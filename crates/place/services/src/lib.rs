@@ -17,6 +17,7 @@
 //! | [`record`], [`recorder`] | load over time, talk, memory, interrupts, on file; its making |
 //! | [`plan`] | sets of CPUs for all services together; pure |
 //! | [`apply`] | sets given to living services, with a journal and a guardian, and taken back |
+//! | [`export`] | a plan as systemd, schedulers and Kubernetes take it |
 //! | [`mod@drift`] | the differences between a plan that stands and the services now |
 //! | [`race`] | the present sets against the plan's, on the living services |
 //! | [`error`] | why services could not be read, found or recorded |
@@ -27,6 +28,7 @@
 pub mod apply;
 pub mod drift;
 pub mod error;
+pub mod export;
 pub mod file;
 pub mod find;
 pub mod living;

@@ -40,7 +40,7 @@ pub enum ExportFormat {
     Rankfile,
     /// Plan: the beginning of an srun command.
     Slurm,
-    /// Plan: a drop-in for a systemd service.
+    /// Plan: a drop-in for a systemd service. Services: a script that writes one for each unit.
     Systemd,
     /// Plan: as taskset, with hwloc-bind.
     Hwloc,
@@ -58,10 +58,14 @@ pub enum ExportFormat {
     Nginx,
     /// Plan: lines of redis's configuration.
     Redis,
-    /// Plan: a policy of Kubernetes' NRI plugin balloons.
+    /// Plan, services: a policy of Kubernetes' NRI plugin balloons.
     K8s,
-    /// Plan: a configuration of the sched_ext scheduler scx_layered.
+    /// Plan, services: a configuration of the sched_ext scheduler scx_layered.
     SchedExt,
+    /// Services: a configuration of the sched_ext scheduler scx_mitosis.
+    ScxMitosis,
+    /// Services: a part of the configuration of Kubernetes' kubelet.
+    Kubelet,
     /// Ranks: a hostfile for Open MPI's --map-by seq.
     Openmpi,
     /// Ranks: a host file for MPICH.
@@ -93,6 +97,7 @@ mod tests {
     use crate::verbs::export::{OF_CLUSTERS, OF_PROFILES};
     use seatmap_plan::export::FORMATS as OF_PLANS;
     use seatmap_ranks::export::FORMATS as OF_RANKS;
+    use seatmap_services::export::FORMATS as OF_SERVICES;
 
     #[test]
     fn every_format_is_for_something() {
@@ -101,18 +106,20 @@ mod tests {
             OF_PROFILES.map(|(word, _)| word).to_vec(),
             OF_PLANS.map(|(word, _)| word).to_vec(),
             OF_RANKS.map(|(word, _)| word).to_vec(),
+            OF_SERVICES.map(|(word, _)| word).to_vec(),
         ];
         for format in ExportFormat::value_variants() {
             let word = format.name();
             let known = kinds.iter().filter(|kind| kind.iter().any(|known| *known == word)).count();
             let expected = match format {
-                ExportFormat::Json => 4,
+                ExportFormat::Json => 5,
                 ExportFormat::Rankfile | ExportFormat::Csv => 2,
+                ExportFormat::Systemd | ExportFormat::SchedExt | ExportFormat::K8s => 2,
                 _ => 1,
             };
             assert_eq!(known, expected, "{format:?}");
         }
         let known: usize = kinds.iter().map(Vec::len).sum();
-        assert_eq!(known, ExportFormat::value_variants().len() + 5, "each can be typed");
+        assert_eq!(known, ExportFormat::value_variants().len() + 9, "each can be typed");
     }
 }

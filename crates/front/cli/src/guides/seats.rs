@@ -177,6 +177,10 @@ const EXPORT: VerbGuide = VerbGuide {
     examples: &[
         ("seatmap export plan.json --format omp-places", "set the seats of an OpenMP program"),
         ("seatmap export plan.json --format rankfile -o ranks", "write a rankfile for Open MPI"),
+        (
+            "seatmap export services-plan.json --format systemd -o units.sh",
+            "write a script that makes a drop-in for each unit of a plan of services",
+        ),
         ("seatmap export graviton3 --format svg -o map.svg", "draw the distances of a machine"),
     ],
     exits: &[DONE, FAILED, USAGE],

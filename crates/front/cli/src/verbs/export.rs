@@ -11,6 +11,7 @@ use seatmap_machine::export::{csv, hwloc_xml};
 use seatmap_plan::{export, plan};
 use seatmap_ranks::RankPlan;
 use seatmap_report::{Order, svg};
+use seatmap_services::ServicesPlan;
 use std::error::Error;
 use std::path::Path;
 
@@ -54,6 +55,11 @@ fn text(name: &str, format: ExportFormat) -> Result<String, CliError> {
             let plan = input::parsed(path, &bytes, RankPlan::from_json)?;
             let formats = &seatmap_ranks::export::FORMATS;
             writer(name, "plan for ranks", formats, format)?(&plan).map_err(Into::into)
+        }
+        Some(bytes) if ServicesPlan::is_plan(&bytes) => {
+            let plan = input::parsed(path, &bytes, ServicesPlan::from_json)?;
+            let formats = &seatmap_services::export::FORMATS;
+            writer(name, "plan for services", formats, format)?(&plan).map_err(Into::into)
         }
         Some(bytes) if Cluster::is_cluster(&bytes) => {
             let cluster = cluster::read(path, &bytes)?;

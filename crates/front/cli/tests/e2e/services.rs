@@ -87,6 +87,84 @@ fn mistakes_are_refused_before_anything_is_done() {
     assert!(told.contains("no plan 'services' stands"), "{told}");
 }
 
+#[test]
+fn a_plan_is_exported_for_its_neighbours() {
+    let place = Place::new();
+    let plan = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x", "-o", "p.json"];
+    place.stdout(&plan);
+    // The record has units alone.
+    let workers = "\"unit\":\"workers.service\"";
+    let text = place.read("p.json");
+    assert!(text.contains(workers), "{text}");
+    place.file("p.json", text.replace(workers, "\"command\":\"worker*\""));
+    let plan: Value = serde_json::from_str(&place.read("p.json")).unwrap();
+    let json = place.json(&["export", "--format", "json", "p.json"]);
+    assert_eq!(json, plan);
+    let layers = place.json(&["export", "--format", "sched-ext", "p.json"]);
+    let layers = layers.as_array().unwrap();
+    let rules: Vec<&Value> =
+        layers.iter().flat_map(|layer| layer["matches"].as_array().unwrap()).collect();
+    assert_eq!(rules.len(), 5, "four services and the rest: {layers:?}");
+    assert!(rules.iter().any(|rule| rule[0]["CgroupContains"] == "/redis.service/"));
+    assert!(rules.iter().any(|rule| rule[0]["PcommPrefix"] == "worker"));
+    let cells = place.json(&["export", "--format", "scx-mitosis", "p.json"]);
+    assert_eq!(cells[0]["matches"]["CgroupRegex"], "/redis\\.service$");
+    assert!(cells[3]["comment"].as_str().unwrap().contains("Left out: workers"), "{cells}");
+    place.stdout(&["export", "--format", "systemd", "p.json", "-o", "units.sh"]);
+    let script = place.read("units.sh");
+    assert!(script.contains("# Left out: workers (command worker*)"), "{script}");
+    let folder = place.path("units");
+    let run = Command::new("sh").arg(place.path("units.sh")).arg(&folder).output().unwrap();
+    assert!(run.status.success(), "{run:?}");
+    for service in &plan["services"].as_array().unwrap()[..3] {
+        let unit = service["service"]["unit"].as_str().unwrap();
+        let cpus = service["cpus"].as_str().unwrap();
+        let drop_in = place.read(&format!("units/{unit}.d/50-seatmap.conf"));
+        let expected = format!("[Service]\nAllowedCPUs=\nAllowedCPUs={cpus}\n");
+        assert!(drop_in.starts_with(&expected), "{drop_in}");
+    }
+    // A wrong file beside it, which systemd must name: it does read the folder.
+    place.file("units/redis.service.d/60-wrong.conf", "[Service]\nAllowedCPUs=x-y\n".to_owned());
+    place.file("units/redis.service", "[Service]\nExecStart=/bin/true\n".to_owned());
+    let verify = Command::new("systemd-analyze")
+        .args(["verify", "--man=no"])
+        .arg(place.path("units/redis.service"))
+        .output();
+    let Ok(verified) = verify else {
+        seatmap_needs::skipped!("systemd-analyze is not installed");
+        return;
+    };
+    let told = String::from_utf8_lossy(&verified.stderr);
+    assert!(told.contains("60-wrong.conf") && !told.contains("50-seatmap.conf"), "{told}");
+}
+
+#[test]
+fn a_neighbour_that_cannot_have_a_plan_is_refused() {
+    let place = Place::new();
+    let plan = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x", "-o", "p.json"];
+    place.stdout(&plan);
+    let told = place.one_line_refusal(&["export", "--format", "k8s", "p.json"]);
+    assert!(
+        told.ends_with(
+            "the plugin balloons finds services by container alone, and no service of this plan \
+             is named so"
+        ),
+        "{told}"
+    );
+    let told = place.one_line_refusal(&["export", "--format", "kubelet", "p.json"]);
+    assert!(
+        told.contains("which leaves none for kubelet's pods; limit them by most_cpus"),
+        "{told}"
+    );
+    let told = place.one_line_refusal(&["export", "--format", "taskset", "p.json"]);
+    assert!(told.contains("p.json is a plan for services, which cannot be written as"), "{told}");
+    let told = place.one_line_refusal(&["export", "--format", "kubelet", "ryzen-5950x"]);
+    assert!(told.contains("is a profile, which cannot be written as kubelet"), "{told}");
+    place.file("bad.json", "{\"format\": \"seatmap-services-plan/1\"}".to_owned());
+    let told = place.one_line_refusal(&["export", "--format", "systemd", "bad.json"]);
+    assert!(told.contains("bad.json"), "{told}");
+}
+
 fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_default()
 }

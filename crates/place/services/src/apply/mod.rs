@@ -27,6 +27,7 @@ pub mod undo;
 
 pub use host::{AppliedPlan, ServicesHost};
 pub use seat::{ApplyRequest, Seated};
+pub(crate) use setting::is_word;
 
 use crate::error::ServicesError;
 use seatmap_cell::CellError;
