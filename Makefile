@@ -15,7 +15,8 @@
 #   make programs real programs under taskset and seatmap run (a quarter of an hour; needs Debian's servers)
 #   make studies the published experiments again, into docs/papers/studies
 #   make pictures  the pictures of the README and the guide, into docs/pictures
-#   make docs    the guide and the API, under target/guide and target/doc (needs mdbook); make docs-links: its links
+#   make docs    the guide with the gallery, and the API, under target/guide and target/doc (needs mdbook);
+#                make docs-links: its links
 #   make dist    static binaries and Debian packages for x86-64 and 64-bit Arm, under target/dist; make dist-check: lintian
 #   make wheel   the package for Python with the seatmap command, below target/wheels
 #   make python  a Python below target/python with NumPy, SciPy and NetworkX, and the package's tests in it
@@ -169,6 +170,7 @@ docs:
 	@command -v mdbook >/dev/null || { echo "docs: the API is below target/doc. The guide needs mdbook:" \
 		"cargo install --locked mdbook" >&2; exit 1; }
 	./scripts/guide build target/guide
+	$(CARGO) run --locked --package seatmap -- machines --site target/guide/gallery docs/gallery/profiles
 
 docs-links:
 	./scripts/guide check target/guide

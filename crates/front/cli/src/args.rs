@@ -407,6 +407,14 @@ impl From<OrderChoice> for Order {
 
 #[derive(Debug, Args)]
 pub struct Machines {
+    /// Add these to the site: host, files, or folders with files such as 'seatmap measure --share'
+    /// writes.
+    #[arg(value_name = "PROFILE", requires = "site")]
+    pub profiles: Vec<String>,
+    /// Write the gallery into a folder: pages of all machines, and of those with the same
+    /// processor side by side. A browser reads them without a server.
+    #[arg(long, value_name = "FOLDER", conflicts_with = "json")]
+    pub site: Option<PathBuf>,
     /// Print the list as JSON on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,

@@ -17,6 +17,7 @@ use seatmap_control::server::Announcement;
 use seatmap_control::{ControlAnswer, ControlRequest, Listed};
 use seatmap_doctor::DoctorReport;
 use seatmap_document::schema::{check_in, of};
+use seatmap_gallery::MachineRanking;
 use seatmap_gate::history::{self, HistoryEntry, Trends};
 use seatmap_gate::{BenchmarksFile, GateReport};
 use seatmap_launch::Report;
@@ -140,6 +141,7 @@ fn the_schemas_are_those_of_the_types() {
         of::<TwinReport>(seatmap_twin::FORMAT),
         of::<ShownMachine<'static>>("seatmap-show/1"),
         of::<MachineList>("seatmap-machines/1"),
+        of::<MachineRanking>(seatmap_gallery::ranking::FORMAT),
         of::<DoctorReport<'static>>("seatmap-doctor/1"),
         of::<ProfileComparison>(comparison::FORMAT),
     ];

@@ -8,6 +8,7 @@ pub mod cluster;
 pub mod compare;
 pub mod doctor;
 pub mod export;
+pub mod gallery;
 pub mod import;
 pub mod machines;
 pub mod measure;

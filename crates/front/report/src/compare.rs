@@ -18,7 +18,8 @@ pub fn html(comparison: &ProfileComparison) -> String {
     draw::html(&page(comparison))
 }
 
-fn page(comparison: &ProfileComparison) -> Page {
+/// The comparison as blocks.
+pub(crate) fn page(comparison: &ProfileComparison) -> Page {
     let [first, second] = comparison.machines.each_ref().map(|name| visible(name).to_string());
     let headline = sentence(comparison);
     let facts = match comparison.differences.len() {

@@ -15,6 +15,7 @@
 //! | [`floor`] | a machine as it lies, with threads, lines and traffic on it, before and after |
 //! | [`cell`] | cells, what is wrong with them, and the noise that a program had in one |
 //! | [`mod@compare`] | two machines side by side |
+//! | [`gallery`], [`ranking`] | many machines as a site, and in order of their time for a pattern |
 //! | [`cluster`] | the nodes of a cluster, and what is odd |
 //! | [`services`] | the services of a computer: load, sets, what has moved |
 //! | [`shown`] | the document of a machine, and the CPUs that were set apart |
@@ -47,6 +48,7 @@ pub mod doctor;
 pub mod duration;
 mod effect;
 pub mod floor;
+pub mod gallery;
 pub mod gate;
 mod glossary;
 mod grid;
@@ -61,6 +63,7 @@ pub mod pattern;
 pub mod placement;
 mod predicted;
 pub mod qap;
+pub mod ranking;
 pub mod ranks;
 mod reduced;
 pub mod remarks;

@@ -5,6 +5,9 @@ use crate::Profile;
 /// The words for a machine whose processor is not known.
 const UNNAMED: &str = "a computer";
 
+/// The fact that is left out of every profile.
+const HOST_NAME: &str = "the host's name";
+
 /// A profile that can be published, and the facts that were left out of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SharedProfile {
@@ -20,7 +23,7 @@ impl SharedProfile {
     #[must_use]
     pub fn of(profile: &Profile) -> Self {
         let mut shared = profile.clone();
-        let mut left_out = vec!["the host's name"];
+        let mut left_out = vec![HOST_NAME];
         let model = shared.environment.cpu_model.clone().unwrap_or_else(|| UNNAMED.to_owned());
         shared.name.clone_from(&model);
         shared.origin.source = model;
@@ -36,6 +39,19 @@ impl SharedProfile {
             left_out.push("the control group that limits its CPU time");
         }
         SharedProfile { profile: shared, left_out }
+    }
+
+    /// The facts in a profile that name a person or a host, or may do so, in the words of
+    /// `left_out`; empty for a profile that was written for strangers.
+    #[must_use]
+    pub fn names_in(profile: &Profile) -> Vec<&'static str> {
+        let shared = SharedProfile::of(profile);
+        let is_named =
+            shared.profile.name != profile.name || shared.profile.origin != profile.origin;
+        // The first fact is always left out, as it cannot be known whether a name is a host's.
+        let mut found = shared.left_out;
+        found.retain(|fact| *fact != HOST_NAME || is_named);
+        found
     }
 
     /// One sentence about the facts that are not in it.
@@ -71,6 +87,8 @@ mod tests {
         assert_eq!(shared.profile.environment.kernel.as_deref(), Some("6.18.44"));
         assert_eq!(shared.profile.core_distance, profile.core_distance);
         assert_eq!(shared.left_out.len(), 3, "{}", shared.sentence());
+        assert_eq!(SharedProfile::names_in(&profile), shared.left_out);
+        assert_eq!(SharedProfile::names_in(&shared.profile), [""; 0]);
     }
 
     #[test]

@@ -45,12 +45,18 @@ const OF_PATTERNS: [&str; 24] = [
 /// Slices of a ring or mesh where nobody says: Liu et al. 2015 cut the Xeon Phi's ring in four.
 const SECTIONS: usize = 4;
 
+/// The name that stands for all machines together.
+const GALLERY: &str = "gallery";
+
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["pattern", "qaplib"]))]
 #[command(group = clap::ArgGroup::new("picture").multiple(true).args(["html", "svg"]))]
 pub struct Place {
     /// The machine: host, the name of a bundled one, or a file, with core distances; or the file of
     /// a cluster.
+    ///
+    /// 'gallery' ranks all bundled machines by the time that the pattern takes on each, and
+    /// 'gallery:FOLDER' the profiles of a folder as well.
     #[arg(long, value_name = "MACHINE", default_value = "host")]
     pub on: String,
     /// The pattern, that is, who talks to whom: a generator such as stencil2d:8x8 ('seatmap pattern
@@ -172,6 +178,34 @@ impl Place {
     /// The messages that are run where runs judge.
     pub fn messages(&self) -> Messages {
         Messages { packet_bytes: self.packet, rounds: self.rounds.unwrap_or(ROUNDS) }
+    }
+
+    /// Whether the machines of the gallery are ranked, and the folder of profiles beside these.
+    pub fn gallery(&self) -> Option<Option<&str>> {
+        match self.on.split_once(':') {
+            Some((GALLERY, folder)) => Some(Some(folder)),
+            _ => (self.on == GALLERY).then_some(None),
+        }
+    }
+
+    /// An option that means something only for seats on one machine.
+    pub fn of_one_seating(&self) -> Option<&'static str> {
+        let given = [
+            // Machines are ranked by time, and bytes have none.
+            ("--weight", self.weight.is_some()),
+            // Options with a default count as typed where their value is another one.
+            ("--method", self.method != MethodChoice::Auto),
+            ("--cpus", self.cpus.is_some()),
+            ("--fix", !self.fix.is_empty()),
+            ("--prefer", self.prefer.is_some()),
+            ("--widen", self.widen.is_some()),
+            ("--memory", self.memory),
+            ("--homes", self.homes),
+            ("--output", self.output.is_some()),
+            ("--svg", self.svg.is_some()),
+            ("--before", self.before != BeforeChoice::Os),
+        ];
+        given.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
     }
 
     /// How the search goes, with the sections of the ring or mesh for pizza slices.

@@ -10,8 +10,9 @@ const MACHINES: VerbGuide = VerbGuide {
     examples: &[
         ("seatmap machines", "list the machines that every verb knows by name"),
         ("seatmap machines --json", "list them for a script"),
+        ("seatmap machines --site gallery mine.json", "make a site of them and of your profile"),
     ],
-    see_also: &["show", "place", "pretend"],
+    see_also: &["show", "compare", "place", "pretend"],
     ..VerbGuide::USUAL
 };
 

@@ -69,6 +69,10 @@ const PLACE: VerbGuide = VerbGuide {
             "seatmap place --pattern app.pattern.json --html plan.html",
             "place a pattern that 'seatmap observe' wrote, and draw both",
         ),
+        (
+            "seatmap place --pattern stencil2d:4x4 --on gallery",
+            "rank all bundled machines by the time of a pattern",
+        ),
     ],
     short_examples: 1,
     exits: &[
@@ -78,7 +82,7 @@ const PLACE: VerbGuide = VerbGuide {
     ],
     files: &[REMEMBERED],
     environment: &[STATE],
-    see_also: &["run", "export", "pattern list", "observe", "show"],
+    see_also: &["run", "export", "pattern list", "observe", "show", "machines"],
 };
 
 const RUN: VerbGuide = VerbGuide {

@@ -1,14 +1,45 @@
 //! `seatmap machines`.
 
+use super::gallery;
 use crate::args::Machines;
 use seatmap_catalog::{MachineEntry, MachineList};
 use seatmap_console::error::CliError;
-use seatmap_console::output;
+use seatmap_console::output::{self, Destination};
+use seatmap_machine::SharedProfile;
+use seatmap_report::gallery::{self as gallery_report, INDEX};
+use seatmap_statistics::words::counted;
+use std::path::Path;
 
-/// Lists the bundled machines with what each can do and how it was made.
+/// Lists the bundled machines with what each can do and how it was made, or writes their gallery.
 pub fn run(typed: &Machines) -> Result<(), CliError> {
+    if let Some(folder) = &typed.site {
+        return site(typed, folder);
+    }
     let list = MachineList::bundled().map_err(CliError::work)?;
     if typed.json { output::json(&list) } else { output::print(&table(&list.machines)) }
+}
+
+/// Writes the pages, the index last: a folder with an index is whole.
+fn site(typed: &Machines, folder: &Path) -> Result<(), CliError> {
+    let gallery = gallery::of(&typed.profiles)?;
+    for machine in gallery.machines().iter().filter(|machine| machine.summary.is_none()) {
+        let names = SharedProfile::names_in(&machine.profile);
+        if !names.is_empty() {
+            output::tell(&format!(
+                "{}: the site shows {}; 'seatmap measure --share FILE' leaves it out",
+                machine.given_name,
+                names.join(" and ")
+            ));
+        }
+    }
+    std::fs::create_dir_all(folder).map_err(|error| CliError::at(folder, error))?;
+    let files = gallery_report::site(&gallery);
+    for file in files.iter().rev() {
+        Destination::new(&folder.join(&file.name))?.write_silently(&file.text)?;
+    }
+    let machines = counted(gallery.machines().len(), "machine");
+    output::tell(&format!("wrote {} ({machines})", folder.join(INDEX).display()));
+    Ok(())
 }
 
 fn table(machines: &[MachineEntry]) -> String {

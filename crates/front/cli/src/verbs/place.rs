@@ -1,5 +1,6 @@
 //! `seatmap place`.
 
+mod gallery;
 mod outputs;
 mod qaplib;
 pub mod ranks;
@@ -19,10 +20,16 @@ use seatmap_pattern::Pattern;
 use seatmap_place::{PlaceMethod, PlaceRequest, Weight};
 
 /// Says where the tasks of a pattern should sit: on a machine, on the nodes of a cluster, or on the
-/// places of a QAPLIB instance.
+/// places of a QAPLIB instance. On the gallery, says on which machine.
 pub fn run(typed: &Place) -> Result<(), CliError> {
     if let Some(unused) = typed.unused() {
         return Err(CliError::input(unused));
+    }
+    if let Some(folder) = typed.gallery() {
+        if let Some(unused) = typed.for_clusters() {
+            return Err(CliError::input(unused));
+        }
+        return gallery::run(typed, folder);
     }
     if typed.qaplib.is_none()
         && let Some(cluster) = cluster::of_file(&typed.on)?

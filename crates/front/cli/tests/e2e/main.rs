@@ -21,6 +21,7 @@ mod doctor;
 mod examples;
 mod export;
 mod formats;
+mod gallery;
 mod gate;
 mod hostile;
 mod import;

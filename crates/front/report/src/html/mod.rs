@@ -17,6 +17,7 @@ pub(crate) mod tables;
 pub use doctor::doctor;
 pub use document::{document, head};
 pub use page::page;
+pub(crate) use page::page_with;
 pub use replay::replay;
 pub use seating::seating_page;
 pub use tables::facts;

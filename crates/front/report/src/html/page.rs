@@ -22,6 +22,17 @@ const TILES: usize = 6;
 /// marked.
 #[must_use]
 pub fn page(profile: &Profile, model: Option<&Model>, isolated: &[u32]) -> String {
+    page_with(profile, model, isolated, &html! {}, [])
+}
+
+/// The same page with links above the title, and sections behind its own.
+pub(crate) fn page_with<const N: usize>(
+    profile: &Profile,
+    model: Option<&Model>,
+    isolated: &[u32],
+    links: &Markup,
+    more: [Section; N],
+) -> String {
     let floor = Floor::of(profile, model).with_isolated(isolated.to_vec());
     let digits = Digits::of(profile);
     let spread_of = classes_with_distances(profile);
@@ -43,11 +54,15 @@ pub fn page(profile: &Profile, model: Option<&Model>, isolated: &[u32]) -> Strin
     let machine =
         Section::new("The machine").unit("CPUs by number").with(floor::machine(&floor)).narrow();
     let body = html! {
+        (links)
         (header(profile, &classes, digits))
         main {
             @match map { Some(map) => (map), None => (draw::sections(&[none])) }
             (draw::sections(
-                &std::iter::once(machine).chain(sections.map(Section::narrow)).collect::<Vec<_>>()
+                &std::iter::once(machine)
+                    .chain(sections.map(Section::narrow))
+                    .chain(more.map(Section::narrow))
+                    .collect::<Vec<_>>()
             ))
         }
         footer { "A core distance is the round trip of one cache line between two hardware \

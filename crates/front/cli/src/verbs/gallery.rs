@@ -1,0 +1,36 @@
+//! The gallery, as several verbs take it.
+
+use seatmap_catalog::{Machine, MachineList};
+use seatmap_console::error::CliError;
+use seatmap_console::input;
+use seatmap_gallery::Gallery;
+use seatmap_gallery::collection::files_in;
+use std::path::Path;
+
+/// The machines that come with Seatmap, and those that were named: `host`, files, and all files of
+/// folders.
+pub fn of(named: &[String]) -> Result<Gallery, CliError> {
+    let mut gallery = Gallery::default();
+    for entry in MachineList::bundled().map_err(CliError::work)?.machines {
+        let machine = Machine::bundled(entry.machine).map_err(CliError::work)?;
+        let profile = input::profile_of(&machine)?;
+        gallery.add_bundled(entry, machine, profile);
+    }
+    for name in named {
+        if Path::new(name).is_dir() {
+            for file in files_in(Path::new(name)).map_err(CliError::input)? {
+                add(&mut gallery, &file.to_string_lossy())?;
+            }
+        } else {
+            add(&mut gallery, name)?;
+        }
+    }
+    Ok(gallery)
+}
+
+fn add(gallery: &mut Gallery, name: &str) -> Result<(), CliError> {
+    let machine = input::machine(name)?;
+    let profile = input::profile_of(&machine)?;
+    gallery.add(machine, profile);
+    Ok(())
+}

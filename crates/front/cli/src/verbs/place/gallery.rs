@@ -1,0 +1,48 @@
+//! `seatmap place --on gallery`.
+
+use crate::args::Place;
+use crate::verbs::gallery;
+use seatmap_console::bar::Bar;
+use seatmap_console::error::CliError;
+use seatmap_console::outputs::Outputs;
+use seatmap_console::{here, pattern_input};
+use seatmap_gallery::RankingRequest;
+use seatmap_report::ranking;
+
+/// Ranks the machines of the gallery, and those of a folder, for a pattern.
+pub fn run(typed: &Place, folder: Option<&str>) -> Result<(), CliError> {
+    if let Some(option) = typed.of_one_seating() {
+        return Err(CliError::input(format!(
+            "{option} is for one machine, and many are ranked on {}; choose a machine of the \
+             ranking for it, or leave it out",
+            typed.on
+        )));
+    }
+    let outputs = Outputs::new(typed.json, None, typed.html.as_deref())?;
+    let mut pattern = pattern_input::pattern(typed.pattern.as_deref().unwrap_or_default())?;
+    pattern_input::give_loads(&mut pattern, typed.load.as_deref())?;
+    pattern.load_ns = typed.load_ns.or(pattern.load_ns);
+    let named: Vec<String> = folder.map(str::to_owned).into_iter().collect();
+    let request = RankingRequest {
+        gallery: &gallery::of(&named)?,
+        pattern: &pattern,
+        objective: typed.objective.map(Into::into),
+        waiting: typed.waiting(),
+        smt: typed.smt(),
+        kind: typed.kind.map(Into::into),
+        equal_seats: typed.equal_kind,
+        time: typed.time(),
+        messages: typed.messages(),
+        threads: typed.threads(),
+        seed: typed.seed,
+        date: here::today(),
+        tool: here::tool(),
+    };
+    let bar = Bar::new("machines");
+    let ranking = request.rank(&mut |done, all| bar.show(done, all)).map_err(CliError::input)?;
+    drop(bar);
+    if let Some(unused) = typed.unused_loads(ranking.objective) {
+        return Err(CliError::input(unused));
+    }
+    outputs.show(&ranking, ranking::html, ranking::text)
+}

@@ -1,0 +1,135 @@
+//! The gallery: `seatmap machines --site` and `seatmap place --on gallery`.
+
+use crate::common::{Place, files};
+use seatmap_document::schema::{closed, refused};
+use seatmap_gallery::collection::files_in;
+use seatmap_gallery::contribution::faults;
+use seatmap_machine::{Profile, SharedProfile, catalog};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+/// A profile as 'measure --share' writes it, whose distances are this many times those of a
+/// bundled machine.
+fn shared(factor: f64, firmware: &str) -> Profile {
+    let mut profile = catalog::load("graviton3").unwrap();
+    profile.environment.cpu_model = Some("Neoverse-V1".to_owned());
+    profile.environment.bios = Some(firmware.to_owned());
+    profile.origin.kind = seatmap_machine::OriginKind::Measured;
+    let distance = profile.core_distance.as_mut().unwrap();
+    let before = distance.median_ns.clone();
+    distance.median_ns =
+        seatmap_machine::Matrix::from_fn(before.n(), |i, j| factor * before[(i, j)]);
+    SharedProfile::of(&profile).profile
+}
+
+/// A folder with two profiles of one processor.
+fn with_profiles() -> Place {
+    let place = Place::new();
+    std::fs::create_dir(place.path("profiles")).unwrap();
+    place.file("profiles/README.md", "not a machine");
+    place.file("profiles/old.json", shared(1.0, "1.0").to_json());
+    place.file("profiles/new.json", shared(2.4, "2.0").to_json());
+    place
+}
+
+#[test]
+fn the_site_has_a_page_for_all_and_no_dead_link() {
+    let place = with_profiles();
+    let output = place.run(&["machines", "--site", "site", "profiles"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.as_slice()), (Some(0), &b""[..]), "{said}");
+    assert_eq!(said, "seatmap: wrote site/index.html (18 machines)\n");
+    for file in ["index.html", "graviton3.html", "old.html", "old.json", "new--old.html"] {
+        assert!(place.path("site").join(file).is_file(), "{file}");
+    }
+    assert!(place.read("site/new--old.html").contains("firmware"));
+    assert!(place.read("site/index.html").contains("0.42 times as far"));
+    // The profile of the site is one that every verb takes.
+    assert!(place.stdout(&["compare", "site/old.json", "graviton3"]).contains("1.00"));
+    let script = Path::new(crate::REPOSITORY).join("scripts/guide");
+    let Ok(checked) = Command::new(script).arg("check").arg(place.path("site")).output() else {
+        return seatmap_needs::skipped!("python3 is not installed");
+    };
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
+}
+
+#[test]
+fn a_site_of_a_profile_that_names_a_host_says_so() {
+    let place = Place::new();
+    let mut named = shared(1.0, "1.0");
+    named.name = "alice-laptop".to_owned();
+    place.file("mine.json", named.to_json());
+    let said = place.run(&["machines", "--site", "site", "mine.json"]).stderr;
+    let said = String::from_utf8(said).unwrap();
+    assert!(said.contains("mine.json: the site shows the host's name"), "{said}");
+    assert!(said.contains("measure --share"), "{said}");
+}
+
+#[test]
+fn sites_that_cannot_be_made_are_refused() {
+    let place = Place::new();
+    place.one_line_refusal(&["machines", "--site", "site", "absent.json"]);
+    place.one_line_refusal(&["machines", "mine.json"]);
+    place.one_line_refusal(&["machines", "--site", "site", "--json"]);
+    place.file("file", "");
+    place.one_line_refusal(&["machines", "--site", "file"]);
+    assert_eq!(files(&place), ["file"], "nothing is left of a site that was refused");
+}
+
+#[test]
+fn every_profile_of_the_gallery_names_nobody_and_is_sound() {
+    let folder = Path::new(crate::REPOSITORY).join("docs/gallery/profiles");
+    for file in files_in(&folder).unwrap() {
+        let profile = Profile::from_json(&std::fs::read_to_string(&file).unwrap())
+            .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+        assert_eq!(faults(&profile), [], "{}", file.display());
+    }
+}
+
+const RANK: [&str; 5] = ["place", "--pattern", "ring:32", "--kicks", "20"];
+
+#[test]
+fn machines_are_ranked_with_the_profiles_of_a_folder() {
+    let place = with_profiles();
+    let arguments = [&RANK[..], &["--on", "gallery:profiles"]].concat();
+    let ranking = place.json(&[&arguments[..], &["--json"]].concat());
+    let schema = Path::new(crate::REPOSITORY).join("docs/formats/seatmap-ranking-1.schema.json");
+    let schema: Value = serde_json::from_str(&std::fs::read_to_string(schema).unwrap()).unwrap();
+    assert_eq!(refused(&closed(&schema), &ranking), [""; 0]);
+    let ranked = ranking["ranked"].as_array().unwrap();
+    let [old, new, bundled] = ["old", "new", "graviton3"].map(|name| {
+        ranked.iter().find(|one| one["machine"] == name).unwrap()["time_ns"].as_f64().unwrap()
+    });
+    let times: Vec<f64> = ranked.iter().map(|one| one["time_ns"].as_f64().unwrap()).collect();
+    assert!(times.is_sorted(), "{times:?}");
+    assert_eq!(old, bundled);
+    assert!((new / old - 2.4).abs() < 0.1);
+    assert!((ranking["like_machines"]["ratio"].as_f64().unwrap() - 2.4).abs() < 0.01);
+    let left_out = ranking["left_out"].as_array().unwrap();
+    let small = left_out.iter().find(|one| one["machine"] == "core-i9-12900k").unwrap();
+    assert_eq!((&small["reason"], &small["pus"]), (&"too-small".into(), &24.into()));
+    let text = place.stdout(&arguments);
+    assert!(text.contains("differ here by up to 2.40 times (new and old"), "{text}");
+    assert!(text.contains("it is not a gain that was seen"), "{text}");
+    place.stdout(&[&arguments[..], &["--html", "ranking.html"]].concat());
+    assert!(place.read("ranking.html").contains("core-i9-12900k"));
+}
+
+#[test]
+fn options_for_one_machine_are_refused_on_the_gallery() {
+    let place = Place::new();
+    for option in [
+        &["--cpus", "0-3"][..],
+        &["--fix", "0=1"],
+        &["-o", "plan.json"],
+        &["--weight", "bytes"],
+        &["--objective", "congestion"],
+        &["--blocks"],
+        &["--load", "1,2,3", "--objective", "distance"],
+    ] {
+        place.one_line_refusal(&[&RANK[..], &["--on", "gallery"], option].concat());
+    }
+    let said = place.one_line_refusal(&[&RANK[..], &["--on", "gallery:absent"]].concat());
+    assert!(said.contains("absent"), "{said}");
+}

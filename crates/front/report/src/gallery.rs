@@ -1,0 +1,126 @@
+//! The gallery: a site of plain files about many machines.
+//!
+//! Each page is whole, as all pages of Seatmap are: links between them are the only thing that they
+//! share. So a site can be read from a folder, without a server and without a network.
+
+mod index;
+mod pair;
+#[cfg(test)]
+mod tests;
+mod thumbnail;
+
+use crate::html;
+use crate::page::{Section, Table, TableCell};
+use maud::{Markup, html};
+use seatmap_document::shell_file;
+use seatmap_gallery::{Gallery, GalleryMachine, LikePair, like_pairs};
+use seatmap_machine::OriginKind;
+
+/// A file of the site.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SiteFile {
+    /// Its name in the site's folder.
+    pub name: String,
+    /// Its contents.
+    pub text: String,
+}
+
+/// All files of the site: the page of all machines, a page for each machine and for each pair with
+/// the same processor, and the profiles that do not come with Seatmap.
+#[must_use]
+pub fn site(gallery: &Gallery) -> Vec<SiteFile> {
+    let pairs = like_pairs(gallery);
+    let mut files = vec![SiteFile { name: INDEX.to_owned(), text: index::page(gallery, &pairs) }];
+    for (place, machine) in gallery.machines().iter().enumerate() {
+        files.push(SiteFile {
+            name: page_name(machine),
+            text: machine_page(gallery, place, &pairs),
+        });
+        if !is_bundled(machine) {
+            let text = machine.profile.to_json();
+            files.push(SiteFile { name: profile_name(machine), text });
+        }
+    }
+    for pair in &pairs {
+        let [first, second] = pair.places.map(|place| &gallery.machines()[place]);
+        let text = pair::page(first, second, pair);
+        files.push(SiteFile { name: pair_name(first, second), text });
+    }
+    files
+}
+
+/// The page of all machines.
+pub const INDEX: &str = "index.html";
+
+fn page_name(machine: &GalleryMachine) -> String {
+    format!("{}.html", machine.name)
+}
+
+fn profile_name(machine: &GalleryMachine) -> String {
+    format!("{}.json", machine.name)
+}
+
+fn pair_name(first: &GalleryMachine, second: &GalleryMachine) -> String {
+    format!("{}--{}.html", first.name, second.name)
+}
+
+fn is_bundled(machine: &GalleryMachine) -> bool {
+    machine.summary.is_some()
+}
+
+/// The name by which a command of the reader's chooses the machine.
+fn chosen_by(machine: &GalleryMachine) -> String {
+    if is_bundled(machine) { machine.name.clone() } else { shell_file(&profile_name(machine)) }
+}
+
+fn back() -> Markup {
+    html! { p.gallery-links { a href=(INDEX) { "All machines" } } }
+}
+
+/// The page of one machine: that of `seatmap show`, and the machine's place among others.
+fn machine_page(gallery: &Gallery, place: usize, pairs: &[LikePair]) -> String {
+    let machine = &gallery.machines()[place];
+    let links = html! {
+        ul {
+            @for pair in pairs.iter().filter(|pair| pair.places.contains(&place)) {
+                @let [first, second] = pair.places.map(|at| &gallery.machines()[at]);
+                @let other = if pair.places[0] == place { second } else { first };
+                li {
+                    "Same processor: "
+                    a href=(pair_name(first, second)) { "compared with " (other.name) }
+                }
+            }
+            @if !is_bundled(machine) {
+                li { a href=(profile_name(machine)) { "The profile" } " as JSON" }
+            }
+        }
+    };
+    let mut section = Section::new("In the gallery").with(links);
+    if let Some(summary) = &machine.summary {
+        section = section.with(vec![format!("{summary}.")]);
+    }
+    let sources = crate::page::Block::List(machine.sources.clone());
+    let sections =
+        [section.with(commands(machine)), Section::new("Sources of the figures").with(sources)];
+    html::page_with(&machine.profile, machine.machine.model(), &[], &back(), sections)
+}
+
+/// The commands that show, compare, use and repeat the figures.
+fn commands(machine: &GalleryMachine) -> Table {
+    let chosen = chosen_by(machine);
+    let mut rows = vec![
+        ("show these figures", format!("seatmap show {chosen}")),
+        ("compare them with your computer's", format!("seatmap compare {chosen} host")),
+        (
+            "find seats for a program on it",
+            format!("seatmap place --on {chosen} --pattern app.pattern.json"),
+        ),
+    ];
+    if machine.profile.origin.kind == OriginKind::Measured {
+        let on_such = "measure them again, on such a computer";
+        rows.push((on_such, "seatmap measure --share mine.json".to_owned()));
+    }
+    let table = Table::default().words(["to", "type"]);
+    table
+        .rows(rows.into_iter().map(|(to, command)| [TableCell::from(to), TableCell::code(command)]))
+}

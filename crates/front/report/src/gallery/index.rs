@@ -1,0 +1,175 @@
+//! The page of all machines.
+
+use super::thumbnail::thumbnail;
+use super::{page_name, pair_name};
+use crate::html::document::{document, head};
+use crate::page::draw;
+use crate::page::{Section, Table, TableCell};
+use crate::{Digits, about, ranking};
+use maud::{Markup, PreEscaped, html};
+use seatmap_gallery::{Gallery, GalleryMachine, LikePair};
+use seatmap_machine::Profile;
+use seatmap_measure::classes::{DistanceClass, classes};
+use seatmap_statistics::words::{counted, figure};
+
+/// Sorts the table by a column, and shows the rows that hold some words.
+const SCRIPT: &str = include_str!("../../assets/gallery.js");
+const STYLE: &str = include_str!("../../assets/gallery.css");
+
+/// The heads of the table, and whether a column holds figures.
+const COLUMNS: [(&str, bool); 7] = [
+    ("Machine", false),
+    ("Figures", false),
+    ("PUs", true),
+    ("Cores", true),
+    ("Far to near", true),
+    ("Distances by class, ns", false),
+    ("Day and source", false),
+];
+
+/// All machines in a table that can be sorted and searched, and the pairs with one processor.
+pub(super) fn page(gallery: &Gallery, pairs: &[LikePair]) -> String {
+    let count = counted(gallery.machines().len(), "machine");
+    let sentence =
+        format!("{count}: how far apart their cores are, and where the figures come from.");
+    let body = html! {
+        style { (PreEscaped(STYLE)) }
+        (head("Gallery of machines", &sentence, &how_to_read()))
+        main {
+            section.card {
+                label.search.js {
+                    "Search "
+                    input #search type="search" placeholder="epyc, measured, same L3";
+                }
+                table.figures.gallery #machines {
+                    thead { tr {
+                        th { span.visually-hidden { "Picture" } }
+                        @for (at, (name, is_figures)) in COLUMNS.iter().enumerate() {
+                            th.wide[!is_figures] data-column=(at + 1) { (name) }
+                        }
+                    } }
+                    tbody { @for machine in gallery.machines() { (row(machine)) } }
+                }
+                p.quiet #none hidden { "No machine holds these words." }
+            }
+            (pairs_of_one_processor(gallery, pairs))
+            (draw::sections(&[ranking_of_own_program()]))
+        }
+        footer { "A core distance is the round trip of one cache line between two hardware \
+                  threads. Classes are named by the nearest part that two threads share." }
+    };
+    document("Gallery of machines", &body, SCRIPT, "null")
+}
+
+fn how_to_read() -> Markup {
+    html! {
+        p.lead {
+            "Measured: by Seatmap on such a computer. Imported: from another tool's file. \
+             Modelled: from a description, whose every figure names its source."
+        }
+    }
+}
+
+fn row(machine: &GalleryMachine) -> Markup {
+    let profile = &machine.profile;
+    let classes = classes(profile);
+    let digits = Digits::of(profile);
+    let topology = &profile.topology;
+    let cores = topology.count(|pu| pu.core);
+    let span = span(&classes);
+    let nearest_ns = classes.first().map_or(0.0, |class| class.median_ns);
+    let day = profile.origin.date.as_deref().unwrap_or_default();
+    html! {
+        tr {
+            td { (thumbnail(profile)) }
+            th.wide scope="row" data-sort=(machine.name) {
+                a href=(page_name(machine)) { (machine.name) }
+                p.quiet { (machine.summary.as_deref().unwrap_or(&profile.name)) }
+            }
+            td.wide data-label="Figures" { (ranking::origin(profile.origin.kind)) }
+            td data-label="PUs" data-sort=(topology.pus.len()) { (topology.pus.len()) }
+            td data-label="Cores" data-sort=(cores) {
+                @if cores > 0 { (cores) } @else { "-" }
+            }
+            td data-label="Far to near" data-sort=(span.unwrap_or(0.0)) {
+                (span.map_or("-".to_owned(), |times| format!("{} times", figure(times, 1))))
+            }
+            td.wide data-label="Distances, ns" data-sort=(nearest_ns) {
+                ul.classes {
+                    @for class in &classes {
+                        li { (class.name) " " strong { (digits.show(class.median_ns)) } }
+                    }
+                }
+            }
+            td.wide data-label="Source" data-sort=(day) { (source(profile)) }
+        }
+    }
+}
+
+/// How many times as far as the nearest class the farthest one is; `None` without two classes.
+fn span(classes: &[DistanceClass]) -> Option<f64> {
+    let [near, .., far] = classes else { return None };
+    (near.median_ns > 0.0).then(|| far.median_ns / near.median_ns)
+}
+
+fn source(profile: &Profile) -> Markup {
+    let origin = about::origin(profile);
+    html! { details { summary { (profile.origin.date.as_deref().unwrap_or("no day")) } (origin) } }
+}
+
+/// The pairs in a table of their own: the gallery's question that one profile cannot answer.
+fn pairs_of_one_processor(gallery: &Gallery, pairs: &[LikePair]) -> Markup {
+    html! {
+        section.card {
+            h2 { "Same processor, other firmware or kernel" }
+            @if pairs.is_empty() {
+                p { "No two machines of this gallery name the same processor yet." }
+            } @else {
+                ul.findings {
+                    @for pair in pairs {
+                        @let [first, second] = pair.places.map(|place| &gallery.machines()[place]);
+                        li {
+                            a href=(pair_name(first, second)) { (first.name) " and " (second.name) }
+                            ": " (widest(pair))
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// How far two machines differ, in words.
+fn widest(pair: &LikePair) -> String {
+    let facts: Vec<&str> =
+        pair.comparison.differences.iter().map(|fact| fact.fact.as_str()).collect();
+    let other = match facts.as_slice() {
+        [] => "no other fact differs".to_owned(),
+        facts => format!("other {}", facts.join(", ")),
+    };
+    match pair.comparison.widest() {
+        Some(widest) => {
+            let ratio = widest.ratio.unwrap_or(1.0);
+            let shown = if widest.is_shown() { "" } else { " (not shown to differ)" };
+            format!("'{}' {} times as far{shown}; {other}", widest.name, figure(ratio, 2))
+        }
+        None => format!("no distance class in common; {other}"),
+    }
+}
+
+fn ranking_of_own_program() -> Section {
+    let rows = [
+        (
+            "rank the bundled machines for a program",
+            "seatmap place --pattern app.pattern.json --on gallery",
+        ),
+        (
+            "rank your profiles as well",
+            "seatmap place --pattern app.pattern.json --on gallery:FOLDER",
+        ),
+        ("add your computer", "seatmap measure --share mine.json"),
+    ];
+    let rows = rows.map(|(to, command)| [TableCell::from(to), TableCell::code(command)]);
+    Section::new("Which machine suits my program?")
+        .with(Table::default().words(["to", "type"]).rows(rows))
+}

@@ -1,0 +1,26 @@
+//! The page of two machines with the same processor.
+
+use super::{back, chosen_by, page_name};
+use crate::compare;
+use crate::page::draw;
+use crate::page::{Section, Table, TableCell};
+use maud::html;
+use seatmap_gallery::{GalleryMachine, LikePair};
+
+/// The comparison of `seatmap compare`, with links to both machines.
+pub(super) fn page(first: &GalleryMachine, second: &GalleryMachine, pair: &LikePair) -> String {
+    let links = html! {
+        (back())
+        p {
+            a href=(page_name(first)) { (first.name) }
+            " and "
+            a href=(page_name(second)) { (second.name) }
+        }
+    };
+    let command = format!("seatmap compare {} {}", chosen_by(first), chosen_by(second));
+    let again = Table::facts([("to compare them again", TableCell::code(command))]);
+    let mut page = compare::page(&pair.comparison);
+    page.sections.insert(0, Section::page("").with(links));
+    page.sections.push(Section::page("Command").with(again));
+    draw::html(&page)
+}

@@ -1,0 +1,110 @@
+//! The site, without a disk.
+
+use super::*;
+use crate::samples::two_groups;
+use seatmap_catalog::{Machine, MachineList};
+use seatmap_machine::Profile;
+use std::collections::BTreeSet;
+
+/// A gallery with a bundled machine and these profiles, each of its name.
+fn gallery(profiles: &[Profile]) -> Gallery {
+    let mut gallery = Gallery::default();
+    let entry = MachineList::bundled().unwrap().machines.remove(3);
+    let machine = Machine::bundled(entry.machine).unwrap();
+    let profile = seatmap_machine::catalog::load(entry.machine).unwrap();
+    gallery.add_bundled(entry, machine, profile);
+    for profile in profiles {
+        let machine =
+            Machine::read(&profile.name, profile.to_json().as_bytes(), "2026-01-01").unwrap();
+        gallery.add(machine, profile.clone());
+    }
+    gallery
+}
+
+/// Two profiles of one processor, the second with twice the distances and another firmware.
+fn like() -> [Profile; 2] {
+    let mut first = two_groups();
+    first.name = "a.json".to_owned();
+    first.environment.cpu_model = Some("Example 8-core".to_owned());
+    let mut second = first.clone();
+    second.name = "b.json".to_owned();
+    second.environment.bios = Some("2.0".to_owned());
+    let distance = second.core_distance.as_mut().unwrap();
+    let before = distance.median_ns.clone();
+    distance.median_ns = seatmap_machine::Matrix::from_fn(before.n(), |i, j| 2.0 * before[(i, j)]);
+    distance.deciles_ns = None;
+    [first, second]
+}
+
+/// The targets of all links of a page.
+fn links(text: &str) -> Vec<&str> {
+    let parts = text.split(" href=\"").skip(1);
+    parts.filter_map(|part| part.split('"').next()).filter(|link| *link != "data:,").collect()
+}
+
+#[test]
+fn every_machine_and_like_pair_has_a_page_and_every_link_leads_to_one() {
+    let files = site(&gallery(&like()));
+    let names: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
+    assert_eq!(names.len(), files.len());
+    let expected =
+        ["a--b.html", "a.html", "a.json", "b.html", "b.json", "core-i9-12900k.html", "index.html"];
+    assert_eq!(names.iter().copied().collect::<Vec<_>>(), expected);
+    let mut linked = BTreeSet::new();
+    for file in files.iter().filter(|file| file.name.ends_with(".html")) {
+        linked.extend(links(&file.text));
+    }
+    assert_eq!(linked, names, "each file is linked to, and each link leads to a file");
+}
+
+fn text_of<'a>(files: &'a [SiteFile], name: &str) -> &'a str {
+    &files.iter().find(|file| file.name == name).unwrap().text
+}
+
+#[test]
+fn the_page_of_a_pair_says_what_differs() {
+    let files = site(&gallery(&like()));
+    assert!(text_of(&files, "a--b.html").contains("seatmap compare a.json b.json"));
+    assert!(text_of(&files, "a--b.html").contains("firmware"));
+    assert!(
+        text_of(&files, "index.html").contains("2.00 times as far"),
+        "{}",
+        text_of(&files, "index.html")
+    );
+    assert!(text_of(&files, "a.html").contains("seatmap measure --share mine.json"));
+    assert!(text_of(&files, "core-i9-12900k.html").contains("seatmap compare core-i9-12900k host"));
+}
+
+#[test]
+fn nothing_of_a_hostile_profile_becomes_markup_or_a_path() {
+    let hostile = "../<script>alert(1)</script>\"onload=x\u{202e}";
+    let [mut first, mut second] = like();
+    for profile in [&mut first, &mut second] {
+        profile.name = hostile.to_owned();
+        profile.origin.source = hostile.to_owned();
+        profile.origin.date = Some(hostile.to_owned());
+        profile.environment.cpu_model = Some(hostile.to_owned());
+        profile.environment.bios = Some(format!("{hostile}{}", profile.environment.bios.is_some()));
+    }
+    let plain = site(&gallery(&like()));
+    let files = site(&gallery(&[first, second]));
+    assert_eq!(files.len(), plain.len());
+    for (file, plain) in files.iter().zip(&plain) {
+        assert!(!file.name.contains(['/', '<', '"', '\u{202e}']), "{}", file.name);
+        if file.name.ends_with(".html") {
+            let scripts = [file, plain].map(|page| page.text.matches("<script").count());
+            assert_eq!(scripts[0], scripts[1], "{}", file.name);
+            assert!(!file.text.contains('\u{202e}') && !file.text.contains("\"onload=x"));
+        }
+    }
+}
+
+#[test]
+fn pictures_of_large_machines_stay_small() {
+    let profile = seatmap_machine::catalog::load("epyc-7r13-2s").unwrap();
+    let picture = thumbnail::thumbnail(&profile).0;
+    assert!(picture.contains("0 0 32 32") && picture.len() < 20_000, "{}", picture.len());
+    let mut bare = profile;
+    bare.core_distance = None;
+    assert!(thumbnail::thumbnail(&bare).0.is_empty());
+}

@@ -1,0 +1,49 @@
+//! A small picture of a machine's distances.
+
+use crate::svg::cells::{Fill, paths};
+use crate::{Grid, Order, Scale};
+use maud::{Markup, html};
+use seatmap_machine::Profile;
+
+/// Rows and columns of the picture, at most.
+const MOST_CELLS: usize = 32;
+
+/// The heat map without words; nothing where no distances are known. Each cell of a large machine
+/// stands for a square of pairs and has their median, so that two packages are still two squares.
+pub(super) fn thumbnail(profile: &Profile) -> Markup {
+    let grid = Grid::of(profile, Order::Group, None);
+    let Some((grid, scale)) = grid.and_then(|grid| {
+        let scale = Scale::of(grid.values_ns())?;
+        Some((grid, scale))
+    }) else {
+        return html! {};
+    };
+    let pus = grid.os.len();
+    let n = pus.min(MOST_CELLS);
+    html! {
+        svg.thumbnail xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {n} {n}"))
+            width="64" height="64" aria-hidden="true" shape-rendering="crispEdges" {
+            @for (fill, path) in paths(n, |row, column| cell(&grid, scale, [row, column], n)) {
+                path fill=(fill.hex()) d=(path) {}
+            }
+        }
+    }
+}
+
+/// The colour of a cell; `None` where it stands for no pair of two PUs.
+fn cell(grid: &Grid, scale: Scale, [row, column]: [usize; 2], n: usize) -> Option<Fill> {
+    let pus = grid.os.len();
+    let [rows, columns] = [row, column].map(|at| at * pus / n..(at + 1) * pus / n);
+    let mut values_ns: Vec<f64> = rows
+        .flat_map(|i| columns.clone().map(move |j| (i, j)))
+        .filter(|(i, j)| i != j)
+        .map(|pair| grid.cells_ns[pair])
+        .collect();
+    if values_ns.is_empty() {
+        return None;
+    }
+    values_ns.retain(|ns| ns.is_finite());
+    values_ns.sort_by(f64::total_cmp);
+    let median = values_ns.get(values_ns.len() / 2);
+    Some(median.map_or(Fill::Unknown, |ns| Fill::at(scale.position(*ns))))
+}

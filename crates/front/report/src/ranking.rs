@@ -1,0 +1,246 @@
+//! The machines of a gallery ranked for a pattern.
+
+use crate::duration::duration;
+use crate::page::draw;
+use crate::page::{Page, Section, Table, TableCell};
+use seatmap_document::visible;
+use seatmap_gallery::MachineRanking;
+use seatmap_gallery::ranking::{MachineTime, RankedMachine};
+use seatmap_machine::OriginKind;
+use seatmap_plan::Objective;
+use seatmap_statistics::words::{agreeing, counted, figure};
+
+/// The ranking for a terminal: the fastest machine, the table, and what the times do not say.
+#[must_use]
+pub fn text(ranking: &MachineRanking) -> String {
+    draw::text(&page(ranking))
+}
+
+/// The ranking as one HTML file.
+#[must_use]
+pub fn html(ranking: &MachineRanking) -> String {
+    draw::html(&page(ranking))
+}
+
+fn page(ranking: &MachineRanking) -> Page {
+    let pattern = visible(&ranking.pattern).to_string();
+    let headline = headline(ranking, &pattern);
+    Page {
+        sections: vec![
+            Section::terminal().with(vec![headline.clone()]),
+            Section::new("Machines").unit(unit(ranking)).with(ranked(&ranking.ranked)),
+            Section::new("Not ranked, since figures are missing").with(incomplete(ranking)),
+            Section::new("Left out").with(left_out(ranking)),
+            Section::new("How to read the times").with(crate::page::Block::List(remarks(ranking))),
+        ],
+        footer: "Best seats: those that a search found on each machine. At least: no seats are \
+                 faster. In order: the tasks in order on the CPUs in order.",
+        ..Page::new(format!("Machines for {pattern}"), headline)
+    }
+}
+
+/// The fastest machine in one sentence.
+fn headline(ranking: &MachineRanking, pattern: &str) -> String {
+    let tasks = counted(ranking.tasks, "task");
+    let Some(first) = ranking.ranked.first() else {
+        return format!("No machine can be ranked for {pattern} ({tasks}).");
+    };
+    let name = visible(&first.time.machine).to_string();
+    let time = duration(first.time.time_ns);
+    let near = ranking.ranked.iter().skip(1).filter(|machine| !machine.is_apart).count();
+    let also = match near {
+        0 => String::new(),
+        _ => format!(
+            " {} {} not told apart from it: a longer search may find better seats there.",
+            counted(near, "machine"),
+            agreeing(near, "is", "are")
+        ),
+    };
+    format!("{name} takes the least time for {pattern} ({tasks}): {time}.{also}")
+}
+
+/// The meaning of the times, beside the title.
+fn unit(ranking: &MachineRanking) -> &'static str {
+    match ranking.objective {
+        Objective::Time => "time of the slowest seat",
+        Objective::Simulated => "time of a simulated run",
+        _ => "sum of the round trips of all messages",
+    }
+}
+
+fn ranked(machines: &[RankedMachine]) -> Table {
+    let table = Table::default().figures([""]).words(["machine", "figures"]);
+    let table = table.figures(["PUs", "best seats", "of the first", "at least", "in order"]);
+    table.rows(machines.iter().enumerate().map(|(at, machine)| {
+        let time = &machine.time;
+        [
+            TableCell::from(at + 1),
+            time.machine.as_str().into(),
+            origin(time.origin).into(),
+            time.pus.into(),
+            TableCell::strong(duration(time.time_ns)),
+            format!("{} times", figure(machine.times_best, 2)).into(),
+            bound(time).into(),
+            duration(time.in_order_ns).into(),
+        ]
+    }))
+}
+
+fn incomplete(ranking: &MachineRanking) -> Table {
+    let table = Table::default().words(["machine", "figures"]);
+    let table = table.figures(["PUs", "best seats", "at least", "in order"]);
+    table.words(["not considered"]).rows(ranking.incomplete.iter().map(|machine| {
+        let time = &machine.time;
+        let missing: Vec<&str> = machine.not_considered.iter().map(|one| one.words()).collect();
+        [
+            TableCell::from(&time.machine),
+            origin(time.origin).into(),
+            time.pus.into(),
+            duration(time.time_ns).into(),
+            bound(time).into(),
+            duration(time.in_order_ns).into(),
+            missing.join(" and ").into(),
+        ]
+    }))
+}
+
+/// A lower bound, or the word for one that was reached.
+fn bound(time: &MachineTime) -> String {
+    if time.is_optimal { "proven".to_owned() } else { duration(time.bound_ns) }
+}
+
+fn left_out(ranking: &MachineRanking) -> Table {
+    let table = Table::default().words(["left out", "why"]);
+    table.rows(
+        ranking
+            .left_out
+            .iter()
+            .map(|machine| [machine.machine.clone(), machine.reason.to_string()]),
+    )
+}
+
+/// The word for how figures came to be.
+pub(crate) fn origin(kind: OriginKind) -> &'static str {
+    match kind {
+        OriginKind::Measured => "measured",
+        OriginKind::Imported => "imported",
+        OriginKind::Model => "modelled",
+    }
+}
+
+/// Sentences about the times: their parts, the parts that they lack, and how far to trust them.
+fn remarks(ranking: &MachineRanking) -> Vec<String> {
+    let mut remarks = vec![
+        match ranking.objective {
+            Objective::Time => {
+                "A time is computed from each machine's figures: the work of the slowest seat and \
+                 its messages. The fastest CPU of every machine counts as equally fast, since \
+                 profiles know speeds only within a machine."
+            }
+            Objective::Simulated => {
+                "A time is that of the messages on a model of each machine. Work between messages \
+                 is not considered."
+            }
+            _ => {
+                "A time is computed from each machine's distances, one round trip a message. How \
+                 fast the machines compute is not considered."
+            }
+        }
+        .to_owned(),
+    ];
+    remarks.push(trust(ranking));
+    if ranking.waits && !ranking.incomplete.is_empty() {
+        remarks.push(
+            "The tasks sleep until a message comes, and a wakeup takes longer than any distance. \
+             '--spinning' ranks all machines by distances alone."
+                .to_owned(),
+        );
+    }
+    remarks
+}
+
+/// How far the ratio of two machines can be trusted.
+fn trust(ranking: &MachineRanking) -> String {
+    let times = ranking.ranked.iter().map(|one| &one.time);
+    let mut times = times.chain(ranking.incomplete.iter().map(|one| &one.time));
+    let model = if times.any(|time| time.origin == OriginKind::Model) {
+        "A ratio is that of the figures, many of them a model's: it is not a gain that was seen. "
+    } else {
+        "A ratio is that of the figures: it is not a gain that was seen. "
+    };
+    let like = match &ranking.like_machines {
+        Some(like) => format!(
+            "Profiles of one processor differ here by up to {} times ({} and {}, '{}', the widest \
+             of {}), so that smaller ratios may come from firmware or kernel.",
+            figure(like.ratio, 2),
+            visible(&like.machines[0]),
+            visible(&like.machines[1]),
+            like.class,
+            counted(like.pairs, "pair")
+        ),
+        None => "How far two computers with the same processor differ is not known from this \
+                 gallery, which has no two."
+            .to_owned(),
+    };
+    format!("{model}{like}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_appraise::Messages;
+    use seatmap_catalog::Machine;
+    use seatmap_gallery::{Gallery, RankingRequest};
+    use seatmap_pattern::generate;
+    use seatmap_place::search::SearchTime;
+    use seatmap_place::{MessageWait, SmtUse};
+
+    /// The bundled machines of these names ranked for a pattern.
+    fn ranking(names: &[&str], pattern: &str, waiting: MessageWait) -> MachineRanking {
+        let mut gallery = Gallery::default();
+        for name in names {
+            let machine = Machine::bundled(name).unwrap();
+            gallery.add(machine, seatmap_machine::catalog::load(name).unwrap());
+        }
+        let request = RankingRequest {
+            gallery: &gallery,
+            pattern: &generate(pattern).unwrap(),
+            objective: None,
+            waiting,
+            smt: SmtUse::Auto,
+            kind: None,
+            equal_seats: false,
+            time: SearchTime::Kicks(50),
+            messages: Messages::default(),
+            threads: 1,
+            seed: 1,
+            date: "2026-01-01".to_owned(),
+            tool: "test".to_owned(),
+        };
+        request.rank(&mut |_, _| {}).unwrap()
+    }
+
+    #[test]
+    fn a_ranking_says_what_its_times_are_and_are_not() {
+        let names = ["graviton3", "epyc-7r13-2s", "core-i9-12900k"];
+        let text = text(&ranking(&names, "ring:32", MessageWait::AsObserved));
+        let head = "epyc-7r13-2s takes the least time for ring:32 (32 tasks): 2.132 us.\n";
+        assert!(text.starts_with(head), "{text}");
+        for part in [
+            "graviton3     modelled   64    2.970 us    1.39 times",
+            "core-i9-12900k  too small: 24 PUs",
+            "How fast the machines compute is not considered.",
+            "it is not a gain that was seen",
+            "which has no two",
+        ] {
+            assert!(text.contains(part), "'{part}' in {text}");
+        }
+    }
+
+    #[test]
+    fn machines_with_missing_figures_stand_apart() {
+        let text = text(&ranking(&["graviton3"], "ring:8", MessageWait::Asleep));
+        assert!(text.starts_with("No machine can be ranked for ring:8"), "{text}");
+        assert!(text.contains("the cost of wakeups") && text.contains("--spinning"), "{text}");
+    }
+}
