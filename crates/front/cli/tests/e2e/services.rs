@@ -124,8 +124,8 @@ fn a_plan_is_exported_for_its_neighbours() {
         assert!(drop_in.starts_with(&expected), "{drop_in}");
     }
     // A wrong file beside it, which systemd must name: it does read the folder.
-    place.file("units/redis.service.d/60-wrong.conf", "[Service]\nAllowedCPUs=x-y\n".to_owned());
-    place.file("units/redis.service", "[Service]\nExecStart=/bin/true\n".to_owned());
+    place.file("units/redis.service.d/60-wrong.conf", "[Service]\nAllowedCPUs=x-y\n");
+    place.file("units/redis.service", "[Service]\nExecStart=/bin/true\n");
     let verify = Command::new("systemd-analyze")
         .args(["verify", "--man=no"])
         .arg(place.path("units/redis.service"))
@@ -160,7 +160,7 @@ fn a_neighbour_that_cannot_have_a_plan_is_refused() {
     assert!(told.contains("p.json is a plan for services, which cannot be written as"), "{told}");
     let told = place.one_line_refusal(&["export", "--format", "kubelet", "ryzen-5950x"]);
     assert!(told.contains("is a profile, which cannot be written as kubelet"), "{told}");
-    place.file("bad.json", "{\"format\": \"seatmap-services-plan/1\"}".to_owned());
+    place.file("bad.json", "{\"format\": \"seatmap-services-plan/1\"}");
     let told = place.one_line_refusal(&["export", "--format", "systemd", "bad.json"]);
     assert!(told.contains("bad.json"), "{told}");
 }
