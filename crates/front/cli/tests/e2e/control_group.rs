@@ -84,7 +84,8 @@ impl Drop for Group {
     fn drop(&mut self) {
         // Its members have been killed and leave it in a moment.
         for _ in 0..1000 {
-            if std::fs::remove_dir(&self.0).is_ok() {
+            // One that was never made is gone as well.
+            if std::fs::remove_dir(&self.0).is_ok() || !self.0.exists() {
                 return;
             }
             std::thread::sleep(std::time::Duration::from_millis(5));

@@ -47,10 +47,11 @@ fn the_site_has_a_page_for_all_and_no_dead_link() {
     assert!(place.read("site/index.html").contains("0.42 times as far"));
     // The profile of the site is one that every verb takes.
     assert!(place.stdout(&["compare", "site/old.json", "graviton3"]).contains("1.00"));
+    if !seatmap_needs::tool("python3") {
+        return;
+    }
     let script = Path::new(crate::REPOSITORY).join("scripts/guide");
-    let Ok(checked) = Command::new(script).arg("check").arg(place.path("site")).output() else {
-        return seatmap_needs::skipped!("python3 is not installed");
-    };
+    let checked = Command::new(script).arg("check").arg(place.path("site")).output().unwrap();
     assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
 }
 

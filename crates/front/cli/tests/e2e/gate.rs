@@ -101,8 +101,7 @@ fn two_programs_need_no_file() {
 #[test]
 fn a_session_that_cannot_tell_says_so_and_fails_only_where_it_must() {
     let place = Place::new();
-    // Too few blocks for an interval of 99.9 %, which needs 11, also where neighbours make a session
-    // twice as long.
+    // An interval of 99.9 % needs 11 blocks, and neighbours make a session twice as long at most.
     let options = [
         "bench",
         "--runs",
