@@ -27,6 +27,9 @@ pub fn write(plan: &ServicesPlan) -> Result<String, ServicesExportError> {
         let name = one_line(&planned.service.name);
         let cpus = counted(set.len(), "CPU");
         text += &format!("# Left out: {name} on {set}; let its pod request {cpus}.\n");
+        if let Some(device) = &planned.service.near {
+            text += &format!("# Left out: {name} near {}.\n", one_line(device));
+        }
     }
     text += "apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\n";
     text += &format!("reservedSystemCPUs: \"{reserved}\"\n");

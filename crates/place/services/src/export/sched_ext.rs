@@ -15,10 +15,10 @@ const USED: [f64; 2] = [0.5, 0.9];
 /// Bytes of a process's name that the kernel keeps (`TASK_COMM_LEN` less the closing zero).
 const NAME_BYTES: usize = 15;
 
-/// The most layers, rules of a layer, and bytes of a layer's name (`MAX_LAYERS`,
-/// `MAX_LAYER_MATCH_ORS` and `MAX_LAYER_NAME` of scx_layered, less the closing zero).
+/// The most layers, and rules of a layer (`MAX_LAYERS` and `MAX_LAYER_MATCH_ORS` of scx_layered).
 const MOST_LAYERS: usize = 16;
 const MOST_RULES: usize = 32;
+/// Names are for reports alone, and the scheduler keeps them in fields of a fixed size.
 const MOST_NAME_BYTES: usize = 63;
 
 /// A layer, as `LayerSpec` of scx_layered reads it.

@@ -15,8 +15,8 @@ use seatmap_machine::Profile;
 use seatmap_os::CpuSet;
 use seatmap_statistics::words::counted;
 
-/// Moves of the search for more services than are solved exactly: planning 40 services on 256 CPUs
-/// takes about 2 s.
+/// Moves of the search for more services than are solved exactly: seconds for 40 services on 256
+/// CPUs (`bench/services/run --only time`).
 const MOVES: usize = 30_000;
 
 /// Moves of the search that gives the exact one a plan to begin with.
