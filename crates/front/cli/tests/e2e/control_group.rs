@@ -11,18 +11,14 @@ static NEXT: AtomicU32 = AtomicU32::new(0);
 pub struct Group(pub PathBuf);
 
 impl Group {
-    /// A group below the mount of a controller.
+    /// A group of a controller, below the mount of version 1 that has it or the root of version 2
+    /// that gives it to groups below; `None` where there is neither, or this user can make none.
     pub fn new(controller: &str) -> Option<Self> {
-        let mounts = [format!("/sys/fs/cgroup/{controller}"), "/sys/fs/cgroup".to_owned()];
-        let file = if controller == "cpu" {
-            ["cpu.cfs_quota_us", "cgroup.procs"]
-        } else {
-            ["cpuset.cpus", "cgroup.procs"]
-        };
-        let mount = mounts
-            .into_iter()
-            .find(|mount| file.iter().all(|file| Path::new(mount).join(file).exists()));
-        let path = Path::new(&mount?).join(format!(
+        let file = if controller == "cpu" { "cpu.shares" } else { "cpuset.cpus" };
+        let of_version_1 = PathBuf::from(format!("/sys/fs/cgroup/{controller}"));
+        let of_version_2 = || Self::hands_down(controller).then(|| PathBuf::from("/sys/fs/cgroup"));
+        let mount = Some(of_version_1).filter(|mount| mount.join(file).exists());
+        let path = mount.or_else(of_version_2)?.join(format!(
             "seatmap-check-{}-{controller}-{}",
             std::process::id(),
             NEXT.fetch_add(1, Ordering::Relaxed)
@@ -31,18 +27,58 @@ impl Group {
         Some(Group(path))
     }
 
+    /// Whether the root of version 2 gives a controller to groups below it, as systemd has it done.
+    fn hands_down(controller: &str) -> bool {
+        let given = std::fs::read_to_string("/sys/fs/cgroup/cgroup.subtree_control");
+        given.is_ok_and(|given| given.split_whitespace().any(|word| word == controller))
+    }
+
+    /// Whether its threads can be members one by one.
+    pub fn takes_threads(&self) -> bool {
+        self.0.join("tasks").exists()
+    }
+
+    /// A group of the controller `cpu` whose members share a time in each period, or as much as
+    /// they like; `None`, and a word about it, where this user can make none.
+    pub fn with_time(period_us: u32, quota_us: u32) -> Option<Self> {
+        let group = Group::new("cpu").filter(|group| group.set_time(period_us, quota_us).is_some());
+        if group.is_none() {
+            seatmap_needs::skipped!("no cpu controller takes a quota here");
+        }
+        group
+    }
+
     /// A group whose members may use this share of a CPU, in periods of 10 ms; `None`, and a word
     /// about it, where this user can make none.
     pub fn with_quota(percent: u32) -> Option<Self> {
-        let quota_us = (100 * percent).to_string();
-        let set = |group: &Group| {
-            group
-                .set("cpu.cfs_period_us", "10000")
-                .and_then(|()| group.set("cpu.cfs_quota_us", &quota_us))
-        };
-        let group = Group::new("cpu").filter(|group| set(group).is_some());
+        Self::with_time(10_000, 100 * percent)
+    }
+
+    /// Sets the quota, in the file of either version.
+    pub fn set_time(&self, period_us: u32, quota_us: u32) -> Option<()> {
+        if self.0.join("cpu.max").exists() {
+            return self.set("cpu.max", &format!("{quota_us} {period_us}"));
+        }
+        self.set("cpu.cfs_period_us", &period_us.to_string())?;
+        self.set("cpu.cfs_quota_us", &quota_us.to_string())
+    }
+
+    /// The file of its quota.
+    pub fn quota_file(&self) -> &'static str {
+        if self.0.join("cpu.max").exists() { "cpu.max" } else { "cpu.cfs_quota_us" }
+    }
+
+    /// The name of the remedy that raises its quota.
+    pub fn quota_remedy(&self) -> &'static str {
+        if self.0.join("cpu.max").exists() { "raise-quota" } else { "raise-quota-v1" }
+    }
+
+    /// A group whose members run only while no other thread wants their CPU; `None`, and a word
+    /// about it, where there are none.
+    pub fn idle() -> Option<Self> {
+        let group = Group::new("cpu").filter(|group| group.set("cpu.idle", "1").is_some());
         if group.is_none() {
-            seatmap_needs::skipped!("no cpu controller of version 1 takes a quota here");
+            seatmap_needs::skipped!("no cpu controller has idle groups here");
         }
         group
     }

@@ -298,7 +298,7 @@ fn a_placement_on_this_host_takes_the_cpus_that_may_be_used_now() {
     };
     let place = Place::new();
     let pair = format!("{first},{second}");
-    place.stdout(&["measure", "--quick", "--cpus", &pair]);
+    place.stdout(&["measure", "--quick"]);
     let request = ["place", "--on", "host", "--pattern", "ring:2"];
     let whole = place.run(&request);
     let narrow = || {
@@ -308,8 +308,11 @@ fn a_placement_on_this_host_takes_the_cpus_that_may_be_used_now() {
     let [narrow, named] = std::thread::scope(|scope| scope.spawn(narrow).join().unwrap());
     let told = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(whole.status.success() && !told(&whole).contains("left out"), "{}", told(&whole));
+    let others = seatmap_os::CpuList(cpus[1..].to_vec());
+    let are = if cpus.len() == 2 { "is" } else { "are" };
     let remark = format!(
-        "CPU {second} is left out: this process may use {first} alone, by its cpuset or a taskset"
+        "{} {are} left out: this process may use {first} alone, by its cpuset or a taskset",
+        others.named()
     );
     assert!(told(&narrow).contains(&remark), "{}", told(&narrow));
     let seats = String::from_utf8_lossy(&narrow.stdout).into_owned();

@@ -10,19 +10,20 @@ use crate::control_group::Group;
 const TIGHT_PERCENT: u32 = 20;
 
 /// Runs a verb in a group with a quota, and returns all that it says; `None` where there is none.
-fn said_under_a_quota(arguments: &[&str]) -> Option<(String, String)> {
+fn said_under_a_quota(arguments: &[&str]) -> Option<(String, Group)> {
     let group = Group::with_quota(TIGHT_PERCENT)?;
     let place = Place::new();
     let output = group.joined_by(&place.command(arguments)).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned()
         + &String::from_utf8_lossy(&output.stderr);
-    Some((said, group.name().to_owned()))
+    Some((said, group))
 }
 
 fn assert_tells(arguments: &[&str]) {
     let Some((said, group)) = said_under_a_quota(arguments) else { return };
     let words = format!(
-        "the quota of the control group /{group} (0.2 CPUs in periods of 10 ms) was used up in "
+        "the quota of the control group /{} (0.2 CPUs in periods of 10 ms) was used up in ",
+        group.name()
     );
     assert!(said.contains(&words), "{arguments:?}: {said}");
 }
@@ -63,7 +64,8 @@ fn a_rank_that_a_quota_stops_is_named_with_its_group() {
         "the quota of the control group /{} (0.1 CPUs) was used up; raise it in ",
         group.name()
     );
-    assert!(sentence.contains(&quota) && sentence.contains("cpu.cfs_quota_us there"), "{sentence}");
+    let file = format!("{} there", group.quota_file());
+    assert!(sentence.contains(&quota) && sentence.contains(&file), "{sentence}");
     let doctor = place.stdout(&["cluster", "doctor", "cluster.json"]);
     let blamed = doctor.lines().filter(|line| line.contains(":2")).count();
     assert_eq!(blamed, 1, "its ways are not blamed as well: {doctor}");
@@ -77,11 +79,9 @@ fn a_run_tells_of_it_with_the_file() {
         return;
     };
     let words = format!(
-        "seatmap: the quota of the control group /{group} (0.2 CPUs in periods of 10 ms) was used \
-         up in "
+        "seatmap: the quota of the control group /{} (0.2 CPUs in periods of 10 ms) was used up in ",
+        group.name()
     );
-    assert!(
-        said.contains(&words) && said.contains(&format!("{group}/cpu.cfs_quota_us)")),
-        "{said}"
-    );
+    let file = format!("{}/{})", group.name(), group.quota_file());
+    assert!(said.contains(&words) && said.contains(&file), "{said}");
 }

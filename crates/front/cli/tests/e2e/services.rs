@@ -204,6 +204,11 @@ impl Rig {
         let above = group.0.parent()?;
         let inner = group.0.join("inner");
         std::fs::create_dir(&inner).ok()?;
+        // A group of version 2 that gives controllers to others has no members itself.
+        let holder = if group.takes_threads() { &group.0 } else { &inner };
+        if holder == &inner {
+            group.set("cgroup.subtree_control", "+cpuset")?;
+        }
         for folder in [&group.0, &inner] {
             // Version 2 has the file and needs no value.
             let _ = std::fs::write(folder.join("cpuset.mems"), read(&above.join("cpuset.mems")));
@@ -214,7 +219,7 @@ impl Rig {
                 Guarded(Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap())
             })
             .collect();
-        for (folder, sleeper) in [(&group.0, &sleepers[0]), (&inner, &sleepers[1])] {
+        for (folder, sleeper) in [(holder, &sleepers[0]), (&inner, &sleepers[1])] {
             std::fs::write(folder.join("cgroup.procs"), sleeper.id().to_string()).ok()?;
         }
         let file = format!(
@@ -242,8 +247,11 @@ impl Rig {
     /// Everything that applying changes.
     fn state(&self) -> String {
         let mask = seatmap_os::CpuSet::of_thread(self.sleepers[2].id() as i32).unwrap();
-        let group = read(&self.group.0.join("cpuset.cpus"));
-        let inner = read(&self.inner.join("cpuset.cpus"));
+        // In version 2 a group without a list has the CPUs of the group above.
+        let own = ["cpuset.cpus.effective", "cpuset.cpus"];
+        let file = own.iter().find(|file| self.inner.join(file).exists()).unwrap();
+        let group = read(&self.group.0.join(file));
+        let inner = read(&self.inner.join(file));
         format!("{} {} {mask}", group.trim(), inner.trim())
     }
 

@@ -94,8 +94,35 @@ pub(crate) fn set(root: &Root, change: &Change, value: &str) -> Result<(), FileE
     let towards = Change { new: value.to_owned(), old: String::from("-"), ..change.clone() };
     match change.what {
         What::Affinity => towards.make(root),
+        _ if value.is_empty() => clear(root, &change.path),
         _ => root.write(&change.path, value),
     }
+}
+
+/// Takes the list of a cpuset of version 2 away, so that its members have all that the group above
+/// has. The kernel refuses that to a group with members (ENOSPC; `validate_change` in
+/// kernel/cgroup/cpuset.c). It grants them, of a list of all that there can ever be, whatever the
+/// group above has, now and later, which is the same.
+fn clear(root: &Root, path: &str) -> Result<(), FileError> {
+    match root.write(path, "\n") {
+        Err(error) if error.source.kind() == io::ErrorKind::StorageFull => {
+            root.write(path, &possible(root, path.ends_with("mems"))?)
+        }
+        written => written,
+    }
+}
+
+/// All CPUs, or all nodes, that this kernel can ever have.
+fn possible(root: &Root, is_nodes: bool) -> Result<String, FileError> {
+    let kind = if is_nodes { "node" } else { "cpu" };
+    Ok(root.read(&format!("/sys/devices/system/{kind}/possible"))?.trim().to_owned())
+}
+
+/// Whether a setting has its old value again, or, where it had none, one that means the same.
+pub(crate) fn is_old(root: &Root, change: &Change, current: &str) -> bool {
+    let names_all = |is_nodes| possible(root, is_nodes).is_ok_and(|all| change.same(current, &all));
+    let is_nodes = ["mems", "AllowedMemoryNodes"].iter().any(|end| change.path.ends_with(end));
+    change.same(current, &change.old) || change.old.is_empty() && names_all(is_nodes)
 }
 
 fn asked(path: &str) -> Result<String, FileError> {
@@ -119,12 +146,13 @@ fn asked(path: &str) -> Result<String, FileError> {
 fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
     match owner(path) {
         Owner::Unit { name, property, is_kept } => {
-            let mut command = Command::new("systemctl");
-            command.arg("set-property");
-            if !is_kept {
-                command.arg("--runtime");
+            // systemd forgets a list, and hears nothing of it that the kernel, which takes none
+            // away from a group with members, keeps the last one: that one holds everything then.
+            if value.is_empty() {
+                let all = possible(root, property == PROPERTIES[1])?;
+                set_property(path, name, &format!("{property}={all}"), is_kept)?;
             }
-            run(path, command.args(["--", name, &format!("{property}={value}")]))
+            set_property(path, name, &format!("{property}={value}"), is_kept)
         }
         Owner::Container { engine, name, option } => {
             // An engine takes an empty list for no change; all CPUs mean the same as none named.
@@ -144,6 +172,21 @@ fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
         Owner::Kernel => return Err(failed(path, "it has no owner")),
     }
     .map(drop)
+}
+
+/// Has systemd set a property of a unit, until the next boot or for good.
+fn set_property(
+    path: &str,
+    name: &str,
+    setting: &str,
+    is_kept: bool,
+) -> Result<Output, FileError> {
+    let mut command = Command::new("systemctl");
+    command.arg("set-property");
+    if !is_kept {
+        command.arg("--runtime");
+    }
+    run(path, command.args(["--", name, setting]))
 }
 
 fn everything(root: &Root, option: &str) -> String {

@@ -65,7 +65,7 @@ fn put_back(root: &Root, change: &Change) -> Option<Left> {
         Err(error) if error.is_absent() => return None,
         Err(error) => return left(change, error.source.to_string()),
     };
-    if change.same(&current, &change.old) {
+    if setting::is_old(root, change, &current) {
         return None;
     }
     if !change.same(&current, &change.new) && !change.is_given(&current) {

@@ -7,13 +7,7 @@ use crate::run::programs::{are_two, two_cpus};
 
 #[test]
 fn a_quota_stops_busy_threads() {
-    let group = is_root().then(|| Group::new("cpu")).flatten();
-    let set = |group: &Group| {
-        group.set("cpu.cfs_period_us", "20000").and_then(|()| group.set("cpu.cfs_quota_us", "4000"))
-    };
-    let Some(group) = group.filter(|group| set(group).is_some()) else {
-        return seatmap_needs::skipped!("no cpu controller of version 1 takes a quota here");
-    };
+    let Some(group) = is_root().then(|| Group::with_time(20_000, 4_000)).flatten() else { return };
     let Some(program) = threads(2, "spin") else { return };
     let place = Place::new();
     let pid = program.pid();
@@ -22,13 +16,13 @@ fn a_quota_stops_busy_threads() {
         until(|| check_pid(&place, pid, &[]), |checked| !checked.of_rule("quota").is_empty());
     let what = checked.wrong("quota")["what"].as_str().unwrap();
     assert!(what.contains(group.name()) && what.contains("may use 0.2 CPUs"), "{what}");
-    assert!(what.contains("cpu.cfs_quota_us"), "{what}");
+    assert!(what.contains(group.quota_file()), "{what}");
     let by_group = until(
         || check(&place, &["--cgroup", group.name()]),
         |checked| !checked.of_rule("quota").is_empty(),
     );
     assert_eq!(by_group.document["processes"][0]["pid"], pid);
-    assert_eq!(mended(&checked, "quota"), "raise-quota-v1");
+    assert_eq!(mended(&checked, "quota"), group.quota_remedy());
     until(|| check_pid(&place, pid, &[]), |checked| checked.of_rule("quota").is_empty());
     drop(program);
 }
@@ -36,10 +30,7 @@ fn a_quota_stops_busy_threads() {
 /// Threads of an idle group run only while nothing else wants their CPU.
 #[test]
 fn an_idle_group_holds_busy_threads_back() {
-    let group = is_root().then(|| Group::new("cpu")).flatten();
-    let Some(group) = group.filter(|group| group.set("cpu.idle", "1").is_some()) else {
-        return seatmap_needs::skipped!("no cpu controller of version 1 has idle groups here");
-    };
+    let Some(group) = is_root().then(Group::idle).flatten() else { return };
     let (Some(program), Some(rival)) = (threads(1, "spin"), threads(1, "spin")) else { return };
     let place = Place::new();
     let pid = program.pid();
@@ -55,18 +46,15 @@ fn an_idle_group_holds_busy_threads_back() {
     drop(program);
 }
 
-/// A group of the controller `cpu` of version 1, with a group in it. `None`, and a word about it,
-/// where this user can make none. The outer one comes first, and so is dropped last: a group that
-/// holds another cannot be removed.
+/// A group with a quota, with a group in it. `None`, and a word about it, where this user can make
+/// none. The outer one comes first, and so is dropped last: a group that holds another cannot be
+/// removed.
 fn nested() -> Option<(Group, Group)> {
-    let outer = is_root().then(|| Group::new("cpu")).flatten();
-    let set = |group: &Group, quota: &str| {
-        group.set("cpu.cfs_period_us", "20000").and_then(|()| group.set("cpu.cfs_quota_us", quota))
-    };
-    let Some(outer) = outer.filter(|outer| set(outer, "4000").is_some()) else {
-        seatmap_needs::skipped!("no cpu controller of version 1 takes a quota here");
-        return None;
-    };
+    let outer = is_root().then(|| Group::with_time(20_000, 4_000)).flatten()?;
+    // In version 2 a group gives controllers to those below it when it is told to.
+    if !outer.takes_threads() {
+        outer.set("cgroup.subtree_control", "+cpu")?;
+    }
     let inner = Group(outer.0.join("inner"));
     std::fs::create_dir(&inner.0).ok()?;
     Some((outer, inner))
@@ -77,9 +65,8 @@ fn nested() -> Option<(Group, Group)> {
 #[test]
 fn a_quota_above_stops_threads_too() {
     let Some((outer, inner)) = nested() else { return };
-    inner.set("cpu.cfs_period_us", "20000").unwrap();
-    inner.set("cpu.cfs_quota_us", "3000").unwrap();
-    outer.set("cpu.cfs_quota_us", "3000").unwrap();
+    inner.set_time(20_000, 3_000).unwrap();
+    outer.set_time(20_000, 3_000).unwrap();
     let Some(program) = threads(2, "spin") else { return };
     let place = Place::new();
     let pid = program.pid();
@@ -89,11 +76,8 @@ fn a_quota_above_stops_threads_too() {
     mended(&checked, "quota");
     until(|| check_pid(&place, pid, &[]), |checked| checked.of_rule("quota").is_empty());
     for group in [&inner, &outer] {
-        let quota: i64 = std::fs::read_to_string(group.0.join("cpu.cfs_quota_us"))
-            .unwrap()
-            .trim()
-            .parse()
-            .unwrap();
+        let text = std::fs::read_to_string(group.0.join(group.quota_file())).unwrap();
+        let quota: i64 = text.split_whitespace().next().unwrap().parse().unwrap();
         assert!(quota >= 20_000, "{}: {quota}", group.0.display());
     }
     drop(program);
@@ -104,6 +88,9 @@ fn a_quota_above_stops_threads_too() {
 #[test]
 fn a_quota_on_one_thread_is_found() {
     let Some((outer, inner)) = nested() else { return };
+    if !inner.takes_threads() {
+        return seatmap_needs::skipped!("groups of version 2 take processes whole");
+    }
     let Some(program) = threads(2, "spin") else { return };
     let place = Place::new();
     let pid = program.pid();

@@ -114,7 +114,7 @@ fn a_group_of_one_thread_is_widened() {
     if !are_two([a, b]) || !is_root() {
         return;
     }
-    let group = Group::of_cpu(a).filter(|group| group.0.join("tasks").exists());
+    let group = Group::of_cpu(a).filter(Group::takes_threads);
     let Some(group) = group else {
         return seatmap_needs::skipped!("no cpuset of version 1 can be made here");
     };
