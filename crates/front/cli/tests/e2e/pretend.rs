@@ -74,16 +74,16 @@ fn masks_that_are_refused_fail_a_check_unless_the_program_tries_another() {
             .collect();
         Some((output.status.code(), refused, masks))
     };
-    let wrong = "taskset -cp 100 $$; taskset -cp 4,101 $$; sleep 0.3; true";
+    let wrong = "taskset -cp 100 $$; taskset -cp 4,101 $$; exec sleep 0.3";
     let Some((code, found, masks)) = check(wrong) else { return };
     assert_eq!((code, masks.len()), (Some(1), 2), "{found:?}");
     assert_eq!(masks, ["100", "4,101"]);
     assert_eq!((found.len(), &found[0]["gravity"]), (1, &"wrong".into()), "{found:?}");
     let what = found[0]["what"].as_str().unwrap();
     assert_eq!(what, "1 thread could not be bound to CPUs 4,100,101: the program may use CPUs 0-3");
-    let (code, found, _) = check("taskset -cp 100 $$; taskset -cp 2 $$; sleep 0.3; true").unwrap();
+    let (code, found, _) = check("taskset -cp 100 $$; taskset -cp 2 $$; exec sleep 0.3").unwrap();
     assert_eq!((code, &found[0]["gravity"]), (Some(0), &"remark".into()), "{found:?}");
-    let (_, found, masks) = check("taskset -cp 2,100 $$; sleep 0.3; true").unwrap();
+    let (_, found, masks) = check("taskset -cp 2,100 $$; exec sleep 0.3").unwrap();
     assert_eq!((found, masks), (vec![], vec![]), "the kernel cuts such a mask, and takes it");
 }
 
@@ -112,7 +112,7 @@ fn times_of_the_machines_cpus_go_on() {
 #[test]
 fn a_pretend_inside_a_pretend_is_refused() {
     let place = Place::new();
-    let inner = format!("{} pretend desk -q -- nproc", env!("CARGO_BIN_EXE_seatmap"));
+    let inner = format!("{} pretend epyc-9654-2s -q -- nproc", env!("CARGO_BIN_EXE_seatmap"));
     let Some(output) = pretend(&place, &[MACHINE, "-q", "sh", "-c", &inner]) else { return };
     let said = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{said}");
