@@ -2,6 +2,7 @@
 //! those share. Times of an emulated computer mean nothing, and nothing here looks at one.
 
 use super::answer::{ask, document};
+use super::hotplug::set;
 use super::kernel::Kernel;
 use super::seats::placed;
 use super::verbs::Question;
@@ -11,13 +12,14 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// The questions about figures.
-pub const QUESTIONS: [Question; 8] = [
+pub const QUESTIONS: [Question; 9] = [
     Question { verb: "measure", text: "what the measured CPUs share", ask: measured },
     Question { verb: "show", text: "the measured machine", ask: shown },
     Question { verb: "place", text: "tasks on the measured CPUs", ask: placed_on_measured },
     Question { verb: "export", text: "a plan for taskset", ask: exported },
     Question { verb: "noise", text: "the CPUs that are named", ask: noise },
     Question { verb: "doctor", text: "CPUs that are offline or set apart", ask: doctor },
+    Question { verb: "doctor", text: "a CPU that goes offline", ask: doctor_of_victims },
     Question { verb: "doctor", text: "what it can try", ask: doctor_tries },
     Question { verb: "measure", text: "a CPU that is offline", ask: measure_offline },
 ];
@@ -177,6 +179,38 @@ fn doctor(kernel: &Kernel) -> Result<String, Fault> {
     let smt = sentence(&found, "smt");
     ensure(threads != smt.contains("one PU a core"), || format!("threads {threads}: '{smt}'"))?;
     Ok(format!("offline: {offline}; cpuset: {cpuset}; smt: {smt}"))
+}
+
+/// Takes CPUs away one after the other: the last, and one that shares its core with another. The
+/// doctor's command brings each back.
+fn doctor_of_victims(kernel: &Kernel) -> Result<String, Fault> {
+    let movable: Vec<u32> = kernel.usable().into_iter().filter(|cpu| *cpu != 0).collect();
+    let Some(last) = movable.last().copied() else { return Ok("one CPU".to_owned()) };
+    let sibling = movable.iter().copied().find(|cpu| {
+        *cpu != last && kernel.part_of("core", *cpu).is_some_and(|core| core.len() > 1)
+    });
+    let victims: Vec<u32> = [Some(last), sibling].into_iter().flatten().collect();
+    for victim in &victims {
+        set(*victim, false)?;
+        let found = of_victim(*victim);
+        set(*victim, true)?;
+        found?;
+        doctor(kernel)?;
+    }
+    Ok(format!("CPUs {} named, and brought back by the doctor's command", words_of(&victims)))
+}
+
+/// Asks while a CPU is away, and executes the remedy.
+fn of_victim(victim: u32) -> Result<(), Fault> {
+    let now = Kernel::read();
+    ensure(now.offline.contains(&victim), || format!("CPU {victim} is not offline"))?;
+    doctor(&now)?;
+    let found = document(&["doctor", "--json"])?;
+    let remedy = finding(&found, "offline").and_then(|one| one["remedy"].as_str());
+    let command = remedy.ok_or_else(|| Fault::Wrong(format!("no remedy: {found}")))?;
+    let done = std::process::Command::new("sh").args(["-c", command]).output();
+    let online = Kernel::read().online;
+    ensure(online.contains(&victim), || format!("'{command}' left CPU {victim}: {done:?}"))
 }
 
 /// Whether the kernel has a folder for a CPU.

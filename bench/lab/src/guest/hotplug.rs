@@ -216,7 +216,10 @@ fn go_and_come(round: &mut Round) -> Result<(), Fault> {
 }
 
 /// Switches a CPU. The kernel may be busy with another that does the same.
-fn set(cpu: u32, is_online: bool) -> Result<(), Fault> {
+///
+/// # Errors
+/// [`Fault::Wrong`], where it stays as it is.
+pub fn set(cpu: u32, is_online: bool) -> Result<(), Fault> {
     let path = format!("/sys/devices/system/cpu/cpu{cpu}/online");
     let word = if is_online { "1" } else { "0" };
     let begun = Instant::now();

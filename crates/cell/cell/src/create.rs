@@ -67,11 +67,17 @@ pub fn create(
         finish(host, &record)?;
         Ok(record)
     });
-    if made.is_err() {
-        host.end(&request.name)?;
+    match made {
+        Ok(record) => {
+            posted.dismiss();
+            Ok(record)
+        }
+        Err(error) => {
+            // The error is told; a guardian that stays for masks is not needed to be known.
+            drop(posted.dismiss_with(host.end(&request.name)?));
+            Err(error)
+        }
     }
-    posted.dismiss();
-    made
 }
 
 /// The CPUs left for the rest of the system, if the request can be met.

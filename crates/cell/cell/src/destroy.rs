@@ -21,13 +21,26 @@ use seatmap_os::root::FileError;
 /// # Errors
 /// No cell has this name, or a journal cannot be read or written.
 pub fn destroy(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
+    destroy_beside(host, name, Vec::new())
+}
+
+/// As [`destroy`], for somebody who could not put all back himself: the cell's guardian stays for
+/// masks that lack CPUs.
+///
+/// # Errors
+/// As [`destroy`].
+pub(crate) fn destroy_beside(
+    host: &Host,
+    name: &Name,
+    beside: Vec<Left>,
+) -> Result<Vec<Left>, CellError> {
     let _lock = host.run.lock().map_err(CellError::remembering)?;
     let mut left = host.recover()?;
     let record = host.cell(name)?;
     if let Some(memory) = &record.memory {
         memory::scrub(memory).map_err(CellError::Memory)?;
     }
-    left.extend(leave(host, name)?);
+    left.extend(leave(host, name, beside)?);
     Ok(left)
 }
 
@@ -58,7 +71,7 @@ pub fn restore(host: &Host) -> Result<Restored, CellError> {
     let journals = host.journals()?;
     restored.cells = journals.len();
     for journal in journals.iter().rev() {
-        restored.left.extend(leave(host, &journal.header.cell)?);
+        restored.left.extend(leave(host, &journal.header.cell, Vec::new())?);
     }
     take_apart(host, &mut restored);
     Ok(restored)
@@ -69,10 +82,9 @@ fn recall(host: &Host, claim: &Claim, restored: &mut Restored) {
     let cell = &claim.header.cell;
     let gone = claim.journal.display().to_string();
     if let Err(error) = claim.rewrite(&host.root, &host.run.journal(cell), &host.boot_id) {
-        return restored.left.push(Left {
-            path: gone,
-            why: format!("it is gone, and cannot be written again: {error}"),
-        });
+        return restored
+            .left
+            .push(Left::new(gone, format!("it is gone, and cannot be written again: {error}")));
     }
     Claim::forget(&host.root, cell, &claim.journal);
     restored
@@ -81,7 +93,7 @@ fn recall(host: &Host, claim: &Claim, restored: &mut Restored) {
     if !claim.is_whole {
         let why = "it is gone, and the cell's second record had no room for interrupts and \
                    threads; those that the cell narrowed stay so";
-        restored.left.push(Left { path: gone, why: why.to_owned() });
+        restored.left.push(Left::new(gone, why.to_owned()));
     }
 }
 
@@ -103,9 +115,7 @@ fn take_apart(host: &Host, restored: &mut Restored) {
         );
         restored.cells += usize::from(is_cell(&group));
         let gone = group::dissolve(root, &group);
-        restored
-            .left
-            .extend(gone.err().map(|error| Left { path: group, why: error.source.to_string() }));
+        restored.left.extend(gone.err().map(|error| Left::new(group, error.source.to_string())));
     }
     let is_last = host.foreign().is_empty();
     if let (false, true, Ok(online)) = (cells.is_empty(), is_last, layout::online(root)) {
@@ -118,16 +128,18 @@ fn is_cell(group: &str) -> bool {
 }
 
 /// A new guardian is posted first: the old one would end with the cell's lease in the middle of the
-/// work.
-fn leave(host: &Host, name: &Name) -> Result<Vec<Left>, CellError> {
+/// work. It stays for masks that lack CPUs, those `beside` the cell's as well, which are returned
+/// with the others.
+fn leave(host: &Host, name: &Name, beside: Vec<Left>) -> Result<Vec<Left>, CellError> {
     posted::relieve(&host.run, name);
     // Without one the journal is still there, and the next command goes on.
     let posted = posted::post(&host.keeper, name).ok();
-    let left = host.end(name);
-    if let Some(posted) = posted {
-        posted.dismiss();
-    }
-    left
+    let mut left = host.end(name)?;
+    left.extend(beside);
+    Ok(match posted {
+        Some(posted) => posted.dismiss_with(left),
+        None => left,
+    })
 }
 
 fn orphans(host: &Host) -> Result<Vec<String>, FileError> {

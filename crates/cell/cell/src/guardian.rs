@@ -3,19 +3,33 @@
 //! A program that makes or undoes a cell posts a guardian first, and holds the writing end of a
 //! pipe to it. The kernel closes the pipe when that program dies, for any reason. If the pipe ends
 //! without the word that all is well, the guardian undoes the journal. After that the guardian
-//! stays while the cell has a lease or memory; otherwise it exits.
+//! stays while the cell has a lease or memory, and while threads lack CPUs of their masks that were
+//! offline when these were put back; otherwise it exits.
 
 use crate::error::CellError;
 use crate::host::Host;
 use crate::memory::Kept;
 use crate::name::Name;
-use crate::posted::{ALL_IS_WELL, NO, TAKE_MEMORY, YES};
+use crate::posted::{ALL_IS_WELL, MASKS_ARE_OWED, NO, TAKE_MEMORY, YES};
+use crate::undo::Left;
+use seatmap_os::owed::{OwedMasks, RunningKernel, ThreadMask};
 use std::io::{self, Read, Write};
 use std::time::Duration;
 
 /// The longest sleep of a guardian with a lease: a computer that is suspended does not count on
 /// while it sleeps.
 const LONGEST_SLEEP_S: u64 = 60;
+
+/// How a creator has parted from its guardian.
+#[derive(Debug)]
+pub enum Parting {
+    /// All is well.
+    Well,
+    /// All is well, but these threads lack CPUs of their masks until the CPUs are online.
+    MasksOwed(Vec<ThreadMask>),
+    /// It died.
+    Death,
+}
 
 /// A guardian's life. `Ok` when the cell needs it no longer.
 ///
@@ -24,22 +38,36 @@ const LONGEST_SLEEP_S: u64 = 60;
 pub fn serve(host: &Host, name: &Name) -> Result<(), CellError> {
     leave_the_terminal();
     // Another one that holds the lock guards the cell already.
-    let Some(_held) = host.run.guard(name).map_err(CellError::remembering)? else { return Ok(()) };
+    let Some(held) = host.run.guard(name).map_err(CellError::remembering)? else { return Ok(()) };
     say(YES).map_err(CellError::Guardian)?;
-    let (is_well, mut kept) = attend(host, name);
-    if !is_well {
-        let _lock = host.run.lock_at_last().map_err(CellError::remembering)?;
-        // Huge pages that are in use cannot be given back.
-        kept = kept.filter(|_| host.stands(name));
-        host.recover()?;
-        if !host.stands(name) {
-            return Ok(());
+    let owed = guard(host, name)?;
+    // Masks belong to no cell any more: one of this name may be made while they are waited for.
+    drop(held);
+    OwedMasks::give(&mut RunningKernel, owed).wait();
+    Ok(())
+}
+
+/// Guards a cell until it needs that no longer. Returns the threads that lack CPUs of their masks.
+fn guard(host: &Host, name: &Name) -> Result<Vec<ThreadMask>, CellError> {
+    let (parting, mut kept) = attend(host, name);
+    let mut owed = Vec::new();
+    match parting {
+        Parting::Well => {}
+        Parting::MasksOwed(masks) => owed = masks,
+        Parting::Death => {
+            let _lock = host.run.lock_at_last().map_err(CellError::remembering)?;
+            // Huge pages that are in use cannot be given back.
+            kept = kept.filter(|_| host.stands(name));
+            owed.extend(Left::owed(&host.recover()?));
+            if !host.stands(name) {
+                return Ok(owed);
+            }
         }
     }
-    match host.run.record(name) {
-        Some(record) if record.needs_guardian() => stay(host, name, kept),
-        _ => Ok(()),
+    if host.run.record(name).is_some_and(|record| record.needs_guardian()) {
+        owed.extend(Left::owed(&stay(host, name, kept)?));
     }
+    Ok(owed)
 }
 
 fn say(answer: u8) -> io::Result<()> {
@@ -49,12 +77,13 @@ fn say(answer: u8) -> io::Result<()> {
 }
 
 /// Does what the creator asks for, until all is well or the creator is dead.
-fn attend(host: &Host, name: &Name) -> (bool, Option<Kept>) {
+fn attend(host: &Host, name: &Name) -> (Parting, Option<Kept>) {
     let mut kept = None;
     let mut word = [0];
     while io::stdin().read_exact(&mut word).is_ok() {
         match word[0] {
-            ALL_IS_WELL => return (true, kept),
+            ALL_IS_WELL => return (Parting::Well, kept),
+            MASKS_ARE_OWED => return (Parting::MasksOwed(masks_owed()), kept),
             TAKE_MEMORY => kept = take_memory(host, name).ok(),
             _ => {}
         }
@@ -62,7 +91,13 @@ fn attend(host: &Host, name: &Name) -> (bool, Option<Kept>) {
             break;
         }
     }
-    (false, kept)
+    (Parting::Death, kept)
+}
+
+/// The threads that the creator names before it goes.
+fn masks_owed() -> Vec<ThreadMask> {
+    let lines = io::stdin().lines().map_while(Result::ok);
+    lines.filter_map(|line| line.parse().ok()).collect()
 }
 
 fn take_memory(host: &Host, name: &Name) -> io::Result<Kept> {
@@ -76,20 +111,22 @@ fn take_memory(host: &Host, name: &Name) -> io::Result<Kept> {
 }
 
 /// A guardian of something else than a cell: waits beside its creator until that has ended, and
-/// returns whether the creator said that all is well.
+/// returns how it went.
 ///
 /// # Errors
 /// The creator cannot be told that the guardian is there.
-pub fn attend_creator() -> io::Result<bool> {
+pub fn attend_creator() -> io::Result<Parting> {
     leave_the_terminal();
     say(YES)?;
     let mut word = [0];
     while io::stdin().read_exact(&mut word).is_ok() {
-        if word[0] == ALL_IS_WELL {
-            return Ok(true);
+        match word[0] {
+            ALL_IS_WELL => return Ok(Parting::Well),
+            MASKS_ARE_OWED => return Ok(Parting::MasksOwed(masks_owed())),
+            _ => {}
         }
     }
-    Ok(false)
+    Ok(Parting::Death)
 }
 
 /// A session of its own: what is typed at the creator's terminal, and its end, must not reach the
@@ -104,8 +141,8 @@ fn leave_the_terminal() {
 }
 
 /// Undoes the cell when its lease ends. A cell that is destroyed first ends this process; a lease
-/// that is renewed is found in the record.
-fn stay(host: &Host, name: &Name, kept: Option<Kept>) -> Result<(), CellError> {
+/// that is renewed is found in the record. Returns what could not be put back.
+fn stay(host: &Host, name: &Name, kept: Option<Kept>) -> Result<Vec<Left>, CellError> {
     loop {
         let left = left_s(host, name);
         if left != Some(0) {
@@ -114,7 +151,7 @@ fn stay(host: &Host, name: &Name, kept: Option<Kept>) -> Result<(), CellError> {
             ));
         }
         if !host.stands(name) {
-            return Ok(());
+            return Ok(Vec::new());
         }
         if left == Some(0) {
             let _lock = host.run.lock_at_last().map_err(CellError::remembering)?;
@@ -122,7 +159,7 @@ fn stay(host: &Host, name: &Name, kept: Option<Kept>) -> Result<(), CellError> {
             // waited for the lock.
             if left_s(host, name) == Some(0) {
                 drop(kept);
-                return host.end(name).map(|_| ());
+                return host.end(name);
             }
         }
     }

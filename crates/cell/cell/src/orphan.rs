@@ -45,7 +45,7 @@ pub(crate) fn put_back(root: &Root, layout: &Layout, cell: &CpuSet, online: &Cpu
 /// may be there to be read only.
 fn write(root: &Root, path: &str, value: &str) -> Option<Left> {
     let error = root.write(path, value).err()?;
-    Some(Left { path: path.to_owned(), why: format!("{}; it should be {value}", error.source) })
+    Some(Left::new(path.to_owned(), format!("{}; it should be {value}", error.source)))
 }
 
 fn list(root: &Root, path: &str) -> Option<CpuSet> {
@@ -69,7 +69,7 @@ fn left_narrow(path: String, narrow: &CpuSet, online: &CpuSet) -> Left {
         "nobody knows what it was; it is {narrow}, and 'echo {online} > {path}' lets it go \
          everywhere"
     );
-    Left { path, why }
+    Left::new(path, why)
 }
 
 fn interval(root: &Root) -> Option<Left> {
@@ -77,7 +77,7 @@ fn interval(root: &Root) -> Option<Left> {
     let found = root.read(path).ok().filter(|found| found == hygiene::STAT_INTERVAL_S)?;
     let why =
         format!("nobody knows what it was; it is {found}, and 1 is what the kernel begins with");
-    Some(Left { path: path.to_owned(), why })
+    Some(Left::new(path.to_owned(), why))
 }
 
 #[cfg(test)]

@@ -4,12 +4,14 @@
 //! |---|---|---|
 //! | `m` | take the memory that the record asks for, and write into the record where it is | `+`, or `-` where it cannot be had |
 //! | `d` | all is well | none |
+//! | `o` | all is well but for masks that lack CPUs, one a line to the end | none |
 
 use crate::error::CellError;
 use crate::fault;
 use crate::name::Name;
 use crate::record::Record;
 use crate::run_folder::RunFolder;
+use crate::undo::Left;
 use seatmap_os::Tid;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -18,6 +20,9 @@ use std::time::{Duration, Instant};
 
 /// A creator sends this when it has finished.
 pub(crate) const ALL_IS_WELL: u8 = b'd';
+
+/// A creator sends this, and lines to the end, when threads lack CPUs that are offline.
+pub(crate) const MASKS_ARE_OWED: u8 = b'o';
 
 /// A creator sends this when there is memory to take.
 pub(crate) const TAKE_MEMORY: u8 = b'm';
@@ -53,6 +58,22 @@ impl Posted {
     /// takes over.
     pub fn dismiss(mut self) {
         let _ = self.pipe.write_all(&[ALL_IS_WELL]);
+    }
+
+    /// Says that all is well but for what is left. A guardian stays for masks that lack CPUs which
+    /// are offline, and is named as the one that waits for these.
+    #[must_use]
+    pub fn dismiss_with(mut self, left: Vec<Left>) -> Vec<Left> {
+        let lines: String = Left::owed(&left).map(|thread| format!("{thread}\n")).collect();
+        if lines.is_empty() {
+            self.dismiss();
+            return left;
+        }
+        let words = [&[MASKS_ARE_OWED], lines.as_bytes()].concat();
+        match self.pipe.write_all(&words) {
+            Ok(()) => left.into_iter().map(|one| one.waited_for(self.pid)).collect(),
+            Err(_) => left,
+        }
     }
 
     fn hear(&mut self) -> Option<u8> {

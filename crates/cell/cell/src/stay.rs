@@ -4,13 +4,15 @@
 //! library, moves there with all its threads, and back. Its cell has a short lease, which a thread
 //! renews: where the program dies by any signal, the guardian undoes the cell when the lease ends.
 
-use crate::destroy::destroy;
+use crate::destroy::destroy_beside;
 use crate::error::CellError;
 use crate::host::Host;
 use crate::name::Name;
 use crate::record::Record;
 use crate::renew::renew;
 use crate::undo::Left;
+use seatmap_os::forgotten::{self, ForgottenCpus};
+use seatmap_os::owed::ThreadMask;
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, Tid, affinity, group, task};
 use std::io;
@@ -63,8 +65,8 @@ impl Stay {
     pub fn begin(host: Host, record: &Record) -> Result<Self, CellError> {
         let home = Home::now(&host.root, record)?;
         if let Err(error) = enter(&host.root, record) {
-            home.give_back(&host.root, &record.set());
-            destroy(&host, &record.name)?;
+            let left = home.give_back(&host.root, &record.set());
+            destroy_beside(&host, &record.name, left)?;
             return Err(error);
         }
         let host = Arc::new(host);
@@ -94,8 +96,8 @@ impl Inside {
     fn end(self) -> Result<Vec<Left>, CellError> {
         self.renewal.end();
         let cpus = self.host.cell(&self.name).map(|record| record.set()).unwrap_or_default();
-        self.home.give_back(&self.host.root, &cpus);
-        destroy(&self.host, &self.name)
+        let left = self.home.give_back(&self.host.root, &cpus);
+        destroy_beside(&self.host, &self.name, left)
     }
 }
 
@@ -111,21 +113,27 @@ impl Home {
     }
 
     /// Threads that were created in the cell get the mask of the first thread. One that has ended
-    /// needs nothing.
-    fn give_back(&self, root: &Root, cell: &CpuSet) {
+    /// needs nothing. Returns the masks that lack CPUs which are offline.
+    fn give_back(&self, root: &Root, cell: &CpuSet) -> Vec<Left> {
         let threads = task::of_process(root, std::process::id() as Tid).unwrap_or_default();
         if let Some(group) = &self.group {
             let _ = join(root, group, &threads);
         }
         let first = self.masks.first().map(|(_, mask)| mask.clone()).unwrap_or_default();
+        let mut given = Vec::new();
         for thread in &threads {
             let own = self.masks.iter().find(|(tid, _)| *tid == thread.tid);
             let before = own.map_or(&first, |(_, mask)| mask);
             let now = CpuSet::of_thread(thread.tid).unwrap_or_default();
             if own.is_some() || now.meets(cell) {
                 let _ = before.give(thread.tid);
+                let lost = forgotten::lost(thread.tid, before);
+                let started_ticks = thread.started_ticks;
+                let cpus = before.clone();
+                given.push((ThreadMask { tid: thread.tid, started_ticks, cpus }, lost));
             }
         }
+        ForgottenCpus::gather(given).into_iter().map(Left::masks).collect()
     }
 }
 

@@ -8,6 +8,7 @@ mod forgotten;
 mod heirs;
 mod left;
 
+pub use forgotten::find as forgotten_masks;
 pub use left::Left;
 
 use crate::change::{Change, What};
@@ -57,8 +58,10 @@ pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Re
         left.extend(undo_one(root, change, &journal, others)?);
         fault::point();
     }
-    left.extend(widen_heirs(root, &journal, others)?);
-    left.extend(forgotten::find(root, &journal));
+    let mut heirs = Vec::new();
+    left.extend(widen_heirs(root, &journal, others, &mut heirs)?);
+    let taken = others.iter().flat_map(|other| other.header.set()).collect();
+    left.extend(forgotten::find(root, journal.changes.iter().chain(&heirs), &taken));
     let open = everywhere(root, others);
     others.iter().for_each(|other| narrow_again(root, other, &open));
     invariant!(
@@ -87,7 +90,7 @@ fn refused(layout: &Layout, journal: &mut Journal) -> Vec<Left> {
         "no cell changes this, or not so; {} is damaged or was planted",
         journal.path().display()
     );
-    refused.into_iter().map(|change| Left { path: change.path, why: why.clone() }).collect()
+    refused.into_iter().map(|change| Left::new(change.path, why.clone())).collect()
 }
 
 /// The changes that cannot be put back, because their lines are lost.
@@ -96,7 +99,7 @@ fn lost(journal: &Journal) -> Option<Left> {
     let they = agreeing(journal.lost, "it", "they");
     let why =
         format!("{} of its lines {are} damaged; what {they} told of stays as it is", journal.lost);
-    (journal.lost > 0).then(|| Left { path: journal.path().display().to_string(), why })
+    (journal.lost > 0).then(|| Left::new(journal.path().display().to_string(), why))
 }
 
 /// Notes the masks that threads have chosen while the cell stood, so that they outlive its cpuset.
@@ -247,7 +250,7 @@ fn put_back(root: &Root, change: &Change, open: &CpuSet) -> Option<Left> {
 }
 
 fn left(change: &Change, why: String) -> Option<Left> {
-    Some(Left { path: change.path.clone(), why })
+    Some(Left::new(change.path.clone(), why))
 }
 
 /// Kernels before 6.2 forget a thread's own mask when its cpuset changes, and let it run
@@ -313,7 +316,7 @@ fn take_away(root: &Root, change: &Change) -> Option<Left> {
         return None;
     }
     let written = root.write(&change.path, &fewer.to_string());
-    written.err().map(|error| Left { path: change.path.clone(), why: error.source.to_string() })
+    written.err().map(|error| Left::new(change.path.clone(), error.source.to_string()))
 }
 
 fn number(text: &str) -> u64 {
@@ -357,14 +360,9 @@ fn rebase(
         || widened_by_kernel(change, &current).is_some();
     let made = Change { old: current, new: value, ..change.clone() };
     Ok(if is_ours {
-        made.make(root)
-            .err()
-            .map(|error| Left { path: change.path.clone(), why: error.source.to_string() })
+        made.make(root).err().map(|error| Left::new(change.path.clone(), error.source.to_string()))
     } else {
-        Some(Left {
-            path: change.path.clone(),
-            why: format!("somebody changed it to '{}'", made.old),
-        })
+        Some(Left::new(change.path.clone(), format!("somebody changed it to '{}'", made.old)))
     })
 }
 
@@ -402,9 +400,15 @@ fn narrow_again(root: &Root, other: &Journal, open: &CpuSet) {
     }
 }
 
-/// Gives threads that were created while the cell stood the masks that their creators get. Threads
-/// that may have inherited their masks or chosen them are returned, and left as they are.
-fn widen_heirs(root: &Root, journal: &Journal, others: &mut [Journal]) -> io::Result<Vec<Left>> {
+/// Gives threads that were created while the cell stood the masks that their creators get, and
+/// notes them in `widened`. Threads that may have inherited their masks or chosen them are
+/// returned, and left as they are.
+fn widen_heirs(
+    root: &Root,
+    journal: &Journal,
+    others: &mut [Journal],
+    widened: &mut Vec<Change>,
+) -> io::Result<Vec<Left>> {
     let mut left = Vec::new();
     for _ in 0..ROUNDS {
         let found = match heirs::find(root, journal, others, &everywhere(root, others)) {
@@ -417,6 +421,7 @@ fn widen_heirs(root: &Root, journal: &Journal, others: &mut [Journal]) -> io::Re
         }
         for heir in found.heirs {
             left.extend(undo_one(root, &heir, journal, others)?);
+            widened.push(heir);
         }
     }
     Ok(left)

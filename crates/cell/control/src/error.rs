@@ -120,7 +120,7 @@ mod tests {
 
     #[test]
     fn settings_that_stay_are_named() {
-        let left = |path: &str| Left { path: path.to_owned(), why: "gone".to_owned() };
+        let left = |path: &str| Left::new(path.to_owned(), "gone".to_owned());
         assert_eq!(
             ControlError::NotPutBack(vec![left("/a"), left("/b")]).to_string(),
             "the controller has ended its cells; /a is not put back: gone; /b is not put back: gone"

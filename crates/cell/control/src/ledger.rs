@@ -80,7 +80,7 @@ pub fn set_aside(host: &Host) -> Option<Left> {
         }
     };
     let why = format!("{error}; {harm}; {kept}");
-    Some(Left { path: path.display().to_string(), why })
+    Some(Left::new(path.display().to_string(), why))
 }
 
 /// Writes it, and its copy: each file is whole, old or new. The changes that they describe are made

@@ -38,6 +38,25 @@ pub struct CpuSet {
     words: BTreeMap<u32, Word>,
 }
 
+/// A set as the kernel reads it: a new process may give itself this mask before it becomes a
+/// program, when it must not allocate.
+#[derive(Clone, Debug)]
+pub struct PreparedMask(Vec<Word>);
+
+impl PreparedMask {
+    /// Makes it the affinity mask of a thread; thread 0 is the caller. Allocates nothing.
+    ///
+    /// # Errors
+    /// As [`CpuSet::give`].
+    pub fn give(&self, tid: Tid) -> io::Result<()> {
+        // SAFETY: the kernel reads `size_of_val` bytes from the words, which are that long.
+        let status = unsafe {
+            libc::syscall(libc::SYS_sched_setaffinity, tid, size_of_val(&*self.0), self.0.as_ptr())
+        };
+        if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+    }
+}
+
 impl CpuSet {
     /// The set that holds this CPU alone.
     #[must_use]
@@ -135,16 +154,19 @@ impl CpuSet {
     /// The kernel's error: `ESRCH` where the thread has gone, `EPERM` where it belongs to another
     /// user, `EINVAL` where its cpuset has none of these CPUs.
     pub fn give(&self, tid: Tid) -> io::Result<()> {
+        self.prepared()?.give(tid)
+    }
+
+    /// This set as the kernel reads it.
+    ///
+    /// # Errors
+    /// `EINVAL` where no kernel has CPUs of such numbers.
+    pub fn prepared(&self) -> io::Result<PreparedMask> {
         let length = self.words.last_key_value().map_or(0, |(last, _)| *last as usize + 1);
         if length > MOST_WORDS {
             return Err(io::Error::from_raw_os_error(libc::EINVAL));
         }
-        let words: Vec<Word> = (0..length as u32).map(|at| self.word(at)).collect();
-        // SAFETY: the kernel reads `size_of_val` bytes from `words`, which is that long.
-        let status = unsafe {
-            libc::syscall(libc::SYS_sched_setaffinity, tid, size_of_val(&*words), words.as_ptr())
-        };
-        if status < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+        Ok(PreparedMask((0..length as u32).map(|at| self.word(at)).collect()))
     }
 
     /// The CPUs, ascending.

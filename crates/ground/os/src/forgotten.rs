@@ -1,6 +1,7 @@
 //! Masks that could not be put back whole, as old kernels take CPUs that are offline out of every
 //! mask that is set ([`affinity::forgets_offline`]).
 
+use crate::owed::ThreadMask;
 use crate::{CpuSet, Tid, affinity};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,50 +13,74 @@ pub struct ForgottenCpus {
     pub mask: CpuSet,
     /// The CPUs of it that they lack.
     pub lost: CpuSet,
-    /// The threads.
-    pub tids: Vec<Tid>,
+    /// The threads, each with its start in clock ticks after the boot.
+    pub threads: Vec<(Tid, u64)>,
+    /// The process of Seatmap that [waits](crate::owed) for these CPUs, and puts the mask back
+    /// then.
+    pub waiter: Option<Tid>,
 }
 
 impl ForgottenCpus {
     /// One entry for all threads that had the same mask and lost the same CPUs. A thread is told
     /// of with the mask that it had and the CPUs that it lacks.
     #[must_use]
-    pub fn gather(threads: impl IntoIterator<Item = (Tid, CpuSet, CpuSet)>) -> Vec<Self> {
-        let mut alike: BTreeMap<(CpuSet, CpuSet), Vec<Tid>> = BTreeMap::new();
-        for (tid, mask, lost) in threads.into_iter().filter(|(_, _, lost)| !lost.is_empty()) {
-            alike.entry((mask, lost)).or_default().push(tid);
+    pub fn gather(threads: impl IntoIterator<Item = (ThreadMask, CpuSet)>) -> Vec<Self> {
+        let mut alike: BTreeMap<(CpuSet, CpuSet), Vec<(Tid, u64)>> = BTreeMap::new();
+        for (thread, lost) in threads.into_iter().filter(|(_, lost)| !lost.is_empty()) {
+            let threads = alike.entry((thread.cpus, lost)).or_default();
+            threads.push((thread.tid, thread.started_ticks));
         }
-        alike.into_iter().map(|((mask, lost), tids)| ForgottenCpus { mask, lost, tids }).collect()
+        alike
+            .into_iter()
+            .map(|((mask, lost), threads)| ForgottenCpus { mask, lost, threads, waiter: None })
+            .collect()
+    }
+
+    /// The threads, each with the mask that is to be put back.
+    pub fn owed(&self) -> impl Iterator<Item = ThreadMask> {
+        self.threads.iter().map(|(tid, started_ticks)| ThreadMask {
+            tid: *tid,
+            started_ticks: *started_ticks,
+            cpus: self.mask.clone(),
+        })
     }
 
     /// The masks of these threads, in words.
     #[must_use]
     pub fn subject(&self) -> String {
-        match self.tids.as_slice() {
+        match self.threads.as_slice() {
             // Plural: one has its own words below.
-            [first, _, ..] => {
-                format!("the mask of {} threads, {first} and others,", self.tids.len())
+            [(first, _), _, ..] => {
+                format!("the mask of {} threads, {first} and others,", self.threads.len())
             }
-            one => format!("the mask of thread {}", one.first().copied().unwrap_or_default()),
+            one => format!("the mask of thread {}", one.first().map_or(0, |(tid, _)| *tid)),
         }
     }
 
-    /// Why they lack CPUs, and the commands that put the mask back.
+    /// Why they lack CPUs, and what puts the mask back.
     #[must_use]
     pub fn reason(&self) -> String {
+        let tids: Vec<Tid> = self.threads.iter().map(|(tid, _)| *tid).collect();
+        let command = affinity::commands(&self.mask, &tids);
+        let lost = self.lost.named();
+        let remedy = match self.waiter {
+            Some(pid) => format!(
+                "process {pid} of Seatmap waits until it is back, and puts the mask back then; if \
+                 you end that process, use '{command}'"
+            ),
+            None => format!("once it is back, '{command}' puts it back"),
+        };
         format!(
-            "it was {}, and this kernel takes {} out of it while that is offline; once it is back, \
-             '{}' puts it back",
-            self.mask,
-            self.lost.named(),
-            affinity::commands(&self.mask, &self.tids),
+            "it was {}, and this kernel takes {lost} out of it while that is offline; {remedy}",
+            self.mask
         )
     }
 }
 
 impl fmt::Display for ForgottenCpus {
     fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
-        write!(out, "{} is not put back: {}", self.subject(), self.reason())
+        let yet = if self.waiter.is_some() { " yet" } else { "" };
+        write!(out, "{} is not put back{yet}: {}", self.subject(), self.reason())
     }
 }
 
@@ -80,7 +105,9 @@ mod tests {
     #[test]
     fn threads_that_lost_the_same_are_told_together() {
         let threads = [(7, "0-3", "2"), (9, "0-3", "2"), (8, "0-3", "1"), (6, "0-3", "")];
-        let threads = threads.map(|(tid, mask, lost)| (tid, set(mask), set(lost)));
+        let threads = threads.map(|(tid, mask, lost)| {
+            (ThreadMask { tid, started_ticks: 1, cpus: set(mask) }, set(lost))
+        });
         let told: Vec<String> =
             ForgottenCpus::gather(threads).iter().map(ToString::to_string).collect();
         assert_eq!(
@@ -92,6 +119,20 @@ mod tests {
                  takes CPU 2 out of it while that is offline; once it is back, 'taskset -pc 0-3 7; \
                  taskset -pc 0-3 9' puts it back",
             ]
+        );
+    }
+
+    #[test]
+    fn a_process_that_waits_is_told_beside_the_command() {
+        let thread = ThreadMask { tid: 8, started_ticks: 1, cpus: set("0-3") };
+        let mut told = ForgottenCpus::gather([(thread.clone(), set("1"))]);
+        assert_eq!(told[0].owed().collect::<Vec<_>>(), [thread]);
+        told[0].waiter = Some(99);
+        assert_eq!(
+            told[0].to_string(),
+            "the mask of thread 8 is not put back yet: it was 0-3, and this kernel takes CPU 1 out \
+             of it while that is offline; process 99 of Seatmap waits until it is back, and puts \
+             the mask back then; if you end that process, use 'taskset -pc 0-3 8'"
         );
     }
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`cpu_list`], [`cpu_set`] | CPUs as a person types them, in order; CPUs as a set of any length |
 //! | [`affinity`], [`forgotten`] | pinning, verified; masks with offline CPUs, or without |
+//! | [`owed`] | masks that are given back when CPUs come back which they lack |
 //! | [`partners`] | threads that wait for each other, and the end of their waits when one is gone |
 //! | [`pool`] | threads for work that can be divided, as many as the system grants |
 //! | [`cpus`], [`holder`] | which CPUs are present, online and allowed; who has the others |
@@ -86,6 +87,7 @@ pub mod mempolicy;
 pub mod mounts;
 pub mod net;
 pub mod numa_maps;
+pub mod owed;
 pub mod pages;
 pub mod partners;
 pub mod peer;

@@ -216,8 +216,9 @@ impl Trial<'_> {
         let mut masks = Masks::default();
         let played = self.play(&mut work, &mut guard, &mut masks);
         masks.free();
-        guard.dismiss();
-        (played, masks.forgotten())
+        let mut forgotten = masks.forgotten();
+        guard.dismiss(&mut forgotten);
+        (played, forgotten)
     }
 
     fn play(

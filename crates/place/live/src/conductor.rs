@@ -195,7 +195,7 @@ impl<'a> Conductor<'a> {
         self.outcome.forgotten = self.masks.forgotten();
         self.outcome.own = self.masks.own();
         self.outcome.end = done.as_ref().ok().copied();
-        self.guard.dismiss();
+        self.guard.dismiss(&mut self.outcome.forgotten);
         (self.outcome, done.map(drop), self.session)
     }
 

@@ -4,10 +4,13 @@
 //! end dies with this process. Each line names a thread, when it started, and its own mask. At the
 //! end of the pipe all threads that still are the same get these back, unless the last line says
 //! that all is well. The guard has a process group of its own, so that Ctrl-C does not reach it.
+//!
+//! Old kernels take CPUs that are offline out of masks that are given back. Then the guard stays
+//! until these CPUs come ([`owed`](seatmap_os::owed)), after a kill as after an ordered end.
 
-use crate::masks::Mask;
-use seatmap_os::task::Task;
-use seatmap_os::{CpuList, CpuSet, Tid};
+use seatmap_os::Tid;
+use seatmap_os::forgotten::ForgottenCpus;
+use seatmap_os::owed::{OwedMasks, RunningKernel, ThreadMask};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, Write};
 use std::os::unix::process::CommandExt;
@@ -15,6 +18,9 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 /// The last line of a guard that has nothing to do.
 const DONE: &str = "done";
+
+/// The line after which the guard knows only those threads that are named below it.
+const OWED: &str = "owed";
 
 /// A guard that waits.
 #[derive(Debug)]
@@ -41,69 +47,73 @@ impl Guard {
     ///
     /// # Errors
     /// The guard is gone.
-    pub fn tell(&mut self, masks: &[Mask]) -> io::Result<()> {
+    pub fn tell(&mut self, masks: &[ThreadMask]) -> io::Result<()> {
         let lines: String = masks.iter().map(line).collect();
         self.pipe.as_mut().map_or(Ok(()), |pipe| pipe.write_all(lines.as_bytes()))
     }
 
-    /// Ends the guard without anything for it to do.
-    pub fn dismiss(mut self) {
-        if let Some(mut pipe) = self.pipe.take() {
+    /// Ends the guard, where all masks are whole. Where some lack CPUs, it stays without this
+    /// process until it could put them back, and they name it as the one that waits.
+    pub fn dismiss(mut self, forgotten: &mut [ForgottenCpus]) {
+        let Some(mut pipe) = self.pipe.take() else { return };
+        if forgotten.is_empty() {
             // A guard that is gone needs no word.
             let _ = writeln!(pipe, "{DONE}");
+            drop(pipe);
+            let _ = self.child.wait();
+            return;
         }
-        let _ = self.child.wait();
+        let owed = forgotten.iter().flat_map(ForgottenCpus::owed);
+        let lines: String = owed.map(|thread| line(&thread)).collect();
+        // In one piece: a guard that has heard a part of it would forget the others.
+        if pipe.write_all(format!("{OWED}\n{lines}").as_bytes()).is_ok() {
+            let pid = self.child.id() as Tid;
+            forgotten.iter_mut().for_each(|one| one.waiter = Some(pid));
+        }
     }
 }
 
-fn line(mask: &Mask) -> String {
-    format!("{} {} {}\n", mask.tid, mask.started_ticks, mask.cpus.list())
+fn line(mask: &ThreadMask) -> String {
+    format!("{mask}\n")
 }
 
 /// Waits for the end of the pipe, and gives the masks back.
 pub fn stand(pipe: impl BufRead) {
-    let mut masks: BTreeMap<Tid, Mask> = BTreeMap::new();
+    give_back(pipe).wait();
+}
+
+/// Reads the pipe to its end, and gives the masks back. Returns those that lack CPUs.
+fn give_back(pipe: impl BufRead) -> OwedMasks {
+    let mut masks: BTreeMap<Tid, ThreadMask> = BTreeMap::new();
     for text in pipe.lines().map_while(Result::ok) {
-        if text == DONE {
-            return;
+        match text.as_str() {
+            DONE => return OwedMasks::default(),
+            OWED => masks.clear(),
+            _ => {}
         }
-        if let Some(mask) = read(&text) {
+        if let Ok(mask) = text.parse::<ThreadMask>() {
             // Numbers come again: the last line of one is of the latest thread.
             masks.insert(mask.tid, mask);
         }
     }
-    // The pipe ended without a word: its other end was killed.
-    masks.values().for_each(give_back);
-}
-
-fn read(line: &str) -> Option<Mask> {
-    let mut words = line.split(' ');
-    let tid = words.next()?.parse().ok()?;
-    let started_ticks = words.next()?.parse().ok()?;
-    let cpus: CpuSet = words.next()?.parse::<CpuList>().ok()?.0.into_iter().collect();
-    Some(Mask { tid, started_ticks, cpus })
-}
-
-fn give_back(mask: &Mask) {
-    // Numbers come again, and another thread's mask is its own.
-    if Task::of(mask.tid).is_some_and(|task| task.started_ticks == mask.started_ticks) {
-        // A thread that ends now needs no mask.
-        let _ = mask.cpus.give(mask.tid);
-    }
+    // The pipe ended without a word: its other end was killed, or has left these threads to us.
+    OwedMasks::give(&mut RunningKernel, masks.into_values())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seatmap_os::CpuSet;
+    use seatmap_os::task::Task;
 
     fn sleeper() -> Child {
         Command::new("sleep").arg("1000").spawn().unwrap()
     }
 
-    fn mask_of(child: &Child) -> Mask {
+    fn mask_of(child: &Child) -> ThreadMask {
         let tid = child.id() as Tid;
         let started_ticks = Task::of(tid).unwrap().started_ticks;
-        Mask { tid, started_ticks, cpus: CpuSet::of_thread(tid).unwrap() }
+        ThreadMask { tid, started_ticks, cpus: CpuSet::of_thread(tid).unwrap() }
     }
 
     fn end(mut child: Child) {
@@ -130,14 +140,23 @@ mod tests {
         let mask = mask_of(&child);
         let seat = CpuSet::single(mask.cpus.first().unwrap());
         seat.give(mask.tid).unwrap();
-        stand(line(&Mask { started_ticks: mask.started_ticks + 1, ..mask.clone() }).as_bytes());
+        stand(
+            line(&ThreadMask { started_ticks: mask.started_ticks + 1, ..mask.clone() }).as_bytes(),
+        );
         assert_eq!(CpuSet::of_thread(mask.tid).unwrap(), seat);
         end(child);
     }
 
     #[test]
-    fn lines_are_read_as_they_are_written() {
-        let mask = Mask { tid: 7, started_ticks: 8, cpus: [0, 1, 2, 9].into_iter().collect() };
-        assert_eq!(read(line(&mask).trim_end()), Some(mask));
+    fn threads_that_are_owed_are_all_that_is_left_to_do() {
+        let children = [sleeper(), sleeper()];
+        let masks = children.each_ref().map(mask_of);
+        let seat = CpuSet::single(masks[0].cpus.first().unwrap());
+        masks.iter().for_each(|mask| seat.give(mask.tid).unwrap());
+        let text = format!("{}{}{OWED}\n{}", line(&masks[0]), line(&masks[1]), line(&masks[1]));
+        assert!(give_back(text.as_bytes()).is_empty(), "all CPUs of their masks are online");
+        let now = masks.each_ref().map(|mask| CpuSet::of_thread(mask.tid).unwrap());
+        assert_eq!(now, [seat, masks[1].cpus.clone()]);
+        children.into_iter().for_each(end);
     }
 }

@@ -6,6 +6,7 @@
 
 use seatmap_invariant::invariant;
 use seatmap_os::forgotten::{self, ForgottenCpus};
+use seatmap_os::owed::ThreadMask;
 use seatmap_os::starved::{self, Ready};
 use seatmap_os::task::Task;
 use seatmap_os::{CpuSet, Root, Tid, affinity, boot};
@@ -84,17 +85,6 @@ pub struct Sweep {
     pub took: Duration,
 }
 
-/// A thread with its first mask, as the guard needs it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mask {
-    /// The thread.
-    pub tid: Tid,
-    /// When it started, which tells it from a later thread of the same number.
-    pub started_ticks: u64,
-    /// The mask to give back.
-    pub cpus: CpuSet,
-}
-
 /// The threads of a program.
 #[derive(Debug, Default)]
 pub struct Masks {
@@ -112,12 +102,12 @@ impl Masks {
     /// Takes in these threads, by process and number; those that are known stay as they are. A
     /// thread that was born from one with a seat has that one's mask, and gets its process's at
     /// once. Returns the new ones.
-    pub fn adopt(&mut self, threads: &[(Tid, Tid)]) -> Vec<Mask> {
+    pub fn adopt(&mut self, threads: &[(Tid, Tid)]) -> Vec<ThreadMask> {
         let new = threads.iter().filter(|(_, tid)| !self.sitters.contains_key(tid)).copied();
         new.collect::<Vec<_>>().into_iter().filter_map(|(pid, tid)| self.arrive(pid, tid)).collect()
     }
 
-    fn arrive(&mut self, pid: Tid, tid: Tid) -> Option<Mask> {
+    fn arrive(&mut self, pid: Tid, tid: Tid) -> Option<ThreadMask> {
         let started_ticks = Task::of(tid)?.started_ticks;
         let now = affinity::whole(tid).ok()?;
         let is_a_seat = self.sitters.values().any(|sitter| {
@@ -150,7 +140,7 @@ impl Masks {
             let _ = sitter.give_back(tid);
         }
         self.sitters.insert(tid, sitter);
-        Some(Mask { tid, started_ticks, cpus: base })
+        Some(ThreadMask { tid, started_ticks, cpus: base })
     }
 
     /// Forgets threads that have ended.
@@ -210,9 +200,11 @@ impl Masks {
     #[must_use]
     pub fn forgotten(&self) -> Vec<ForgottenCpus> {
         let freed = self.sitters.iter().filter(|(tid, sitter)| sitter.has_lost(**tid));
-        ForgottenCpus::gather(
-            freed.map(|(tid, sitter)| (*tid, sitter.had.clone(), sitter.lost.clone())),
-        )
+        ForgottenCpus::gather(freed.map(|(tid, sitter)| {
+            let started_ticks = sitter.started_ticks;
+            let thread = ThreadMask { tid: *tid, started_ticks, cpus: sitter.had.clone() };
+            (thread, sitter.lost.clone())
+        }))
     }
 
     /// After each sweep, a seat is a part of the mask that is given back for it, and a thread that

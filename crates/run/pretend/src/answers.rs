@@ -4,6 +4,7 @@
 //! calls about the program's own threads are answered by the machine: other processes are strangers
 //! on the computer, which may use all its CPUs and cannot be moved.
 
+use crate::cpu_times::CpuTimes;
 use crate::machine::PretendedMachine;
 use crate::policy::MemoryPolicy;
 use crate::record::Record;
@@ -25,11 +26,18 @@ const OF_ALLOWED: u64 = 4;
 /// The kernel's masks are arrays of words of this size.
 const WORD_BYTES: u64 = 8;
 
+/// The longest mask of CPUs that is noted where it is refused: those of the largest kernels
+/// (`NR_CPUS`, arch/x86/Kconfig).
+const MOST_MASK_BYTES: u64 = 8192 / 8;
+
 /// The longest mask of nodes that the kernel takes, in bits: a page of x86-64.
 const MOST_NODE_BITS: u64 = 4096 * 8;
 
 /// The most pages of `move_pages` that are read at once.
 const PAGES_AT_ONCE: u64 = 4096;
+
+/// The file with the times of each CPU.
+const TIMES: &str = "/proc/stat";
 
 /// The longest path that is looked at: `/proc/4194304/task/4194304/status` has 35 bytes.
 const LONGEST_PATH: usize = 64;
@@ -105,6 +113,7 @@ pub struct Answers {
     /// The number of calls that were answered, by name.
     pub calls: BTreeMap<&'static str, u64>,
     moved: HashMap<(Tid, u64), u32>,
+    cpu_times: CpuTimes,
 }
 
 /// An error number of the kernel.
@@ -175,7 +184,14 @@ impl Answers {
     pub fn new(machine: PretendedMachine, pid: Tid) -> Self {
         let record = Record::new(pid, machine.allowed.clone());
         let calls = BTreeMap::new();
-        Answers { machine, record, ranges: Vec::new(), calls, moved: HashMap::new() }
+        Answers {
+            machine,
+            record,
+            ranges: Vec::new(),
+            calls,
+            moved: HashMap::new(),
+            cpu_times: CpuTimes::default(),
+        }
     }
 
     /// The machine.
@@ -234,6 +250,9 @@ impl Answers {
             let folder = task::open_path(call.tid, call.arguments[0] as i32)?;
             format!("{}/{path}", folder.to_str()?)
         };
+        if path == TIMES {
+            return Some(self.times(call.at_s));
+        }
         let named = thread_file::named(&path, call.tid)?;
         let at = self.record.subject(named.tid, call.at_s)?;
         let text = Root::new("/").read(&named.path()).ok()?;
@@ -243,6 +262,13 @@ impl Answers {
             }
             ThreadFile::Stat => thread_file::stat_on(&text, self.record.cpu_of(at)),
         })
+    }
+
+    /// The times of the machine's CPUs now.
+    fn times(&mut self, at_s: f64) -> String {
+        self.record.refresh_all(at_s);
+        let host = Root::new("/").read(TIMES).unwrap_or_default();
+        self.cpu_times.stat(&self.machine, &self.record, at_s, &host)
     }
 
     /// Notes beginnings and ends of threads, which the kernel carries out.
@@ -299,6 +325,10 @@ impl Answers {
         let subject = self.named(call, at)?.ok_or(libc::EPERM)?;
         let kept = mask.within(&self.machine.allowed);
         if kept.is_empty() {
+            // The kernel cuts a mask to the length of its own before it looks at it.
+            let whole = call.arguments[1].min(MOST_MASK_BYTES);
+            let wanted = call.set(call.arguments[2], whole).unwrap_or(mask);
+            self.record.refuse(subject, wanted, call.at_s);
             return Err(libc::EINVAL);
         }
         self.record.seat(subject, kept, call.at_s);

@@ -1,4 +1,4 @@
-//! `/proc/cpuinfo` and `/proc/stat` of a machine.
+//! `/proc/cpuinfo` of a machine.
 
 use crate::machine::PretendedMachine;
 use crate::tree::core_ranks;
@@ -75,19 +75,6 @@ pub(crate) fn cpuinfo(machine: &PretendedMachine, host: &str) -> String {
     text
 }
 
-/// CPUs that have been idle since the boot: the times of another machine are not known.
-pub(crate) fn stat(machine: &PretendedMachine, host: &str) -> String {
-    const TIMES: &str = "0 0 0 100 0 0 0 0 0 0";
-    let mut text = format!("cpu  0 0 0 {} 0 0 0 0 0 0\n", machine.online.len() * 100);
-    machine.online.iter().for_each(|cpu| text.push_str(&format!("cpu{cpu} {TIMES}\n")));
-    let others = host.lines().filter(|line| !line.starts_with("cpu"));
-    others.for_each(|line| {
-        text.push_str(line);
-        text.push('\n');
-    });
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,12 +92,5 @@ mod tests {
             "processor\t: 7\nmodel name\t: small\nphysical id\t: 1\nsiblings\t: 4\n\
              core id\t\t: 1\ncpu cores\t: 2\nflags\t\t: fpu avx2"
         );
-    }
-
-    #[test]
-    fn times_are_of_the_cpus_that_run() {
-        let text = stat(&small(), "cpu  1 2\ncpu0 1 2\nintr 5\nbtime 77\n");
-        assert_eq!(text.lines().filter(|line| line.starts_with("cpu")).count(), 9);
-        assert!(text.ends_with("intr 5\nbtime 77\n"), "{text}");
     }
 }

@@ -56,6 +56,13 @@ pub enum PretendError {
          allows seccomp(2) (docker run --security-opt seccomp=unconfined)"
     )]
     Listener(#[source] io::Error),
+    /// This process sees another machine itself.
+    #[error(
+        "this program sees another machine already, and a pretend inside a pretend cannot work: \
+         the kernel hands a program's calls to one listener alone; run this one outside of the \
+         other 'seatmap pretend', or the inner command without it"
+    )]
+    Nested,
     /// The program could not be executed.
     #[error("{program}")]
     Start {
@@ -71,7 +78,7 @@ pub enum PretendError {
 
 impl Blame for PretendError {
     fn is_input(&self) -> bool {
-        use PretendError::{Absent, NoCpu, NoTopology, Offline, Program};
-        matches!(self, NoTopology(_) | Absent { .. } | Offline(_) | NoCpu | Program(_))
+        use PretendError::{Absent, Nested, NoCpu, NoTopology, Offline, Program};
+        matches!(self, NoTopology(_) | Absent { .. } | Offline(_) | NoCpu | Nested | Program(_))
     }
 }

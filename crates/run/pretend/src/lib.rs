@@ -8,6 +8,7 @@
 //! |---|---|
 //! | [`machine`] | the machine that is shown: its CPUs, those that run, those that may be used |
 //! | [`tree`], [`cpuinfo`] | its files, as a value |
+//! | `cpu_times` | `/proc/stat`, whose times go on |
 //! | `stage` | puts them in place, for one process and all that it starts |
 //! | [`answers`], [`policy`], `thread_file` | answers calls as a kernel of the machine would |
 //! | [`record`] | the threads, and where each of them would have been put |
@@ -17,6 +18,7 @@
 #![deny(missing_docs)]
 
 pub mod answers;
+mod cpu_times;
 pub mod cpuinfo;
 pub mod error;
 pub mod machine;

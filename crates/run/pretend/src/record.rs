@@ -46,6 +46,8 @@ pub struct RecordedThread {
     pub inherited: CpuSet,
     /// The masks that it was given since, in order.
     pub changes: Vec<MaskChange>,
+    /// The masks that it was refused, in order: none of their CPUs could be used.
+    pub refused: Vec<MaskChange>,
     /// Its memory policy.
     pub policy: MemoryPolicy,
     /// The time that it ran, in nanoseconds.
@@ -59,6 +61,13 @@ impl RecordedThread {
     #[must_use]
     pub fn mask(&self) -> &CpuSet {
         self.changes.last().map_or(&self.inherited, |change| &change.cpus)
+    }
+
+    /// Whether the last mask that somebody wanted for it was refused.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        let last_s = self.changes.last().map_or(f64::NEG_INFINITY, |change| change.at_s);
+        self.refused.last().is_some_and(|refused| refused.at_s >= last_s)
     }
 
     /// Its mask at a time.
@@ -130,6 +139,7 @@ impl Record {
             ended_s: None,
             inherited: mask,
             changes: Vec::new(),
+            refused: Vec::new(),
             policy,
             run_ns: 0,
             wait_ns: 0,
@@ -328,11 +338,12 @@ impl Record {
     /// Gives a thread a mask. Of a thread that changes its mask all the time, the first masks are
     /// kept, and the last.
     pub fn seat(&mut self, at: usize, cpus: CpuSet, at_s: f64) {
-        let changes = &mut self.threads[at].changes;
-        if changes.len() >= MOST_CHANGES {
-            changes.pop();
-        }
-        changes.push(MaskChange { at_s, cpus });
+        keep(&mut self.threads[at].changes, MaskChange { at_s, cpus });
+    }
+
+    /// Notes a mask that a thread was refused. Of many, the first are kept, and the last.
+    pub fn refuse(&mut self, at: usize, cpus: CpuSet, at_s: f64) {
+        keep(&mut self.threads[at].refused, MaskChange { at_s, cpus });
     }
 
     /// The CPU where a thread runs: the threads with one mask take its CPUs in turn.
@@ -383,6 +394,14 @@ impl Record {
         }
         states
     }
+}
+
+/// Keeps the first masks of a thread, and the last.
+fn keep(changes: &mut Vec<MaskChange>, change: MaskChange) {
+    if changes.len() >= MOST_CHANGES {
+        changes.pop();
+    }
+    changes.push(change);
 }
 
 /// The share of a run that a state lasts at least to be judged before others.
@@ -443,6 +462,23 @@ mod tests {
         let masks = [0.0, 2.5, 9.0].map(|at_s| record.threads[0].mask_at(at_s).to_string());
         assert_eq!(masks, ["0-3", "1", "2"]);
         assert_eq!((record.cpu_of(0), record.living(7)), (2, Some(0)));
+    }
+
+    #[test]
+    fn a_thread_is_refused_until_it_gets_a_mask() {
+        let mut record = Record::new(7, set("0-3"));
+        record.refuse(0, set("9"), 1.0);
+        assert!(record.threads[0].is_refused());
+        record.seat(0, set("1"), 2.0);
+        assert!(!record.threads[0].is_refused(), "it tried another one");
+        record.refuse(0, set("8"), 3.0);
+        assert!(record.threads[0].is_refused() && *record.threads[0].mask() == set("1"));
+        (0..1000).for_each(|cpu| record.refuse(0, CpuSet::single(cpu), 4.0));
+        let refused = &record.threads[0].refused;
+        assert_eq!(
+            (refused.len(), refused.last().unwrap().cpus.first()),
+            (MOST_CHANGES, Some(999))
+        );
     }
 
     #[test]

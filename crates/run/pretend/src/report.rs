@@ -2,10 +2,11 @@
 
 use crate::answers::BoundRange;
 use crate::machine::PretendedMachine;
-use crate::record::RecordedThread;
+use crate::record::{MaskChange, RecordedThread};
 use crate::run::PretendedRun;
 use seatmap_launch::Ending;
 use seatmap_os::{CpuSet, Tid};
+use seatmap_statistics::words::counted;
 use seatmap_watch::judge::judged::Judged;
 use seatmap_watch::{Criteria, Finding, Process, Seating, Thread, Unseen, Verdict, variables};
 use serde::{Deserialize, Serialize};
@@ -70,6 +71,9 @@ pub struct PretendedThread {
     pub inherited: String,
     /// The masks that it was given since, in order.
     pub changes: Vec<PretendedMask>,
+    /// The masks that it was refused, in order: none of their CPUs is there for the program.
+    #[serde(default)]
+    pub refused: Vec<PretendedMask>,
     /// Its mask at the end, as a list.
     pub mask: String,
     /// Its memory policy at the end, as the kernel writes it: `default`, `bind:0`.
@@ -78,7 +82,7 @@ pub struct PretendedThread {
     pub run_s: f64,
 }
 
-/// A mask that a thread was given.
+/// A mask that a thread was given or refused.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PretendedMask {
@@ -106,7 +110,6 @@ pub struct PretendedRange {
 
 impl From<&RecordedThread> for PretendedThread {
     fn from(thread: &RecordedThread) -> Self {
-        let changes = thread.changes.iter();
         PretendedThread {
             pid: thread.pid,
             tid: thread.tid,
@@ -114,13 +117,18 @@ impl From<&RecordedThread> for PretendedThread {
             born_s: thread.born_s,
             ended_s: thread.ended_s,
             inherited: thread.inherited.to_string(),
-            changes: changes
-                .map(|change| PretendedMask { at_s: change.at_s, cpus: change.cpus.to_string() })
-                .collect(),
+            changes: thread.changes.iter().map(PretendedMask::from).collect(),
+            refused: thread.refused.iter().map(PretendedMask::from).collect(),
             mask: thread.mask().to_string(),
             policy: thread.policy.to_string(),
             run_s: seconds(thread.run_ns),
         }
+    }
+}
+
+impl From<&MaskChange> for PretendedMask {
+    fn from(change: &MaskChange) -> Self {
+        PretendedMask { at_s: change.at_s, cpus: change.cpus.to_string() }
     }
 }
 
@@ -176,13 +184,26 @@ impl PretendedRun {
     /// Judges the threads by rules and seats, as `seatmap check` judges those of living programs.
     pub fn judge<T>(&self, criteria: &Criteria, of: impl FnOnce(&Judged) -> T) -> T {
         let seating = self.seating();
-        let mut judged = Judged::new(&seating, &self.answers.machine().usable(), criteria);
+        let judged = Judged::new(&seating, &self.answers.machine().usable(), criteria);
+        let mut judged = judged.with(self.refusals(), criteria.strict);
         // Commands of this computer mend nothing of another one.
         for finding in &mut judged.findings {
             finding.remedy = None;
             finding.remedy_kind = None;
         }
         of(&judged)
+    }
+
+    /// A finding for each process whose threads were refused masks. It is wrong where that was the
+    /// last attempt to bind a thread. A program that tries others then is only worth a remark.
+    fn refusals(&self) -> Vec<Finding> {
+        let machine = self.answers.machine();
+        let threads = &self.answers.record.threads;
+        let mut of: BTreeMap<Tid, Vec<&RecordedThread>> = BTreeMap::new();
+        for thread in threads.iter().filter(|thread| !thread.refused.is_empty()) {
+            of.entry(thread.pid).or_default().push(thread);
+        }
+        of.into_iter().map(|(pid, threads)| refusal(machine, pid, &threads)).collect()
     }
 
     /// The seating of the machine at the moment that is judged.
@@ -234,7 +255,12 @@ impl PretendedRun {
         );
         for thread in threads.iter().take(most) {
             let mask = thread.mask();
-            let note = if thread.changes.is_empty() { "inherited" } else { "set" };
+            let note = match (thread.changes.is_empty(), thread.refused.len()) {
+                (true, 0) => "inherited".to_owned(),
+                (false, 0) => "set".to_owned(),
+                (true, refused) => format!("inherited, {}", refusals(refused)),
+                (false, refused) => format!("set, {}", refusals(refused)),
+            };
             text.push_str(&format!(
                 "{:>8} {:>8}  {:<16} {:>5} {:>5} {:<6} {} ({note})\n",
                 thread.pid,
@@ -270,6 +296,27 @@ fn seated(thread: &RecordedThread, at_s: f64, lasted_s: f64) -> Thread {
         wait_percent: None,
         ..Thread::default()
     }
+}
+
+/// The masks that threads of a process were refused.
+fn refusal(machine: &PretendedMachine, pid: Tid, threads: &[&RecordedThread]) -> Finding {
+    let masks = threads.iter().flat_map(|thread| &thread.refused);
+    let cpus: CpuSet = masks.flat_map(|refused| refused.cpus.iter()).collect();
+    let what = format!(
+        "{} could not be bound to {}: the program may use {}",
+        counted(threads.len(), "thread"),
+        cpus.named(),
+        machine.allowed.named()
+    );
+    Finding::wrong("refused", what)
+        .grave_if(threads.iter().any(|thread| thread.is_refused()))
+        .of(pid)
+        .tids(threads.iter().map(|thread| thread.tid))
+        .on(&cpus)
+}
+
+fn refusals(count: usize) -> String {
+    format!("{} refused", counted(count, "mask"))
 }
 
 fn unseen(what: &str) -> Unseen {

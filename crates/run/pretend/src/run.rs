@@ -177,6 +177,10 @@ fn refusal(failure: Option<StageFailure>, program: String, source: io::Error) ->
             PretendError::UserNamespace { remedy, source }
         }
         Some(StageFailure::Mounts) => PretendError::Mounts(source),
+        // Another process listens already; seccomp(2).
+        Some(StageFailure::Listener) if source.raw_os_error() == Some(libc::EBUSY) => {
+            PretendError::Nested
+        }
         Some(StageFailure::Listener) => PretendError::Listener(source),
         None => PretendError::Start { program, source },
     }

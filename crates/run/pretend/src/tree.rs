@@ -5,8 +5,10 @@
 //! where their values are known, so that no reader takes a guess for a fact. A cache without a
 //! size has no file `size`, for one.
 
+use crate::cpu_times::CpuTimes;
 use crate::cpuinfo::{self, HostFacts};
 use crate::machine::{PretendedMachine, PretendedNode};
+use crate::record::Record;
 use seatmap_machine::{CoreKind, Pu};
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
@@ -65,7 +67,9 @@ impl MachineTree {
         }
         tree.groups(machine);
         tree.text(CPUINFO.to_owned(), cpuinfo::cpuinfo(machine, &host.cpuinfo));
-        tree.text(STAT.to_owned(), cpuinfo::stat(machine, &host.stat));
+        // For those who open it by another way than the one that is answered.
+        let begun = CpuTimes::default().stat(machine, &Record::default(), 0.0, &host.stat);
+        tree.text(STAT.to_owned(), begun);
         tree
     }
 

@@ -64,7 +64,7 @@ pub struct Measure {
 
 impl Finding {
     /// A finding that fails the check.
-    pub(crate) fn wrong(rule: &str, what: impl Into<String>) -> Self {
+    pub fn wrong(rule: &str, what: impl Into<String>) -> Self {
         Finding {
             rule: rule.to_owned(),
             gravity: Gravity::Wrong,
@@ -92,19 +92,26 @@ impl Finding {
     }
 
     /// The same finding, grave only if that holds.
-    pub(crate) fn grave_if(self, holds: bool) -> Self {
+    #[must_use]
+    pub fn grave_if(self, holds: bool) -> Self {
         Finding { gravity: if holds { Gravity::Wrong } else { Gravity::Remark }, ..self }
     }
 
-    pub(crate) fn of(self, pid: Tid) -> Self {
+    /// The same finding, of a process.
+    #[must_use]
+    pub fn of(self, pid: Tid) -> Self {
         Finding { pid: Some(pid), ..self }
     }
 
-    pub(crate) fn tids(self, tids: impl IntoIterator<Item = Tid>) -> Self {
+    /// The same finding, of these threads.
+    #[must_use]
+    pub fn tids(self, tids: impl IntoIterator<Item = Tid>) -> Self {
         Finding { tids: tids.into_iter().collect(), ..self }
     }
 
-    pub(crate) fn on(self, cpus: &CpuSet) -> Self {
+    /// The same finding, of these CPUs.
+    #[must_use]
+    pub fn on(self, cpus: &CpuSet) -> Self {
         Finding { cpus: cpus.to_string(), ..self }
     }
 

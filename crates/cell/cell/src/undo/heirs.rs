@@ -164,7 +164,7 @@ impl<'a> Family<'a> {
             mask.named(),
             affinity::commands(self.open, &[task.tid])
         );
-        Left { path: format!("thread {} ({})", task.tid, task.name), why }
+        Left::new(format!("thread {} ({})", task.tid, task.name), why)
     }
 
     /// Whether a thread was there before the cell: the journal knows it, or it is older.

@@ -1,5 +1,7 @@
 //! Something that was not put back, and why.
 
+use seatmap_os::forgotten::ForgottenCpus;
+use seatmap_os::owed::ThreadMask;
 use seatmap_os::root::FileError;
 use std::fmt;
 
@@ -10,20 +12,47 @@ pub struct Left {
     pub path: String,
     /// The reason.
     pub why: String,
+    /// The masks that lack CPUs which are offline, where it is that.
+    forgotten: Option<ForgottenCpus>,
 }
 
 impl Left {
+    /// A setting or thread, with the reason.
+    pub fn new(path: impl Into<String>, why: impl Into<String>) -> Self {
+        Left { path: path.into(), why: why.into(), forgotten: None }
+    }
+
+    /// Masks that lack CPUs which are offline.
+    #[must_use]
+    pub fn masks(cpus: ForgottenCpus) -> Self {
+        Left { path: cpus.subject(), why: cpus.reason(), forgotten: Some(cpus) }
+    }
+
     /// The things in a folder that cannot be read; among them may be some to put back.
     pub(crate) fn unlisted(error: &FileError) -> Self {
-        Left {
-            path: error.path.clone(),
-            why: format!("it cannot be read, and may list more: {}", error.source),
+        Left::new(&error.path, format!("it cannot be read, and may list more: {}", error.source))
+    }
+
+    /// The threads that lack CPUs of their masks until these are online.
+    pub fn owed(left: &[Left]) -> impl Iterator<Item = ThreadMask> {
+        left.iter().filter_map(|one| one.forgotten.as_ref()).flat_map(ForgottenCpus::owed)
+    }
+
+    /// The same, where a process waits for these CPUs.
+    #[must_use]
+    pub(crate) fn waited_for(self, waiter: seatmap_os::Tid) -> Self {
+        match self.forgotten {
+            Some(cpus) => Left::masks(ForgottenCpus { waiter: Some(waiter), ..cpus }),
+            None => self,
         }
     }
 }
 
 impl fmt::Display for Left {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} is not put back: {}", self.path, self.why)
+        match &self.forgotten {
+            Some(cpus) => write!(out, "{cpus}"),
+            None => write!(out, "{} is not put back: {}", self.path, self.why),
+        }
     }
 }

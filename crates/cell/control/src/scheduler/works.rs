@@ -281,7 +281,7 @@ mod tests {
     fn a_turn_that_cannot_end_has_a_reason() {
         let full = || std::io::Error::from_raw_os_error(libc::ENOSPC);
         let gone = CellError::NoSuchCell("one".parse().unwrap());
-        let left = Left { path: "/sys/x".to_owned(), why: "gone".to_owned() };
+        let left = Left::new("/sys/x".to_owned(), "gone".to_owned());
         assert!(faults_of_turn(Ok(()), Ok(Vec::new())).is_empty());
         assert!(faults_of_turn(Err("it has no group".into()), Err(gone)).is_empty());
         assert_eq!(faults_of_turn(Ok(()), Ok(vec![left])), ["/sys/x is not put back: gone"]);

@@ -53,6 +53,73 @@ fn the_exit_code_is_the_programs_unless_a_check_fails() {
 }
 
 #[test]
+fn masks_that_are_refused_fail_a_check_unless_the_program_tries_another() {
+    let place = Place::new();
+    if !seatmap_needs::tool("taskset") {
+        return;
+    }
+    let check = |line: &str| {
+        let program = ["--json", "sh", "-c", line];
+        let arguments = [MACHINE, "--cpus", "0-3", "--check", "one-per-cpu"];
+        let output = pretend(&place, &[&arguments[..], &program].concat())?;
+        let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        let found = report["findings"].as_array().unwrap().iter();
+        let refused = found.filter(|one| one["rule"] == "refused").cloned().collect::<Vec<_>>();
+        let masks: Vec<serde_json::Value> = report["threads"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .flat_map(|thread| thread["refused"].as_array().unwrap().clone())
+            .map(|mask| mask["cpus"].clone())
+            .collect();
+        Some((output.status.code(), refused, masks))
+    };
+    let wrong = "taskset -cp 100 $$; taskset -cp 4,101 $$; exec sleep 0.3";
+    let Some((code, found, masks)) = check(wrong) else { return };
+    assert_eq!((code, masks.len()), (Some(1), 2), "{found:?}");
+    assert_eq!(masks, ["100", "4,101"]);
+    assert_eq!((found.len(), &found[0]["gravity"]), (1, &"wrong".into()), "{found:?}");
+    let what = found[0]["what"].as_str().unwrap();
+    assert_eq!(what, "1 thread could not be bound to CPUs 4,100,101: the program may use CPUs 0-3");
+    let (code, found, _) = check("taskset -cp 100 $$; taskset -cp 2 $$; exec sleep 0.3").unwrap();
+    assert_eq!((code, &found[0]["gravity"]), (Some(0), &"remark".into()), "{found:?}");
+    let (_, found, masks) = check("taskset -cp 2,100 $$; exec sleep 0.3").unwrap();
+    assert_eq!((found, masks), (vec![], vec![]), "the kernel cuts such a mask, and takes it");
+}
+
+#[test]
+fn times_of_the_machines_cpus_go_on() {
+    let place = Place::new();
+    let line = "grep 'cpu[0-9]' /proc/stat; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done; \
+                sleep 0.5; grep 'cpu[0-9]' /proc/stat";
+    let arguments = [MACHINE, "--cpus", "7", "-q", "sh", "-c", line];
+    let Some(output) = pretend(&place, &arguments) else { return };
+    let said = text(&output.stdout);
+    let ticks: Vec<(u64, u64)> = said
+        .lines()
+        .map(|line| {
+            let words: Vec<&str> = line.split(' ').collect();
+            (words[1].parse().unwrap(), words[4].parse().unwrap())
+        })
+        .collect();
+    assert_eq!(ticks.len(), 256, "{said}");
+    let (before, after) = ticks.split_at(128);
+    assert!(after[7].0 > before[7].0, "CPU 7 was busy: {:?}, {:?}", before[7], after[7]);
+    assert!(after[8].1 >= before[8].1 + 50, "CPU 8 was idle: {:?}, {:?}", before[8], after[8]);
+    assert_eq!(after[8].0, 0);
+}
+
+#[test]
+fn a_pretend_inside_a_pretend_is_refused() {
+    let place = Place::new();
+    let inner = format!("{} pretend epyc-9654-2s -q -- nproc", env!("CARGO_BIN_EXE_seatmap"));
+    let Some(output) = pretend(&place, &[MACHINE, "-q", "sh", "-c", &inner]) else { return };
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("a pretend inside a pretend cannot work"), "{said}");
+}
+
+#[test]
 fn a_plan_for_the_machine_is_held_against_the_program() {
     let place = Place::new();
     if !seatmap_needs::tool("taskset") {

@@ -158,9 +158,10 @@ impl ServicesHost {
                 left.extend(self.end(journal)?);
             }
         }
-        if let Some(posted) = posted {
-            posted.dismiss();
-        }
+        let left = match posted {
+            Some(posted) => posted.dismiss_with(left),
+            None => left,
+        };
         Ok((name, left))
     }
 

@@ -87,9 +87,8 @@ impl ServicesHost {
                 Ok(seated)
             }
             Err(error) => {
-                self.end(site.journal)?;
-                posted::relieve(&self.run, &request.name);
-                drop(posted);
+                // The error is told; the guardian stays where masks lack CPUs that are offline.
+                drop(posted.dismiss_with(self.end(site.journal)?));
                 Err(error)
             }
         }

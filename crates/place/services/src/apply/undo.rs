@@ -6,7 +6,7 @@ use crate::plan::PlannedService;
 use seatmap_cell::change::{Change, What};
 use seatmap_cell::fault;
 use seatmap_cell::journal::{Journal, JournalEntry};
-use seatmap_cell::undo::Left;
+use seatmap_cell::undo::{Left, forgotten_masks};
 use seatmap_os::layout::Layout;
 use seatmap_os::task::{Family, Task};
 use seatmap_os::{CpuSet, Root, Tid, affinity, task};
@@ -32,17 +32,18 @@ pub(crate) fn undo(
     if journal.lost > 0 {
         let path = journal.path().display().to_string();
         let why = format!("{} of its lines are damaged; their settings stay", journal.lost);
-        left.push(Left { path, why });
+        left.push(Left::new(path, why));
     }
     for change in journal.changes.iter().rev() {
         if setting::may_be(change, &layout) {
             left.extend(put_back(root, change));
         } else {
             let why = format!("no plan changes this; {} is damaged", journal.path().display());
-            left.push(Left { path: change.path.clone(), why });
+            left.push(Left::new(change.path.clone(), why));
         }
         fault::point();
     }
+    let mut widened = Vec::new();
     for _ in 0..ROUNDS {
         let heirs = heirs(root, &journal, services);
         if heirs.is_empty() {
@@ -50,8 +51,11 @@ pub(crate) fn undo(
         }
         for heir in heirs {
             left.extend(put_back(root, &heir));
+            widened.push(heir);
         }
     }
+    let changes = journal.changes.iter().chain(&widened);
+    left.extend(forgotten_masks(root, changes, &CpuSet::default()));
     journal.remove()?;
     fault::point();
     Ok(left)
@@ -81,7 +85,7 @@ fn put_back(root: &Root, change: &Change) -> Option<Left> {
 }
 
 fn left(change: &Change, why: String) -> Option<Left> {
-    Some(Left { path: change.path.clone(), why })
+    Some(Left::new(change.path.clone(), why))
 }
 
 /// Threads that began while the plan stood and have a mask of it from the thread that created them,

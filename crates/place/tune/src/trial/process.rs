@@ -7,7 +7,8 @@ use rustix::process::{
     Pid, PidfdFlags, Signal, WaitOptions, kill_process, kill_process_group, pidfd_open,
     set_child_subreaper, waitpid,
 };
-use seatmap_os::{CpuSet, Root, affinity, interpreter, task};
+use seatmap_os::cpu_set::PreparedMask;
+use seatmap_os::{CpuSet, Root, interpreter, task};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
@@ -69,15 +70,17 @@ impl Started {
             // Opened here: in the child, between fork and exec, nothing may allocate.
             .map(|members| File::options().write(true).open(members))
             .transpose()?;
+        // The process takes its CPUs itself: the mask of this thread, taken and given back while a
+        // CPU is offline, would lack that CPU for good on old kernels, and so would later runs.
+        let mask = contestant.cpus.as_ref().map(CpuSet::prepared).transpose()?;
         // SAFETY: between fork and exec the closure makes system calls only.
-        unsafe { command.pre_exec(move || prepare(raised, group.as_ref())) };
-        let (begun, pid) = on(contestant.cpus.as_ref(), || {
-            let begun = Instant::now();
-            // The standard library's handle would wait for this process alone; here all children
-            // are waited for.
-            command.spawn().map(|child| (begun, Pid::from_child(&child)))
-        })
-        .map_err(|error| interpreter::explained(Path::new(program), error))?;
+        unsafe { command.pre_exec(move || prepare(raised, group.as_ref(), mask.as_ref())) };
+        let begun = Instant::now();
+        // The standard library's handle would wait for this process alone; here all children are
+        // waited for.
+        let child =
+            command.spawn().map_err(|error| interpreter::explained(Path::new(program), error))?;
+        let pid = Pid::from_child(&child);
         let handle = pidfd_open(pid, PidfdFlags::empty())?;
         Ok(Started { pid, handle, begun, patience: contestant.patience, others })
     }
@@ -141,21 +144,13 @@ impl Started {
     }
 }
 
-/// Does something on these CPUs: a process that is started then inherits them.
-fn on<T>(cpus: Option<&CpuSet>, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-    let Some(cpus) = cpus else { return work() };
-    let before = affinity::to_put_back(0)?;
-    // The calling thread takes the mask, and gives it back before an error of the work is returned.
-    cpus.give(0)?;
-    let done = work();
-    before.give(0)?;
-    done
-}
-
 /// Runs in the new process before it becomes the command.
-fn prepare(raised: bool, mut group: Option<&File>) -> io::Result<()> {
+fn prepare(raised: bool, mut group: Option<&File>, mask: Option<&PreparedMask>) -> io::Result<()> {
     // First of all: an autogroup belongs to a session, and is made with it.
     rustix::process::setsid()?;
+    if let Some(mask) = mask {
+        mask.give(0)?;
+    }
     // A Seatmap that is killed cannot end its run, and the run must not go on beside the next one.
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
     if let Some(members) = &mut group {

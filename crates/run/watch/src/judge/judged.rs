@@ -79,6 +79,15 @@ impl<'a> Judged<'a> {
         Judged { seating, findings, verdict, seats, missed, asked_of: criteria.concerned(), fails }
     }
 
+    /// The same with findings of somebody who saw more than the seating holds, the gravest first.
+    #[must_use]
+    pub fn with(self, findings: Vec<Finding>, strict: bool) -> Self {
+        let mut findings = [findings, self.findings].concat();
+        findings.sort_by_key(|finding| std::cmp::Reverse(finding.gravity));
+        let verdict = Verdict::of(self.seating, &findings, &self.missed);
+        Judged { findings, verdict, fails: verdict.fails(strict), ..self }
+    }
+
     /// A line for each program, then the findings, then the things that could not be seen.
     #[must_use]
     pub fn table(&self, coloured: bool) -> String {

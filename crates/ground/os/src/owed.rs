@@ -1,0 +1,290 @@
+//! Masks that are given back to threads, and once more when CPUs come back that they lack.
+//!
+//! Kernels before 6.3 take CPUs that are offline out of every mask that is set
+//! ([`affinity::forgets_offline`]). No call gives such a thread its whole mask while a CPU of it is
+//! away, so somebody has to stay: [`OwedMasks::wait`] does, in a process that has nothing else to
+//! do. It ends when each thread has its mask, has ended, or has got another one from somebody else.
+
+use crate::task::Task;
+use crate::{CpuList, CpuSet, Tid, affinity};
+use std::fmt;
+use std::io;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// The pause between two looks. A look reads one small file, and CPUs seldom come.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// A thread with a mask of its own. As text, three words: its number, its start, its CPUs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ThreadMask {
+    /// The thread.
+    pub tid: Tid,
+    /// When it started, in clock ticks after the boot: tells it from a later one of that number.
+    pub started_ticks: u64,
+    /// The mask that belongs to it.
+    pub cpus: CpuSet,
+}
+
+impl fmt::Display for ThreadMask {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        write!(out, "{} {} {}", self.tid, self.started_ticks, self.cpus.list())
+    }
+}
+
+/// A line that does not name a thread and its mask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected a thread's number, its start in clock ticks, and a list of CPUs")]
+pub struct NoThreadMask;
+
+impl FromStr for ThreadMask {
+    type Err = NoThreadMask;
+
+    fn from_str(text: &str) -> Result<Self, NoThreadMask> {
+        let mut words = text.split(' ');
+        let tid = parsed(words.next())?;
+        let started_ticks = parsed(words.next())?;
+        let list: CpuList = parsed(words.next())?;
+        Ok(ThreadMask { tid, started_ticks, cpus: list.0.into_iter().collect() })
+    }
+}
+
+fn parsed<T: FromStr>(word: Option<&str>) -> Result<T, NoThreadMask> {
+    word.and_then(|word| word.parse().ok()).ok_or(NoThreadMask)
+}
+
+/// A kernel, as far as masks of threads go.
+pub trait MaskKernel {
+    /// The CPUs that are present and offline, where the kernel takes them out of masks.
+    fn forgotten_cpus(&self) -> CpuSet;
+
+    /// The whole mask of a thread; `None` where it has gone, and its number may be another's.
+    fn mask(&self, tid: Tid, started_ticks: u64) -> Option<CpuSet>;
+
+    /// Gives a thread a mask.
+    ///
+    /// # Errors
+    /// The kernel's error.
+    fn give(&mut self, tid: Tid, cpus: &CpuSet) -> io::Result<()>;
+}
+
+/// The kernel of this computer.
+#[derive(Clone, Copy, Debug)]
+pub struct RunningKernel;
+
+impl MaskKernel for RunningKernel {
+    fn forgotten_cpus(&self) -> CpuSet {
+        if affinity::forgets_offline() { affinity::offline() } else { CpuSet::default() }
+    }
+
+    fn mask(&self, tid: Tid, started_ticks: u64) -> Option<CpuSet> {
+        let task = Task::of(tid).filter(|task| task.started_ticks == started_ticks)?;
+        affinity::whole(tid).ok().filter(|_| !task.has_ended())
+    }
+
+    fn give(&mut self, tid: Tid, cpus: &CpuSet) -> io::Result<()> {
+        cpus.give(tid)
+    }
+}
+
+/// A thread that lacks CPUs of its mask.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Owed {
+    thread: ThreadMask,
+    /// The mask that it has since it was last given its own.
+    has: CpuSet,
+}
+
+impl Owed {
+    /// Gives a thread its mask; `None` where it lacks nothing that could still come.
+    fn give(kernel: &mut impl MaskKernel, thread: ThreadMask) -> Option<Self> {
+        // Numbers come again, and another thread's mask is its own.
+        kernel.mask(thread.tid, thread.started_ticks)?;
+        // One that ends now, or belongs to somebody else, takes no mask.
+        kernel.give(thread.tid, &thread.cpus).ok()?;
+        let has = kernel.mask(thread.tid, thread.started_ticks)?;
+        let is_owed = thread.cpus.without(&has).meets(&kernel.forgotten_cpus());
+        is_owed.then_some(Owed { thread, has })
+    }
+
+    /// Gives it again, if a CPU has come that it lacks. One whose mask has changed since was given
+    /// that by somebody else, and keeps it.
+    fn look(self, kernel: &mut impl MaskKernel, forgotten: &CpuSet) -> Option<Self> {
+        let now = kernel.mask(self.thread.tid, self.thread.started_ticks)?;
+        if now != self.has {
+            return None;
+        }
+        let lacks = self.thread.cpus.without(&now);
+        if lacks.is_subset(forgotten) { Some(self) } else { Owed::give(kernel, self.thread) }
+    }
+}
+
+/// Threads whose masks were given back, and that lack CPUs which were offline then.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OwedMasks {
+    owed: Vec<Owed>,
+}
+
+impl OwedMasks {
+    /// Gives threads their masks. Those that lack nothing afterwards are not among the owed.
+    pub fn give(
+        kernel: &mut impl MaskKernel,
+        threads: impl IntoIterator<Item = ThreadMask>,
+    ) -> Self {
+        OwedMasks {
+            owed: threads.into_iter().filter_map(|thread| Owed::give(kernel, thread)).collect(),
+        }
+    }
+
+    /// Whether each thread has what is to be had.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.owed.is_empty()
+    }
+
+    /// Gives masks again to the threads that lack a CPU which has come.
+    pub fn look(&mut self, kernel: &mut impl MaskKernel) {
+        let forgotten = kernel.forgotten_cpus();
+        let owed = std::mem::take(&mut self.owed);
+        self.owed = owed.into_iter().filter_map(|owed| owed.look(kernel, &forgotten)).collect();
+    }
+
+    /// Stays until each thread has its mask, has ended, or was given another one.
+    pub fn wait(mut self) {
+        if self.is_empty() {
+            return;
+        }
+        // It may take days: a folder that is somebody's current one keeps its file system mounted.
+        let _ = std::env::set_current_dir("/");
+        while !self.is_empty() {
+            std::thread::sleep(PAUSE);
+            self.look(&mut RunningKernel);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    /// A kernel before 6.3, with four CPUs and its threads.
+    struct OldKernel {
+        offline: CpuSet,
+        threads: BTreeMap<Tid, (u64, CpuSet)>,
+        calls: usize,
+    }
+
+    impl MaskKernel for OldKernel {
+        fn forgotten_cpus(&self) -> CpuSet {
+            self.offline.clone()
+        }
+
+        fn mask(&self, tid: Tid, started_ticks: u64) -> Option<CpuSet> {
+            let (started, mask) = self.threads.get(&tid)?;
+            (*started == started_ticks).then(|| mask.clone())
+        }
+
+        /// As `__sched_setaffinity` of 6.1: the mask that is set is the one that was asked for
+        /// within `cpuset_cpus_allowed`, which has online CPUs alone.
+        fn give(&mut self, tid: Tid, cpus: &CpuSet) -> io::Result<()> {
+            self.calls += 1;
+            let lasting = cpus.without(&self.offline);
+            if lasting.is_empty() {
+                return Err(io::Error::from_raw_os_error(libc::EINVAL));
+            }
+            let thread = self.threads.get_mut(&tid);
+            thread.ok_or_else(|| io::Error::from_raw_os_error(libc::ESRCH))?.1 = lasting;
+            Ok(())
+        }
+    }
+
+    fn set(list: &str) -> CpuSet {
+        CpuSet::of_list(list).unwrap()
+    }
+
+    fn thread(tid: Tid) -> ThreadMask {
+        ThreadMask { tid, started_ticks: 5, cpus: set("0-3") }
+    }
+
+    /// Three threads on the seat CPU 0, whose masks are given back while these CPUs are offline.
+    fn given(offline: &str) -> (OldKernel, OwedMasks) {
+        let threads = [7, 8, 9].map(|tid| (tid, (5, set("0")))).into_iter().collect();
+        let mut kernel = OldKernel { offline: set(offline), threads, calls: 0 };
+        let owed = OwedMasks::give(&mut kernel, [7, 8, 9].map(thread));
+        (kernel, owed)
+    }
+
+    fn masks(kernel: &OldKernel) -> Vec<String> {
+        kernel.threads.values().map(|(_, mask)| mask.to_string()).collect()
+    }
+
+    #[test]
+    fn masks_are_whole_as_soon_as_each_cpu_has_come() {
+        let (mut kernel, mut owed) = given("2,3");
+        assert_eq!(masks(&kernel), ["0,1"; 3]);
+        owed.look(&mut kernel);
+        assert_eq!((kernel.calls, owed.owed.len()), (3, 3), "nothing has come");
+        kernel.offline = set("3");
+        owed.look(&mut kernel);
+        assert_eq!((masks(&kernel), owed.is_empty()), (vec!["0-2".to_owned(); 3], false));
+        kernel.offline = CpuSet::default();
+        owed.look(&mut kernel);
+        assert_eq!((masks(&kernel), owed.is_empty()), (vec!["0-3".to_owned(); 3], true));
+    }
+
+    #[test]
+    fn with_all_cpus_online_or_a_kernel_that_keeps_them_there_is_nothing_to_wait_for() {
+        let (kernel, owed) = given("");
+        assert_eq!((masks(&kernel), owed.is_empty()), (vec!["0-3".to_owned(); 3], true));
+    }
+
+    #[test]
+    fn a_cpu_that_the_thread_is_not_allowed_is_not_waited_for() {
+        let mut kernel = given("2").0;
+        let wider = ThreadMask { cpus: set("0-2"), ..thread(7) };
+        kernel.threads.insert(7, (5, set("0-1")));
+        let owed = Owed { thread: wider, has: set("0-1") };
+        assert_eq!(owed.clone().look(&mut kernel, &set("2")), Some(owed), "it is away");
+        let narrow = ThreadMask { cpus: set("0-1"), ..thread(8) };
+        assert_eq!(Owed::give(&mut kernel, narrow), None);
+    }
+
+    #[test]
+    fn threads_that_ended_or_got_another_mask_since_are_left_alone() {
+        let (mut kernel, mut owed) = given("3");
+        kernel.threads.remove(&7);
+        kernel.threads.insert(8, (6, set("0")));
+        kernel.threads.insert(9, (5, set("1")));
+        kernel.offline = CpuSet::default();
+        owed.look(&mut kernel);
+        assert!(owed.is_empty() && kernel.calls == 3, "{}", kernel.calls);
+        assert_eq!(masks(&kernel), ["0", "1"]);
+    }
+
+    #[test]
+    fn a_thread_of_this_computer_gets_its_mask() {
+        let mut sleeper = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+        let tid = sleeper.id() as Tid;
+        let whole = affinity::to_put_back(tid).unwrap();
+        let started_ticks = Task::of(tid).unwrap().started_ticks;
+        CpuSet::single(CpuSet::of_thread(tid).unwrap().first().unwrap()).give(tid).unwrap();
+        let mut other = ThreadMask { tid, started_ticks: started_ticks + 1, cpus: whole.clone() };
+        OwedMasks::give(&mut RunningKernel, [other.clone()]).wait();
+        assert_eq!(CpuSet::of_thread(tid).unwrap().len(), 1, "another thread of that number");
+        other.started_ticks = started_ticks;
+        let _ = OwedMasks::give(&mut RunningKernel, [other]);
+        let now = affinity::has_mask(tid, &whole).unwrap();
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+        assert!(now);
+    }
+
+    #[test]
+    fn lines_are_read_as_they_are_written() {
+        let thread = ThreadMask { cpus: set("0-2,9"), ..thread(7) };
+        assert_eq!(thread.to_string().parse(), Ok(thread));
+        let nonsense = ["", "7", "7 8", "7 8 x", "nonsense", "-"];
+        assert!(nonsense.iter().all(|text| text.parse::<ThreadMask>() == Err(NoThreadMask)));
+    }
+}

@@ -1,0 +1,119 @@
+//! `/proc/stat` of a machine, with times that go on.
+//!
+//! The time that a thread ran on this computer counts for the CPU of the machine where it is at the
+//! look after that; for the rest of the time the CPU was idle. Where threads of one CPU run on
+//! several of this computer, that CPU is busy for more than the time that passes, and never idle.
+
+use crate::machine::PretendedMachine;
+use crate::record::Record;
+use std::collections::HashMap;
+
+/// Clock ticks in a second, for programs (`USER_HZ`, include/asm-generic/param.h).
+const TICK_NS: u64 = 1_000_000_000 / 100;
+
+/// The idle time of each CPU when the program begins: readers divide by the sum.
+const BEFORE_NS: u64 = 1_000_000_000;
+
+/// The times of one CPU since the program began.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Times {
+    user_ns: u64,
+    idle_ns: u64,
+}
+
+/// The times of all CPUs at the last look.
+#[derive(Debug, Default)]
+pub(crate) struct CpuTimes {
+    at_s: f64,
+    /// The time that each thread had run then, in the order of the record.
+    run_ns: Vec<u64>,
+    of: HashMap<u32, Times>,
+}
+
+impl CpuTimes {
+    /// The file now. The lines that are not about CPUs are those of this computer's file.
+    pub(crate) fn stat(
+        &mut self,
+        machine: &PretendedMachine,
+        record: &Record,
+        at_s: f64,
+        host: &str,
+    ) -> String {
+        self.look(machine, record, at_s);
+        let cpus: Vec<(u32, Times)> = machine
+            .online
+            .iter()
+            .map(|cpu| (cpu, self.of.get(&cpu).copied().unwrap_or_default()))
+            .collect();
+        let all = Times {
+            user_ns: cpus.iter().map(|(_, times)| times.user_ns).sum(),
+            idle_ns: cpus.iter().map(|(_, times)| times.idle_ns + BEFORE_NS).sum(),
+        };
+        let mut text = line("cpu ", all);
+        for (cpu, times) in cpus {
+            let times = Times { idle_ns: times.idle_ns + BEFORE_NS, ..times };
+            text.push_str(&line(&format!("cpu{cpu}"), times));
+        }
+        for other in host.lines().filter(|line| !line.starts_with("cpu")) {
+            text.push_str(other);
+            text.push('\n');
+        }
+        text
+    }
+
+    fn look(&mut self, machine: &PretendedMachine, record: &Record, at_s: f64) {
+        let passed_ns = ((at_s - self.at_s).max(0.0) * 1e9) as u64;
+        self.at_s = at_s;
+        self.run_ns.resize(record.threads.len(), 0);
+        let mut busy: HashMap<u32, u64> = HashMap::new();
+        for (at, thread) in record.threads.iter().enumerate() {
+            let ran_ns = thread.run_ns.saturating_sub(self.run_ns[at]);
+            self.run_ns[at] += ran_ns;
+            *busy.entry(record.cpu_of(at)).or_default() += ran_ns;
+        }
+        for cpu in machine.online.iter() {
+            let busy_ns = busy.get(&cpu).copied().unwrap_or_default();
+            let times = self.of.entry(cpu).or_default();
+            times.user_ns += busy_ns;
+            times.idle_ns += passed_ns.saturating_sub(busy_ns);
+        }
+    }
+}
+
+fn line(name: &str, times: Times) -> String {
+    let [user, idle] = [times.user_ns, times.idle_ns].map(|ns| ns / TICK_NS);
+    format!("{name} {user} 0 0 {idle} 0 0 0 0 0 0\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::made::small;
+    use seatmap_os::CpuSet;
+
+    fn times(text: &str, name: &str) -> [u64; 2] {
+        let line = text.lines().find(|line| line.split(' ').next() == Some(name)).unwrap();
+        let numbers: Vec<u64> =
+            line.split_whitespace().skip(1).map(|word| word.parse().unwrap()).collect();
+        [numbers[0], numbers[3]]
+    }
+
+    #[test]
+    fn times_go_on_where_threads_are() {
+        let machine = small();
+        let mut record = Record::new(7, machine.allowed.clone());
+        record.seat(0, CpuSet::single(3), 0.0);
+        let mut cpu_times = CpuTimes::default();
+        record.threads[0].run_ns = 250_000_000;
+        let first = cpu_times.stat(&machine, &record, 1.0, "cpu 9 9\nbtime 77\n");
+        assert_eq!(first.lines().count(), 10, "{first}");
+        assert!(first.ends_with("btime 77\n") && first.starts_with("cpu  25 "), "{first}");
+        assert_eq!([times(&first, "cpu3"), times(&first, "cpu4")], [[25, 175], [0, 200]]);
+        record.seat(0, CpuSet::single(4), 1.0);
+        record.threads[0].run_ns = 3_250_000_000;
+        let second = cpu_times.stat(&machine, &record, 3.0, "");
+        let now = ["cpu3", "cpu4"].map(|cpu| times(&second, cpu));
+        assert_eq!(now, [[25, 375], [300, 200]], "busier than the time: never idle");
+        assert_eq!(times(&second, "cpu"), [325, 375 + 200 + 6 * 400]);
+    }
+}
