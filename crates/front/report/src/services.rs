@@ -8,6 +8,7 @@ use seatmap_machine::Profile;
 use seatmap_os::CpuSet;
 use seatmap_services::apply::{AppliedPlan, Seated};
 use seatmap_services::drift::{DriftReport, ServiceDrift};
+use seatmap_services::import::{ImportRemark, ImportedSeats};
 use seatmap_services::plan::cost::CostTerms;
 use seatmap_services::plan::document::{PackingBaseline, PlanVerdict};
 use seatmap_services::plan::replay::Lateness;
@@ -187,11 +188,13 @@ fn plan_page(shown: &ShownServicesPlan) -> Page {
     let plan = shown.plan;
     let mut page = Page::new(format!("Services on {}", plan.machine), headline(plan));
     page.sections.push(Section::new("Sets").with(sets(plan)));
-    page.sections.push(
-        Section::new("Beside other ways")
-            .unit("percent of the services' time that is lost")
-            .with(ways(plan)),
-    );
+    if plan.cost.is_some() {
+        page.sections.push(
+            Section::new("Beside other ways")
+                .unit("percent of the services' time that is lost")
+                .with(ways(plan)),
+        );
+    }
     page.sections.push(Section::page("The machine").with(picture(shown)));
     page.sections.push(Section::new("Notes").with(notes(plan)));
     page.footer = "As 'seatmap services plan' computed it from a record.";
@@ -201,7 +204,7 @@ fn plan_page(shown: &ShownServicesPlan) -> Page {
 fn headline(plan: &ServicesPlan) -> String {
     let services = counted(plan.services.len(), "service");
     let (before, name) = before(plan);
-    let now = figure(plan.cost_percent, 1);
+    let now = seen(plan.cost_percent, 1);
     match plan.verdict {
         PlanVerdict::Seat => format!(
             "{services} on {}: by the model, a service seated so loses {now} % of the CPU time \
@@ -222,14 +225,22 @@ fn headline(plan: &ServicesPlan) -> String {
             figure(before, 1),
             if name == "as it is now" { "as it is now" } else { "where all share all CPUs" }
         ),
+        PlanVerdict::AsWritten => {
+            format!("{services} on {}, as it is written; nobody has judged it.", plan.machine)
+        }
     }
 }
 
 /// The way that the plan is compared with: the present one, or all sharing all.
 fn before(plan: &ServicesPlan) -> (f64, &str) {
-    plan.baselines
-        .first()
-        .map_or((plan.cost_percent, "without it"), |first| (first.cost_percent, &first.name))
+    plan.baselines.first().map_or((plan.cost_percent.unwrap_or(0.0), "without it"), |first| {
+        (first.cost_percent, &first.name)
+    })
+}
+
+/// A figure, or nothing where nobody has recorded it.
+fn seen(value: Option<f64>, digits: usize) -> String {
+    value.map_or_else(String::new, |value| figure(value, digits))
 }
 
 fn sets(plan: &ServicesPlan) -> Table {
@@ -249,9 +260,9 @@ fn sets(plan: &ServicesPlan) -> Table {
             one.service.name.clone(),
             one.cpus.clone(),
             strip(&groups, &one.cpu_set()),
-            figure(one.median_cpus, 2),
-            figure(one.p99_cpus, 2),
-            figure(one.most_cpus, 2),
+            seen(one.median_cpus, 2),
+            seen(one.p99_cpus, 2),
+            seen(one.most_cpus, 2),
             one.nodes.clone(),
             others.join(", "),
         ]
@@ -262,11 +273,11 @@ fn ways(plan: &ServicesPlan) -> Table {
     let table = Table::default()
         .words(["way"])
         .figures(["lost %", "waiting", "sharing", "caches", "talk", "memory", "late p99", "late"]);
-    let own = way("this plan", plan.cost, plan.lateness);
-    let bound = ["no plan is below", &figure(plan.bound_percent, 1), "", "", "", "", "", "", ""]
+    let own = plan.cost.zip(plan.lateness).map(|(cost, late)| way("this plan", cost, late));
+    let bound = ["no plan is below", &seen(plan.bound_percent, 1), "", "", "", "", "", "", ""]
         .map(TableCell::from);
     let others = plan.baselines.iter().map(|one| way(&name_of(one), one.cost, one.lateness));
-    table.rows(std::iter::once(own).chain(others).chain([bound]))
+    table.rows(own.into_iter().chain(others).chain([bound]))
 }
 
 fn name_of(baseline: &PackingBaseline) -> String {
@@ -324,12 +335,119 @@ fn notes(plan: &ServicesPlan) -> Vec<String> {
             plan.interrupts
         ));
     }
+    if plan.samples == 0 {
+        return notes;
+    }
     notes.push(format!(
         "Judged on {} of {}; 'late' is the record played on the sets.",
         counted(plan.samples, "sample"),
         lasting(plan.interval_s)
     ));
     notes
+}
+
+/// Seats that files of other tools name, with the machine that they are for.
+#[derive(Debug, Serialize)]
+pub struct ShownImport<'a> {
+    /// The seats.
+    #[serde(flatten)]
+    pub seats: &'a ImportedSeats,
+    /// The machine.
+    #[serde(skip)]
+    pub profile: &'a Profile,
+}
+
+/// Imported seats for a terminal.
+#[must_use]
+pub fn import_text(shown: &ShownImport) -> String {
+    let page = import_page(shown);
+    format!("{}\n\n{}", visible(&page.headline), draw::text(&page))
+}
+
+/// Imported seats as one HTML file.
+#[must_use]
+pub fn import_html(shown: &ShownImport) -> String {
+    draw::html(&import_page(shown))
+}
+
+fn import_page(shown: &ShownImport) -> Page {
+    let seats = &shown.seats.seats;
+    let seated = seats.iter().filter(|seat| seat.cpus.is_some()).count();
+    let headline = format!(
+        "{}, {seated} of them with CPUs of {}, as it is written; nobody has judged it.",
+        counted(seats.len(), "service"),
+        shown.profile.name
+    );
+    let known: CpuSet = shown.profile.topology.os_indices().collect();
+    let table = Table::default().words(["service", "CPUs", "", "nodes", "where", "by"]);
+    let rows = table.rows(seats.iter().map(|seat| {
+        [
+            seat.service.name.clone(),
+            seat.cpus.clone().unwrap_or_default(),
+            strip(std::slice::from_ref(&known), &seat.cpu_set()),
+            seat.nodes.clone().unwrap_or_default(),
+            seat.service.target().map_or_else(String::new, |target| target.to_string()),
+            seat.sources.join(", "),
+        ]
+    }));
+    let mut page = Page::new(format!("Services of {}", shown.profile.name), headline);
+    page.sections.push(Section::new("Sets").with(rows));
+    page.sections.push(Section::new("Notes").with(import_notes(shown.seats)));
+    page.footer = "As 'seatmap services import' read it; nothing was changed.";
+    page
+}
+
+fn import_notes(seats: &ImportedSeats) -> Vec<String> {
+    let mut notes = Vec::new();
+    for seat in seats.seats.iter().filter(|seat| !seat.details.is_empty()) {
+        notes.push(format!("{}: {}.", seat.service.name, seat.details.join("; ")));
+    }
+    if let Some(cpus) = &seats.housekeeping {
+        notes.push(format!("CPUs {cpus} are kept from services: housekeeping = \"{cpus}\"."));
+    }
+    notes.extend(seats.remarks.iter().map(import_remark));
+    notes
+}
+
+fn import_remark(remark: &ImportRemark) -> String {
+    match remark {
+        ImportRemark::NothingToSeat { file } => {
+            format!("{file} says nothing about CPUs or memory.")
+        }
+        ImportRemark::NoPolicy { file } => {
+            format!("{file}: the policy is 'none', so that kubelet gives no pod CPUs of its own.")
+        }
+        ImportRemark::SharedPool { cpus } => {
+            format!("All pods without CPUs of their own run on CPUs {cpus}; they are not listed.")
+        }
+        ImportRemark::ManyUnits { unit } => format!(
+            "{unit} is for several units; 'systemctl show --property Id,AllowedCPUs,CPUAffinity \
+             UNIT' has the settings of one."
+        ),
+        ImportRemark::CpusOfNodes { unit } => format!(
+            "{unit}: CPUAffinity=numa follows the nodes of its memory when it starts, so that its \
+             CPUs are not known here."
+        ),
+        ImportRemark::AffinityOutside { unit, affinity, allowed } => {
+            format!("{unit} asks for CPUs {affinity}, and its group allows CPUs {allowed} alone.")
+        }
+        ImportRemark::AutoPlacement { domain } => {
+            format!("{domain}: placement='auto' chooses its CPUs when it starts.")
+        }
+        ImportRemark::PartlyPinned { domain, pinned, vcpus } => format!(
+            "{domain}: {pinned} of {} are pinned, and the others may run anywhere.",
+            counted(*vcpus as usize, "vCPU")
+        ),
+        ImportRemark::EmulatorAnywhere { domain } => {
+            format!("{domain}: its emulator may run anywhere; <emulatorpin> seats it.")
+        }
+        ImportRemark::SharedCpus { first, second, cpus, is_claimed: true } => format!(
+            "{first} and {second} both claim CPUs {cpus}, which one of them is to have alone."
+        ),
+        ImportRemark::SharedCpus { first, second, cpus, is_claimed: false } => {
+            format!("{first} and {second} share CPUs {cpus}, and not all that they have.")
+        }
+    }
 }
 
 /// A plan that was applied, in words.

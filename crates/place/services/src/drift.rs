@@ -7,7 +7,7 @@ use crate::find::FoundService;
 use crate::living;
 use crate::plan::{PlannedService, ServicesPlan};
 use seatmap_os::task::Task;
-use seatmap_os::{CpuSet, Root, affinity, boot, layout, task};
+use seatmap_os::{CpuSet, Root, Tid, affinity, boot, layout, task};
 use serde::Serialize;
 
 /// The format's name, in the `format` key.
@@ -36,6 +36,24 @@ impl DriftReport {
             left_s: applied.left_s(),
             faults: drift(root, &applied.plan, applied.began_ticks, found),
         }
+    }
+
+    /// Looks at a plan that nobody has applied, such as one that was imported: whether its services
+    /// run, and where. Other programs are not looked at, as such a plan never covers all.
+    #[must_use]
+    pub fn of_file(root: &Root, name: &str, plan: &ServicesPlan) -> Self {
+        let services = plan.services.iter();
+        let mut faults: Vec<ServiceDrift> = services
+            .flat_map(|planned| of_service(root, planned, None))
+            // The owner of a group may give the set to a group inside: the masks tell.
+            .filter(|fault| !matches!(fault, ServiceDrift::Rewritten { .. }))
+            .collect();
+        faults.extend(
+            of_cpus(root, plan)
+                .into_iter()
+                .filter(|fault| matches!(fault, ServiceDrift::Offline { .. })),
+        );
+        DriftReport { format: FORMAT.to_owned(), plan: name.to_owned(), left_s: None, faults }
     }
 }
 
@@ -169,7 +187,7 @@ fn of_service(
     let mut threads = 0;
     let mut of = 0;
     let mut restarted = !pids.is_empty();
-    for pid in &pids {
+    for pid in pids.iter().filter(|pid| !is_sandbox(root, planned, **pid)) {
         let started = Task::of(*pid).map_or(0, |task| task.started_ticks);
         restarted &= applied_ticks.is_some_and(|applied| started > applied);
         for tid in task::threads(*pid).unwrap_or_default() {
@@ -184,6 +202,13 @@ fn of_service(
         all.push(ServiceDrift::Outside { service, cpus, threads, of, restarted });
     }
     all
+}
+
+/// Whether a process is the one that holds the namespaces of a pod: kubelet seats the containers of
+/// a pod, and never this one, which does nothing.
+fn is_sandbox(root: &Root, planned: &PlannedService, pid: Tid) -> bool {
+    let is_pod = planned.service.cgroup.as_ref().is_some_and(|path| path.contains("kubepods"));
+    is_pod && task::name(root, pid).as_deref() == Some("pause")
 }
 
 fn of_cpus(root: &Root, plan: &ServicesPlan) -> Vec<ServiceDrift> {

@@ -54,11 +54,15 @@ pub enum ServicesFileError {
     #[error("'{0}' is not a name for a service; write 1 to 64 bytes")]
     Name(String),
     /// An entry does not say where it is.
-    #[error("service '{0}' does not say where it is; add unit, cgroup, container, pid or command")]
+    #[error(
+        "service '{0}' does not say where it is; add unit, cgroup, container, domain, step, pid or \
+         command"
+    )]
     NoTarget(String),
     /// An entry says it several times.
     #[error(
-        "service '{0}' has more than one of unit, cgroup, container, pid and command; keep one"
+        "service '{0}' has more than one of unit, cgroup, container, domain, step, pid and \
+         command; keep one"
     )]
     SeveralTargets(String),
     /// The limit of a race is out of range.
@@ -72,6 +76,14 @@ pub enum ServicesFileError {
     /// A process number below 1.
     #[error("the pid of service '{0}' is below 1; 'ps -e' lists those that run")]
     Pid(String),
+    /// The text is not the name of a Slurm step.
+    #[error("step of service '{name}' is '{step}'; write JOB.STEP, such as 123.0 or 123.batch")]
+    Step {
+        /// The service.
+        name: String,
+        /// The text.
+        step: String,
+    },
     /// No CPU may be given.
     #[error("most_cpus of service '{0}' is 0; it needs 1 at least")]
     MostIsZero(String),

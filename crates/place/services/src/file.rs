@@ -59,7 +59,7 @@ impl SharedComputer {
 }
 
 /// One service: how to find its processes, and its limits. Exactly one of `unit`, `cgroup`,
-/// `container`, `pid` and `command` says where it is.
+/// `container`, `domain`, `step`, `pid` and `command` says where it is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Service {
@@ -74,6 +74,12 @@ pub struct Service {
     /// The container, by the name that podman or docker knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub container: Option<String>,
+    /// The libvirt domain, by its name: a virtual machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
+    /// The Slurm step, `123.0` or `123.batch`, or a whole job, `123`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<String>,
     /// A process, with the processes that it has started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<Tid>,
@@ -129,6 +135,10 @@ pub enum ServiceTarget {
     Cgroup(String),
     /// A container.
     Container(String),
+    /// A libvirt domain.
+    Domain(String),
+    /// A Slurm step or job.
+    Step(String),
     /// A process and its children.
     Pid(Tid),
     /// Programs by name.
@@ -141,6 +151,8 @@ impl fmt::Display for ServiceTarget {
             ServiceTarget::Unit(name) => write!(out, "unit {name}"),
             ServiceTarget::Cgroup(path) => write!(out, "cgroup {path}"),
             ServiceTarget::Container(name) => write!(out, "container {name}"),
+            ServiceTarget::Domain(name) => write!(out, "domain {name}"),
+            ServiceTarget::Step(step) => write!(out, "step {step}"),
             ServiceTarget::Pid(pid) => write!(out, "pid {pid}"),
             ServiceTarget::Command(name) => write!(out, "command {name}"),
         }
@@ -153,9 +165,11 @@ impl Service {
         let unit = self.unit.clone().map(ServiceTarget::Unit);
         let cgroup = self.cgroup.clone().map(ServiceTarget::Cgroup);
         let container = self.container.clone().map(ServiceTarget::Container);
+        let domain = self.domain.clone().map(ServiceTarget::Domain);
+        let step = self.step.clone().map(ServiceTarget::Step);
         let pid = self.pid.map(ServiceTarget::Pid);
         let command = self.command.clone().map(ServiceTarget::Command);
-        [unit, cgroup, container, pid, command].into_iter().flatten().collect()
+        [unit, cgroup, container, domain, step, pid, command].into_iter().flatten().collect()
     }
 
     /// Where its processes are; `None` for an entry that was not checked and names nothing.
@@ -227,10 +241,11 @@ impl ServicesFile {
 const COMPUTER_KEYS: [&str; 2] = ["head_room_percent", "housekeeping"];
 
 /// The keys of a service.
-const SERVICE_KEYS: [&str; 13] = [
+const SERVICE_KEYS: [&str; 15] = [
     "cgroup",
     "command",
     "container",
+    "domain",
     "least_cpus",
     "limit_percent",
     "metric",
@@ -240,6 +255,7 @@ const SERVICE_KEYS: [&str; 13] = [
     "pid",
     "quiet",
     "share",
+    "step",
     "unit",
 ];
 
@@ -290,12 +306,22 @@ fn check_service(service: &Service) -> Result<(), ServicesFileError> {
     if service.pid.is_some_and(|pid| pid < 1) {
         return Err(ServicesFileError::Pid(name));
     }
+    if let Some(step) = service.step.as_ref().filter(|step| !is_step(step)) {
+        return Err(ServicesFileError::Step { name, step: step.clone() });
+    }
     let least = service.least_cpus.unwrap_or(0);
     match service.most_cpus {
         Some(0) => Err(ServicesFileError::MostIsZero(name)),
         Some(most) if most < least => Err(ServicesFileError::LeastAboveMost { name, least, most }),
         _ => Ok(()),
     }
+}
+
+/// Whether a text names a Slurm step or job: `123.0`, `123.batch`, `123`.
+fn is_step(text: &str) -> bool {
+    let (job, step) = text.split_once('.').unwrap_or((text, "0"));
+    let is_number = !job.is_empty() && job.bytes().all(|byte| byte.is_ascii_digit());
+    is_number && !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
 #[cfg(test)]
@@ -336,6 +362,8 @@ mod tests {
             unit: Some("a".into()),
             cgroup: Some("a".into()),
             container: Some("a".into()),
+            domain: Some("a".into()),
+            step: Some("1".into()),
             pid: Some(1),
             command: Some("a".into()),
             least_cpus: Some(1),
@@ -367,6 +395,9 @@ mod tests {
         assert!(message(&entry("color = 1")).starts_with("line 4, column 1: unknown key 'color'"));
         assert!(message(HEAD).contains("lists no service"));
         assert!(message(&entry("")).contains("'a' does not say where it is"));
+        for step in ["job", "5.", ".0", "5.0.1", "5/../x"] {
+            assert!(message(&entry(&format!("step = \"{step}\""))).contains("123.batch"), "{step}");
+        }
         assert!(message(&entry("pid = 7\nunit = \"x\"")).contains("more than one"));
         assert!(message(&entry("pid = 7\nleast_cpus = 4\nmost_cpus = 2")).contains("least_cpus"));
         assert!(

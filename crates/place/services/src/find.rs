@@ -4,6 +4,7 @@
 //! else to the program of its name. Kernel threads and this program are nobody's service.
 
 use crate::file::{Service, ServiceTarget, ServicesFile};
+use seatmap_document::visible;
 use seatmap_os::hierarchy::Hierarchies;
 use seatmap_os::layout::Layout;
 use seatmap_os::root::FileError;
@@ -142,6 +143,14 @@ fn entry(target: ServiceTarget) -> Service {
             service.name.clone_from(&name);
             service.container = Some(name);
         }
+        ServiceTarget::Domain(name) => {
+            service.name.clone_from(&name);
+            service.domain = Some(name);
+        }
+        ServiceTarget::Step(step) => {
+            service.name = format!("step-{step}");
+            service.step = Some(step);
+        }
         ServiceTarget::Pid(pid) => {
             service.name = format!("pid-{pid}");
             service.pid = Some(pid);
@@ -158,9 +167,9 @@ fn entry(target: ServiceTarget) -> Service {
 const HEAD: &str = "\
 # The services that share this computer. 'seatmap services show' draws them.
 #
-# Keys of a service: unit, cgroup, container, pid or command says where it is; least_cpus and
-# most_cpus limit its set; share = false gives it CPUs of its own; quiet = true keeps interrupts of
-# devices away as well; near = \"eth0\" seats it next to a device.
+# Keys of a service: unit, cgroup, container, domain, step, pid or command says where it is;
+# least_cpus and most_cpus limit its set; share = false gives it CPUs of its own; quiet = true keeps
+# interrupts of devices away as well; near = \"eth0\" seats it next to a device.
 format = \"seatmap-services/1\"
 
 [computer]
@@ -173,29 +182,40 @@ head_room_percent = 20
 /// services are not repeated. `None` where there is nothing to add.
 #[must_use]
 pub fn text(known: Option<&ServicesFile>, found: &[FoundService]) -> Option<String> {
+    let entries = found.iter().map(|one| {
+        let processes = counted(one.processes, "process");
+        (format!("{:.2} CPUs in the look, {processes}", one.used_cpus), one.service.clone())
+    });
+    with_entries(known, None, entries)
+}
+
+/// As [`text`], of entries with a comment each; for a new file also with housekeeping CPUs.
+pub(crate) fn with_entries(
+    known: Option<&ServicesFile>,
+    housekeeping: Option<&str>,
+    entries: impl Iterator<Item = (String, Service)>,
+) -> Option<String> {
     let known = known.map(|file| &file.services[..]).unwrap_or_default();
     let mut names: BTreeSet<String> = known.iter().map(|service| service.name.clone()).collect();
     let mut text = if known.is_empty() { HEAD.to_owned() } else { String::new() };
+    if let Some(list) = housekeeping.filter(|_| known.is_empty()) {
+        let _ = writeln!(text, "housekeeping = \"{list}\"");
+    }
     let mut added = 0;
-    for one in found {
-        let target = one.service.target();
+    for (comment, mut service) in entries {
+        let target = service.target();
         if known.iter().any(|service| service.target() == target) {
             continue;
         }
-        let mut service = one.service.clone();
+        let first = service.name.clone();
         for number in 2.. {
             if names.insert(service.name.clone()) {
                 break;
             }
-            service.name = format!("{}-{number}", one.service.name);
+            service.name = format!("{first}-{number}");
         }
         let keys = toml::to_string(&service).unwrap_or_default();
-        let processes = counted(one.processes, "process");
-        let _ = write!(
-            text,
-            "\n# {:.2} CPUs in the look, {processes}\n[[service]]\n{keys}",
-            one.used_cpus
-        );
+        let _ = write!(text, "\n# {}\n[[service]]\n{keys}", visible(&comment));
         added += 1;
     }
     (added > 0).then_some(text)

@@ -18,6 +18,7 @@
 //! | [`plan`] | sets of CPUs for all services together; pure |
 //! | [`apply`] | sets given to living services, with a journal and a guardian, and taken back |
 //! | [`export`] | a plan as systemd, schedulers and Kubernetes take it |
+//! | [`import`] | services and sets from the files of kubelet, systemd and libvirt |
 //! | [`mod@drift`] | the differences between a plan that stands and the services now |
 //! | [`race`] | the present sets against the plan's, on the living services |
 //! | [`error`] | why services could not be read, found or recorded |
@@ -31,6 +32,7 @@ pub mod error;
 pub mod export;
 pub mod file;
 pub mod find;
+pub mod import;
 pub mod living;
 pub mod plan;
 pub mod race;

@@ -43,6 +43,8 @@ pub fn processes(root: &Root, service: &Service) -> Result<BTreeSet<Tid>, Servic
     let choice = match service.target() {
         Some(ServiceTarget::Unit(name)) => Choice::Unit(name),
         Some(ServiceTarget::Cgroup(path)) => Choice::Group(path),
+        Some(ServiceTarget::Domain(name)) => Choice::Domain(name),
+        Some(ServiceTarget::Step(step)) => Choice::Step(step),
         Some(ServiceTarget::Pid(pid)) => with_children(pid),
         Some(ServiceTarget::Command(name)) => Choice::Name(name),
         Some(ServiceTarget::Container(container)) => {

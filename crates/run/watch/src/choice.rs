@@ -1,6 +1,7 @@
 //! Which processes a seating is of.
 
 mod bound;
+mod owned_group;
 mod slurm;
 
 use crate::files::{Files, is_short};
@@ -13,6 +14,8 @@ use seatmap_os::{Root, Tid, published, task, visibility};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
+
+pub use owned_group::{of_domain, of_step};
 
 /// A choice of processes, as a user makes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +34,10 @@ pub enum Choice {
     Unit(String),
     /// The Slurm step that this program runs in.
     SlurmStep,
+    /// A Slurm step, `123.0` or `123.batch`, or all of a job, `123`, by its control group.
+    Step(String),
+    /// A libvirt domain, by its name.
+    Domain(String),
     /// Programs by the name of their file or of their first thread; `*` and `?` stand for any text
     /// and any character.
     Name(String),
@@ -162,6 +169,8 @@ impl Choice {
             Choice::Group(path) => of_group(files, known, path),
             Choice::Unit(name) => of_unit(files, known, name),
             Choice::SlurmStep => slurm::processes(files, known),
+            Choice::Step(step) => owned_group::step_processes(files, known, step),
+            Choice::Domain(name) => owned_group::domain_processes(files, known, name),
             Choice::Name(pattern) => by_name(files, known, pattern),
             Choice::Bound => bound::processes(files, known),
             Choice::All => {

@@ -1,6 +1,6 @@
 //! `seatmap services`, as typed.
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use seatmap_cell::{Name, NameError};
 use seatmap_console::time::time_within;
 use std::path::PathBuf;
@@ -15,7 +15,11 @@ pub struct Services {
 impl Services {
     /// Whether it reads documents, and nothing of this computer.
     pub fn reads_documents(&self) -> bool {
-        matches!(&self.verb, ServicesVerb::Plan(plan) if plan.record.is_some())
+        match &self.verb {
+            ServicesVerb::Plan(plan) => plan.record.is_some(),
+            ServicesVerb::Import(_) => true,
+            _ => false,
+        }
     }
 }
 
@@ -23,6 +27,8 @@ impl Services {
 pub enum ServicesVerb {
     /// Find the services that run here, and write or extend services.toml.
     Init(ServicesInit),
+    /// Read the services and CPUs that kubelet, systemd or libvirt have on file.
+    Import(ServicesImport),
     /// Show the services as they are: load, CPUs, memory.
     Show(ServicesShow),
     /// Record the load of the services over time, and who talks to whom.
@@ -56,6 +62,44 @@ pub struct ServicesInit {
     /// How long to look at the load of everything that runs.
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = look)]
     pub seconds: Duration,
+}
+
+#[derive(Debug, Args)]
+pub struct ServicesImport {
+    /// Files, or folders such as /etc/systemd/system: cpu_manager_state, memory_manager_state or
+    /// the configuration of kubelet; unit files, drop-ins, or the output of 'systemctl show';
+    /// domains of libvirt in XML. - is stdin.
+    #[arg(value_name = "FILE", required = true)]
+    pub sources: Vec<PathBuf>,
+    /// The format of all files; by default each one's content tells.
+    #[arg(long, value_name = "FORMAT", value_enum)]
+    pub format: Option<SeatsFormatName>,
+    /// The description of the services that is written or extended.
+    #[arg(long, value_name = "FILE", default_value = "services.toml")]
+    pub file: PathBuf,
+    /// The machine of the files: host, the name of a bundled one, or the file of a profile.
+    #[arg(long, value_name = "MACHINE", default_value = "host")]
+    pub on: String,
+    /// Write the CPUs as a plan to a file; - is stdout.
+    #[arg(short, long, value_name = "PLAN")]
+    pub output: Option<PathBuf>,
+    /// Write a page to a file; - is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print the services as JSON on stdout, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The tools whose files are read.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum SeatsFormatName {
+    /// cpu_manager_state, memory_manager_state, KubeletConfiguration.
+    Kubelet,
+    /// Unit files, drop-ins, 'systemctl show'.
+    Systemd,
+    /// Domains in XML.
+    Libvirt,
 }
 
 #[derive(Debug, Args)]
@@ -108,6 +152,9 @@ pub struct ServicesPlanArguments {
     /// Plan for another machine: the name of a bundled one, or the file of a profile.
     #[arg(long, value_name = "MACHINE", requires = "record")]
     pub on: Option<String>,
+    /// Judge the sets of this plan too, such as one of 'seatmap services import'.
+    #[arg(long, value_name = "PLAN")]
+    pub beside: Option<PathBuf>,
     /// Time to look at the services, without --record.
     #[arg(
         long,
@@ -186,6 +233,9 @@ pub struct ServicesDrift {
     /// The plan; the only one that stands by default.
     #[arg(value_name = "NAME", value_parser = plan_name)]
     pub name: Option<Name>,
+    /// Look at the plan of this file instead, which need not have been applied.
+    #[arg(long, value_name = "PLAN", conflicts_with = "name")]
+    pub plan: Option<PathBuf>,
     /// Print the differences as JSON on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,

@@ -4,7 +4,7 @@ use super::{CELLS, REMEMBERED, RUN, STATE};
 use seatmap_console::guide::{DONE, Entry, USAGE, VerbGuide};
 
 pub const GUIDES: &[VerbGuide] =
-    &[SERVICES, INIT, SHOW, OBSERVE, PLAN, APPLY, RACE, KEEP, UNDO, DRIFT];
+    &[SERVICES, INIT, IMPORT, SHOW, OBSERVE, PLAN, APPLY, RACE, KEEP, UNDO, DRIFT];
 
 const FILE: Entry = ("services.toml", "the services with their limits, in this folder");
 
@@ -29,6 +29,29 @@ const INIT: VerbGuide = VerbGuide {
     ],
     files: &[FILE],
     see_also: &["services show", "services plan"],
+    ..VerbGuide::USUAL
+};
+
+const IMPORT: VerbGuide = VerbGuide {
+    verb: "services import",
+    examples: &[
+        (
+            "seatmap services import /etc/systemd/system -o plan.json",
+            "read all units, and write their CPUs as a plan",
+        ),
+        (
+            "sudo seatmap services import /var/lib/kubelet/cpu_manager_state",
+            "read the CPUs that kubelet has given to pods",
+        ),
+        ("virsh dumpxml web | seatmap services import -", "read a domain of libvirt"),
+    ],
+    exits: &[
+        ("0", "all files were read"),
+        ("1", "two services claim CPUs that one of them is to have alone"),
+        USAGE,
+    ],
+    files: &[FILE],
+    see_also: &["services plan", "services drift", "export"],
     ..VerbGuide::USUAL
 };
 

@@ -3,8 +3,8 @@
 mod meant;
 
 use crate::args::{
-    Services, ServicesApply, ServicesDrift, ServicesInit, ServicesObserve, ServicesPlanArguments,
-    ServicesRace, ServicesShow, ServicesVerb,
+    Services, ServicesApply, ServicesDrift, ServicesImport, ServicesInit, ServicesObserve,
+    ServicesPlanArguments, ServicesRace, ServicesShow, ServicesVerb,
 };
 use crate::myself;
 use seatmap_cell::undo::Left;
@@ -27,6 +27,7 @@ const GLANCE: Duration = Duration::from_secs(1);
 pub fn run(typed: &Services) -> Result<(), CliError> {
     match &typed.verb {
         ServicesVerb::Init(typed) => init(typed),
+        ServicesVerb::Import(typed) => import(typed),
         ServicesVerb::Show(typed) => show(typed),
         ServicesVerb::Observe(typed) => observe(typed),
         ServicesVerb::Plan(typed) => plan(typed),
@@ -77,6 +78,26 @@ fn init(typed: &ServicesInit) -> Result<(), CliError> {
     meant::extend(&typed.file, known.is_some(), text)
 }
 
+fn import(typed: &ServicesImport) -> Result<(), CliError> {
+    let outputs = Outputs::new(typed.json, typed.output.as_deref(), typed.html.as_deref())?;
+    let known = meant::known(&typed.file)?;
+    let seats = meant::imported(typed)?;
+    let profile = meant::profile(&typed.on)?;
+    if let Some(file) = &outputs.file {
+        file.write(&seatmap_document::written(&seats.plan(&profile)?))?;
+    }
+    let shown = page::ShownImport { seats: &seats, profile: &profile };
+    outputs.show(&shown, page::import_html, page::import_text)?;
+    meant::add_imported(typed, known.as_ref(), &seats)?;
+    match seats.claims() {
+        0 => Ok(()),
+        count => {
+            let pairs = counted(count, "pair");
+            Err(CliError::work(format!("{pairs} of services with CPUs that one is to have alone")))
+        }
+    }
+}
+
 fn show(typed: &ServicesShow) -> Result<(), CliError> {
     let outputs = Outputs::new(typed.json, None, typed.html.as_deref())?;
     let record = recorded(&meant::glance(&typed.file)?)?;
@@ -106,7 +127,8 @@ fn plan(typed: &ServicesPlanArguments) -> Result<(), CliError> {
         meant::Load::Look(request) => recorded(&request)?,
     };
     let profile = meant::machine(typed)?;
-    let plan = meant::plan(typed, &record, &profile).plan()?;
+    let beside = meant::beside(typed)?;
+    let plan = meant::plan(typed, &record, &profile, beside.as_ref()).plan()?;
     if let Some(file) = &outputs.file {
         file.write(&seatmap_document::written(&plan))?;
     }
@@ -132,10 +154,18 @@ fn race(typed: &ServicesRace) -> Result<(), CliError> {
 }
 
 fn drift(typed: &ServicesDrift) -> Result<(), CliError> {
-    let host = standing_host()?;
-    let applied = host.plan(typed.name.as_ref())?;
-    let found = find::find(&host.root, GLANCE, &|| false).map_err(CliError::work)?;
-    let report = DriftReport::of(&host.root, &applied, &found);
+    let report = match &typed.plan {
+        Some(path) => {
+            let plan = meant::planned(path)?;
+            DriftReport::of_file(&Root::new("/"), &path.to_string_lossy(), &plan)
+        }
+        None => {
+            let host = standing_host()?;
+            let applied = host.plan(typed.name.as_ref())?;
+            let found = find::find(&host.root, GLANCE, &|| false).map_err(CliError::work)?;
+            DriftReport::of(&host.root, &applied, &found)
+        }
+    };
     output::even_unread(if typed.json {
         output::json(&report)
     } else {

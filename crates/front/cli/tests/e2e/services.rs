@@ -138,6 +138,153 @@ fn a_plan_is_exported_for_its_neighbours() {
     assert!(told.contains("60-wrong.conf") && !told.contains("50-seatmap.conf"), "{told}");
 }
 
+/// The example files of three tools, on the machine that they are for.
+const SEATS: [&str; 5] = [
+    "examples/seats/cpu_manager_state",
+    "examples/seats/redis.service",
+    "examples/seats/redis.service.d/seats.conf",
+    "examples/seats/web.xml",
+    "--on=ryzen-5950x",
+];
+
+#[test]
+fn seats_on_file_become_services_and_a_plan() {
+    let place = Place::new();
+    let sources = SEATS.map(|name| match name.starts_with("--") {
+        false => format!("{}/{name}", crate::REPOSITORY),
+        true => name.to_owned(),
+    });
+    let mut arguments = vec!["services", "import", "-o", "plan.json"];
+    arguments.extend(sources.iter().map(String::as_str));
+    let text = place.stdout(&arguments);
+    for words in ["pod-235148fe", "2-4,18-20", "8,24", "10,11,26,27", "vCPU 1 on 11"] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    assert_eq!(plan["verdict"], "as-written");
+    assert!(plan["cost_percent"].is_null() && plan["services"][0]["median_cpus"].is_null());
+    let toml = place.read("services.toml");
+    assert!(
+        toml.contains("unit = \"redis.service\"") && toml.contains("domain = \"web\""),
+        "{toml}"
+    );
+    // A second time nothing is added, and the file stays as it is.
+    place.stdout(&arguments);
+    assert_eq!(place.read("services.toml"), toml);
+    // The export is read back.
+    place.stdout(&["export", "--format", "systemd", "plan.json", "-o", "units.sh"]);
+    let again = place.json(&["services", "import", "units.sh", "--on=ryzen-5950x", "--json"]);
+    assert_eq!(again["seats"][0]["service"]["unit"], "redis.service");
+    assert_eq!(again["seats"][0]["cpus"], "8,24");
+    // None of them runs here: all are missed, by name.
+    let drift = output(&place, &["drift", "--plan", "plan.json"]);
+    let told = String::from_utf8(drift.stdout).unwrap();
+    assert_eq!(drift.status.code(), Some(1), "{told}");
+    assert!(told.contains("web: no process of it runs"), "{told}");
+}
+
+#[test]
+fn a_written_plan_is_judged_beside_a_better_one() {
+    let place = Place::new();
+    let mut shown = String::new();
+    for (unit, cpus) in
+        [("redis", "0,16"), ("nginx", "1,17"), ("postgres", "2-3,18-19"), ("workers", "4-15,20-31")]
+    {
+        shown += &format!("Id={unit}.service\nAllowedCPUs={}\n\n", cpus.replace(',', " "));
+    }
+    place.file("shown", shown);
+    let on = ["--on", "ryzen-5950x"];
+    place.stdout(&[&["services", "import", "shown", "-o", "written.json"], &on[..]].concat());
+    let beside = ["services", "plan", "--record", &example(), "--beside", "written.json", "--json"];
+    let plan = place.json(&[&beside[..], &on].concat());
+    let written = plan["baselines"].as_array().unwrap().last().unwrap();
+    assert_eq!(written["name"], "as it is written");
+    assert!(written["cost_percent"].as_f64().unwrap() > plan["cost_percent"].as_f64().unwrap());
+    place.file("shown", "Id=redis.service\nAllowedCPUs=0-1\n");
+    place.stdout(&[&["services", "import", "shown", "-o", "written.json"], &on[..]].concat());
+    let told = place.one_line_refusal(&[&beside[..], &on].concat());
+    assert!(told.contains("the plan of --beside has no CPUs for 'nginx'"), "{told}");
+}
+
+#[test]
+fn claims_on_the_same_cpus_end_with_a_word() {
+    let place = Place::new();
+    let state = format!("{}/examples/seats/cpu_manager_state", crate::REPOSITORY);
+    place.file("a.service", "[Service]\nAllowedCPUs=3-5\n");
+    let import = output(&place, &["import", &state, "a.service", "--on", "ryzen-5950x"]);
+    assert_eq!(import.status.code(), Some(1));
+    let told = String::from_utf8(import.stdout).unwrap();
+    assert!(told.contains("both claim CPUs 3,4"), "{told}");
+    let told = place.one_line_refusal(&["services", "import", "absent.xml"]);
+    assert!(told.contains("absent.xml"), "{told}");
+    place.file("x.xml", "<domain><name>web</name>");
+    let told = place.one_line_refusal(&["services", "import", "x.xml"]);
+    assert!(told.contains("x.xml: line 1, column 25"), "{told}");
+    let told = place.one_line_refusal(&["services", "import", "a.service", "--format", "libvirt"]);
+    assert!(told.contains("this is not a file of libvirt"), "{told}");
+}
+
+#[test]
+fn systemd_accepts_the_units_that_are_read() {
+    let place = Place::new();
+    let unit = format!("{}/examples/seats/redis.service", crate::REPOSITORY);
+    let text = std::fs::read_to_string(&unit).unwrap();
+    place.file("redis.service", text.replace("/usr/bin/redis-server", "/bin/true"));
+    // A wrong unit beside it, which systemd must name.
+    place.file("wrong.service", "[Service]\nExecStart=/bin/true\nCPUAffinity=x-y\n");
+    let files = ["redis.service", "wrong.service"].map(|file| place.path(file));
+    let verify = Command::new("systemd-analyze").args(["verify", "--man=no"]).args(files).output();
+    let Ok(verified) = verify else {
+        seatmap_needs::skipped!("systemd-analyze is not installed");
+        return;
+    };
+    let told = String::from_utf8_lossy(&verified.stderr);
+    assert!(told.contains("wrong.service:3") && !told.contains("redis.service:"), "{told}");
+    let told = place.one_line_refusal(&["services", "import", "wrong.service"]);
+    assert!(told.contains("CPUAffinity= of wrong.service: 'x-y' is not a list"), "{told}");
+}
+
+/// A text of YAML as JSON, by a parser that is not ours; `None` without one.
+fn as_json(yaml: &str) -> Option<Value> {
+    let script = "import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin.read())))";
+    let mut parser = Command::new("python3")
+        .args(["-c", script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    std::io::Write::write_all(parser.stdin.as_mut()?, yaml.as_bytes()).ok()?;
+    serde_json::from_slice(&parser.wait_with_output().ok()?.stdout).ok()
+}
+
+#[test]
+fn exported_yaml_has_values_of_the_types_that_its_readers_want() {
+    let place = Place::new();
+    let plan = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x", "-o", "p.json"];
+    place.stdout(&plan);
+    let container = "\"container\":\"null\"";
+    let text = place.read("p.json").replace("\"unit\":\"workers.service\"", container);
+    assert!(text.contains(container), "{text}");
+    place.file("p.json", text);
+    if as_json("a: 1").is_none() {
+        return seatmap_needs::skipped!("python3 with its module yaml is not installed");
+    }
+    let config = as_json(&place.stdout(&["export", "--format", "kubelet", "p.json"])).unwrap();
+    assert_eq!(config["kind"], "KubeletConfiguration");
+    // The types of kubelet.config.k8s.io/v1beta1: strings, and a map of strings.
+    assert!(config["reservedSystemCPUs"].is_string(), "{config}");
+    assert_eq!(config["cpuManagerPolicyOptions"]["full-pcpus-only"], "true");
+    let policy = as_json(&place.stdout(&["export", "--format", "k8s", "p.json"])).unwrap();
+    let spec = &policy["spec"];
+    assert!(spec["availableResources"]["cpu"].as_str().unwrap().starts_with("cpuset:"));
+    assert!(spec["reservedResources"]["cpu"].is_string() && spec["pinCPU"] == true);
+    let balloon = &spec["balloonTypes"][0];
+    assert!(balloon["maxCPUs"].is_u64() && balloon["pinMemory"].is_boolean(), "{balloon}");
+    // A container that is called 'null' is text.
+    assert_eq!(balloon["matchExpressions"][0]["values"][0], "null");
+}
+
 #[test]
 fn a_neighbour_that_cannot_have_a_plan_is_refused() {
     let place = Place::new();

@@ -61,7 +61,17 @@ impl SeatingWay {
                 });
                 own.map_or(SeatingWay::Threads, SeatingWay::Group)
             }
-            Some(ServiceTarget::Pid(_) | ServiceTarget::Command(_)) | None => SeatingWay::Threads,
+            Some(ServiceTarget::Step(step)) => {
+                // Slurm gives each step a cpuset, and has no command that changes it.
+                let folders = seatmap_watch::choice::of_step(root, &step).unwrap_or_default();
+                let folders = folders.iter().filter_map(|folder| folder.to_str());
+                let own = folders
+                    .map(str::to_owned)
+                    .find(|folder| root.has(&format!("{folder}/cpuset.cpus")));
+                own.map_or(SeatingWay::Threads, SeatingWay::Group)
+            }
+            Some(ServiceTarget::Pid(_) | ServiceTarget::Command(_) | ServiceTarget::Domain(_))
+            | None => SeatingWay::Threads,
         })
     }
 

@@ -46,9 +46,9 @@ fn planned(cpus: &str, nodes: &str) -> PlannedService {
         cpus: cpus.into(),
         nodes: nodes.into(),
         pool: 0,
-        median_cpus: 0.0,
-        p99_cpus: 0.0,
-        most_cpus: 0.0,
+        median_cpus: None,
+        p99_cpus: None,
+        most_cpus: None,
     }
 }
 

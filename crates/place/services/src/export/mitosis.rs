@@ -1,6 +1,6 @@
 //! A configuration of `scx_mitosis`, a scheduler of sched_ext: a cell for each service.
 
-use super::{ServicesExportError, unit};
+use super::{ServicesExportError, group, unit};
 use crate::file::ServiceTarget;
 use crate::plan::{PlannedService, ServicesPlan};
 use serde::Serialize;
@@ -50,8 +50,8 @@ fn cell(planned: &PlannedService) -> Option<MitosisCell> {
     let pattern = match planned.service.target()? {
         ServiceTarget::Unit(_) => format!("/{}$", literal(&unit(planned)?)),
         ServiceTarget::Cgroup(path) => {
-            let below = path.strip_prefix("/sys/fs/cgroup").unwrap_or(&path).trim_matches('/');
-            (!below.is_empty()).then(|| format!("^/sys/fs/cgroup/{}$", literal(below)))?
+            let below = group(&path)?;
+            format!("^/sys/fs/cgroup/{}$", literal(below))
         }
         _ => return None,
     };

@@ -99,7 +99,49 @@ fn one_line(text: &str) -> String {
 fn left_out(planned: &PlannedService, tool: &str) -> String {
     let name = one_line(&planned.service.name);
     let target = planned.service.target().map_or_else(String::new, |target| target.to_string());
-    format!("Left out: {name} ({}), which {tool} cannot find.", one_line(&target))
+    let is_old = planned.service.cgroup.as_deref().is_some_and(is_of_version_1);
+    let kind = if is_old { "a group of version 1, " } else { "" };
+    format!("Left out: {name} ({}), {kind}which {tool} cannot find.", one_line(&target))
+}
+
+/// The hierarchies of version 1, by the folders in which systemd and container engines mount them
+/// (cgroups(7)).
+const VERSION_1: [&str; 17] = [
+    "cpuset",
+    "cpu",
+    "cpuacct",
+    "cpu,cpuacct",
+    "memory",
+    "devices",
+    "freezer",
+    "net_cls",
+    "net_prio",
+    "net_cls,net_prio",
+    "blkio",
+    "perf_event",
+    "hugetlb",
+    "pids",
+    "rdma",
+    "misc",
+    "systemd",
+];
+
+/// Whether a path is that of a group of version 1.
+fn is_of_version_1(path: &str) -> bool {
+    let mounted = path.strip_prefix("/sys/fs/cgroup/").and_then(|rest| rest.split('/').next());
+    mounted.is_some_and(|folder| VERSION_1.contains(&folder))
+}
+
+/// The path of a group below the root of version 2, without slashes at its ends. `None` for the
+/// root itself, and for a group of version 1: schedulers of sched_ext go by version 2 alone.
+fn group(path: &str) -> Option<&str> {
+    if is_of_version_1(path) {
+        return None;
+    }
+    let below = path.strip_prefix("/sys/fs/cgroup").unwrap_or(path);
+    // Beside hierarchies of version 1, version 2 has a folder of its own.
+    let below = below.strip_prefix("/unified").unwrap_or(below).trim_matches('/');
+    (!below.is_empty()).then_some(below)
 }
 
 /// The unit's full name, where the service is a unit whose name is safe in files and commands.

@@ -1,6 +1,6 @@
 //! A configuration of `scx_layered`, a scheduler of sched_ext: a layer for each pool.
 
-use super::{ServicesExportError, left_out, unit};
+use super::{ServicesExportError, group, left_out, unit};
 use crate::file::ServiceTarget;
 use crate::plan::{PlannedService, ServicesPlan};
 use seatmap_os::CpuSet;
@@ -91,9 +91,7 @@ fn rule(planned: &PlannedService) -> Option<LayerRule> {
     match planned.service.target()? {
         ServiceTarget::Unit(_) => Some(LayerRule::CgroupContains(format!("/{}/", unit(planned)?))),
         ServiceTarget::Cgroup(path) => {
-            let below = path.strip_prefix("/sys/fs/cgroup").unwrap_or(&path);
-            let below = below.trim_matches('/');
-            (!below.is_empty()).then(|| LayerRule::CgroupPrefix(format!("{below}/")))
+            group(&path).map(|below| LayerRule::CgroupPrefix(format!("{below}/")))
         }
         ServiceTarget::Command(name) => {
             // A star inside a name has no equal: a prefix ends at the first.
@@ -102,7 +100,7 @@ fn rule(planned: &PlannedService) -> Option<LayerRule> {
             Some(LayerRule::PcommPrefix(prefix[..cut].to_owned()))
         }
         ServiceTarget::Pid(pid) => Some(LayerRule::TgidEquals(pid)),
-        ServiceTarget::Container(_) => None,
+        ServiceTarget::Container(_) | ServiceTarget::Domain(_) | ServiceTarget::Step(_) => None,
     }
 }
 
@@ -119,6 +117,18 @@ fn misses(planned: &PlannedService) -> Option<String> {
     }
 }
 
+/// A note where a service should sit next to a device: a layer knows nodes, and no devices.
+fn far(planned: &PlannedService) -> Option<String> {
+    let name = super::one_line(&planned.service.name);
+    let device = planned.service.near.as_ref()?;
+    let device = super::one_line(device);
+    Some(if planned.nodes.is_empty() {
+        format!("{name}: not kept near {device}")
+    } else {
+        format!("{name}: near {device} by its nodes alone")
+    })
+}
+
 /// One pool as a layer: its services share the CPUs.
 fn layer(members: Vec<(&PlannedService, LayerRule)>) -> Option<ServicesLayer> {
     let (first, _) = members.first()?;
@@ -126,6 +136,7 @@ fn layer(members: Vec<(&PlannedService, LayerRule)>) -> Option<ServicesLayer> {
     let nodes = CpuSet::of_list(&first.nodes).unwrap_or_default();
     let mut words = vec![format!("{} (planned: {set})", counted(set.len(), "CPU"))];
     words.extend(members.iter().filter_map(|(planned, _)| misses(planned)));
+    words.extend(members.iter().filter_map(|(planned, _)| far(planned)));
     let names: Vec<&str> =
         members.iter().map(|(planned, _)| planned.service.name.as_str()).collect();
     Some(ServicesLayer {

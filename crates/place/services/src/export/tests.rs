@@ -13,9 +13,9 @@ fn planned(service: Service, cpus: &str, pool: usize) -> PlannedService {
         cpus: cpus.into(),
         nodes: "0".into(),
         pool,
-        median_cpus: 1.0,
-        p99_cpus: 1.0,
-        most_cpus: 1.0,
+        median_cpus: Some(1.0),
+        p99_cpus: Some(1.0),
+        most_cpus: Some(1.0),
     }
 }
 
@@ -31,11 +31,11 @@ fn plan_of(services: Vec<PlannedService>) -> ServicesPlan {
         services,
         caches: vec!["0-7".into(), "8-15".into()],
         interrupts: String::new(),
-        cost: CostTerms::default(),
-        cost_percent: 1.0,
-        bound_percent: 1.0,
+        cost: Some(CostTerms::default()),
+        cost_percent: Some(1.0),
+        bound_percent: Some(1.0),
         is_proven: true,
-        lateness: Lateness::default(),
+        lateness: Some(Lateness::default()),
         baselines: vec![],
         verdict: PlanVerdict::Seat,
         distances_are_assumed: false,
@@ -109,6 +109,30 @@ fn a_tool_that_finds_nothing_says_so() {
         Err(ServicesExportError::NoneFound { tool: "scx_layered", .. })
     ));
     assert_eq!(kubelet::write(&containers), Err(ServicesExportError::NothingReserved));
+}
+
+#[test]
+fn what_schedulers_do_not_heed_is_said() {
+    let mut plan = sample();
+    plan.services[0].service.near = Some("eth0".into());
+    plan.services[4].service.near = Some("nvme0n1".into());
+    plan.services[4].nodes = String::new();
+    plan.services[1].service.cgroup = Some("/sys/fs/cgroup/cpuset/batch".into());
+    let layers = sched_ext::write(&plan).unwrap();
+    for words in [
+        "redis: near eth0 by its nodes alone",
+        "many: not kept near nvme0n1",
+        "Left out: group (cgroup /sys/fs/cgroup/cpuset/batch), a group of version 1, which \
+         scx_layered cannot find.",
+    ] {
+        assert!(layers.contains(words), "{words}: {layers}");
+    }
+    assert!(!layers.contains("cpuset/batch/\""), "{layers}");
+    let cells = mitosis::write(&plan).unwrap();
+    assert!(cells.contains("a group of version 1, which scx_mitosis cannot find."), "{cells}");
+    assert_eq!(group("/sys/fs/cgroup/unified/a/b/"), Some("a/b"));
+    assert_eq!(group("/cpuset/a"), Some("cpuset/a"));
+    assert_eq!((group("/sys/fs/cgroup"), group("/sys/fs/cgroup/cpu,cpuacct/a")), (None, None));
 }
 
 #[test]

@@ -4,8 +4,9 @@
 //! autoscaler is (its `recommender`, `target-cpu-percentile`).
 
 use super::cost::Pricing;
+use super::request::PlanError;
 use super::units::Units;
-use super::{Members, Pool, Pools, places};
+use super::{Members, Pool, Pools, ServicesPlan, places};
 use crate::record::ServicesRecord;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,6 +29,8 @@ pub enum PackingPolicy {
     Balloons,
     /// Equal shares for all.
     Equal,
+    /// The sets of another plan, such as one that was imported.
+    Written,
 }
 
 impl PackingPolicy {
@@ -40,6 +43,7 @@ impl PackingPolicy {
             PackingPolicy::Kubelet => "kubelet-like",
             PackingPolicy::Balloons => "balloons-like",
             PackingPolicy::Equal => "equal shares",
+            PackingPolicy::Written => "as it is written",
         }
     }
 }
@@ -60,9 +64,15 @@ pub fn all(pricing: &Pricing, record: &ServicesRecord) -> Vec<(PackingPolicy, Po
 /// The sets that services have now, where these are pools: alike or apart. Here alone, since
 /// another machine has other CPUs.
 fn now(units: &Units, record: &ServicesRecord) -> Option<Pools> {
+    let sets: Option<Vec<CpuSet>> =
+        record.services.iter().map(|service| CpuSet::of_list(&service.allowed)).collect();
+    pools_of(units, &sets?)
+}
+
+/// The pools of sets, one for each service; `None` where two overlap and are not alike.
+fn pools_of(units: &Units, sets: &[CpuSet]) -> Option<Pools> {
     let mut groups: BTreeMap<BTreeSet<usize>, Members> = BTreeMap::new();
-    for (at, service) in record.services.iter().enumerate() {
-        let allowed = CpuSet::of_list(&service.allowed)?;
+    for (at, allowed) in sets.iter().enumerate() {
         let set: BTreeSet<usize> = (0..units.len())
             .filter(|unit| units.all[*unit].cpus.iter().any(|cpu| allowed.contains(*cpu)))
             .collect();
@@ -78,6 +88,27 @@ fn now(units: &Units, record: &ServicesRecord) -> Option<Pools> {
         .into_iter()
         .map(|(units, members)| Pool { members, units: units.into_iter().collect() });
     Some(Pools(pools.collect()))
+}
+
+/// The sets of another plan for the services of a record.
+///
+/// # Errors
+/// [`PlanError`]: it lacks a service, or its sets overlap and are not alike.
+pub fn written(
+    units: &Units,
+    record: &ServicesRecord,
+    plan: &ServicesPlan,
+) -> Result<Pools, PlanError> {
+    let mut sets = Vec::new();
+    for recorded in &record.services {
+        let service = &recorded.service;
+        let same = plan.services.iter().find(|one| {
+            one.service.target() == service.target() || one.service.name == service.name
+        });
+        let same = same.ok_or_else(|| PlanError::BesideLacks { name: service.name.clone() })?;
+        sets.push(same.cpu_set());
+    }
+    pools_of(units, &sets).ok_or(PlanError::BesideOverlaps)
 }
 
 fn together(pricing: &Pricing) -> Pools {

@@ -37,16 +37,16 @@ pub struct ServicesPlan {
     /// The CPUs to which device interrupts should go, as a list; empty where no service is to be
     /// quiet.
     pub interrupts: String,
-    /// The cost of the plan.
-    pub cost: CostTerms,
-    /// The sum of its terms, in percent.
-    pub cost_percent: f64,
-    /// A cost that no plan undercuts, in percent.
-    pub bound_percent: f64,
+    /// The cost of the plan; null where nobody has judged it.
+    pub cost: Option<CostTerms>,
+    /// The sum of its terms, in percent; null where nobody has judged it.
+    pub cost_percent: Option<f64>,
+    /// A cost that no plan undercuts, in percent; null where nobody has judged it.
+    pub bound_percent: Option<f64>,
     /// Whether the plan is proven to be within 1 % of the best division into runs of units.
     pub is_proven: bool,
-    /// The record played on the plan.
-    pub lateness: Lateness,
+    /// The record played on the plan; null where there is none.
+    pub lateness: Option<Lateness>,
     /// The sets that others would give, judged in the same way.
     pub baselines: Vec<PackingBaseline>,
     /// Whether the plan is worth its effort.
@@ -68,6 +68,8 @@ pub enum PlanVerdict {
     KeepLimits,
     /// The services lose next to nothing as they are.
     NothingToGain,
+    /// The sets are those that other tools have written down, and nobody has judged them.
+    AsWritten,
 }
 
 /// One service and its set.
@@ -82,12 +84,12 @@ pub struct PlannedService {
     pub nodes: String,
     /// The pool: services with the same number share their CPUs.
     pub pool: usize,
-    /// The median of its load, in CPUs.
-    pub median_cpus: f64,
-    /// The 99th percentile of its load, in CPUs.
-    pub p99_cpus: f64,
-    /// The most that it used in any sample, in CPUs.
-    pub most_cpus: f64,
+    /// The median of its load, in CPUs; null where nobody has recorded it.
+    pub median_cpus: Option<f64>,
+    /// The 99th percentile of its load, in CPUs; null where nobody has recorded it.
+    pub p99_cpus: Option<f64>,
+    /// The most that it used in any sample, in CPUs; null where nobody has recorded it.
+    pub most_cpus: Option<f64>,
 }
 
 /// The sets that another way gives.

@@ -37,6 +37,8 @@ pub struct PlanRequest<'a> {
     pub profile: &'a Profile,
     /// The CPUs that may be given away; all of the machine where nothing is said.
     pub allowed: Option<CpuSet>,
+    /// Another plan for the same services, which is judged beside this one.
+    pub beside: Option<&'a ServicesPlan>,
     /// Whether the machine is the computer of the record, so that the present sets mean something.
     pub is_recorded_machine: bool,
 }
@@ -94,6 +96,21 @@ pub enum PlanError {
         /// The CPUs of a core.
         unit_cpus: usize,
     },
+    /// The plan that is to be judged too lacks a service.
+    #[error(
+        "the plan of --beside has no CPUs for '{name}', so that both cannot be compared; give a \
+         file without this service"
+    )]
+    BesideLacks {
+        /// The service.
+        name: String,
+    },
+    /// The sets of the plan that is to be judged too are not pools.
+    #[error(
+        "the plan of --beside cannot be judged: two of its sets overlap and are not alike, or one \
+         has no core of this machine; cores count as a whole"
+    )]
+    BesideOverlaps,
     /// The limits exclude each other in another way.
     #[error(
         "no division of {} keeps all limits: cores are given whole, so that least_cpus and \
@@ -123,6 +140,8 @@ impl PlanRequest<'_> {
         let demand = Demand::of(self.record, &units);
         check(&demand, &units)?;
         let pricing = Pricing::new(&demand, &units);
+        let beside = self.beside.map(|plan| baselines::written(&units, self.record, plan));
+        let beside = beside.transpose()?;
         let spans = Spans::of(&units);
         let general_bound = lower_bound(&pricing);
         let (best, bound, is_proven) = if demand.services.len() <= exact::MOST {
@@ -136,7 +155,10 @@ impl PlanRequest<'_> {
             (found, general_bound, false)
         };
         let bound = bound.max(general_bound);
-        Ok(self.document(&pricing, &best, bound, is_proven))
+        let mut plan = self.document(&pricing, &best, bound, is_proven);
+        let judged = beside.map(|pools| baseline(&pricing, PackingPolicy::Written, &pools));
+        plan.baselines.extend(judged);
+        Ok(plan)
     }
 
     fn document(
@@ -167,11 +189,11 @@ impl PlanRequest<'_> {
             services: self.planned(units, &pools),
             caches: caches(units),
             interrupts: self.interrupts(units, &pools),
-            cost,
-            cost_percent: cost.total(),
-            bound_percent: bound_percent.min(cost.total()),
+            cost: Some(cost),
+            cost_percent: Some(cost.total()),
+            bound_percent: Some(bound_percent.min(cost.total())),
             is_proven,
-            lateness: replay::play(pricing.demand, units, &pools),
+            lateness: Some(replay::play(pricing.demand, units, &pools)),
             verdict: if now.is_some_and(|now| !now.keeps_limits) {
                 PlanVerdict::KeepLimits
             } else if saved >= worth {
@@ -199,9 +221,9 @@ impl PlanRequest<'_> {
                 cpus: units.cpus(&pool.units).to_string(),
                 nodes: if has_nodes { units.nodes(&pool.units).to_string() } else { String::new() },
                 pool: number,
-                median_cpus: load.median_cpus,
-                p99_cpus: load.p99_cpus,
-                most_cpus: load.most_cpus,
+                median_cpus: Some(load.median_cpus),
+                p99_cpus: Some(load.p99_cpus),
+                most_cpus: Some(load.most_cpus),
             });
         }
         planned
@@ -224,19 +246,20 @@ impl PlanRequest<'_> {
         let all = baselines::all(pricing, self.record).into_iter();
         let known =
             all.filter(|(policy, _)| *policy != PackingPolicy::Now || self.is_recorded_machine);
-        known
-            .map(|(policy, pools)| {
-                let cost = pricing.price(&pools);
-                PackingBaseline {
-                    name: policy.word().to_owned(),
-                    cpus: cpus_of_services(pricing, &pools),
-                    cost,
-                    cost_percent: cost.total(),
-                    lateness: replay::play(pricing.demand, pricing.units, &pools),
-                    keeps_limits: pricing.keeps_limits(&pools),
-                }
-            })
-            .collect()
+        known.map(|(policy, pools)| baseline(pricing, policy, &pools)).collect()
+    }
+}
+
+/// The sets of another way, judged.
+fn baseline(pricing: &Pricing, policy: PackingPolicy, pools: &Pools) -> PackingBaseline {
+    let cost = pricing.price(pools);
+    PackingBaseline {
+        name: policy.word().to_owned(),
+        cpus: cpus_of_services(pricing, pools),
+        cost,
+        cost_percent: cost.total(),
+        lateness: replay::play(pricing.demand, pricing.units, pools),
+        keeps_limits: pricing.keeps_limits(pools),
     }
 }
 
@@ -251,7 +274,7 @@ fn cpus_of_services(pricing: &Pricing, pools: &Pools) -> Vec<String> {
 }
 
 /// The CPUs by last-level cache.
-fn caches(units: &Units) -> Vec<String> {
+pub(crate) fn caches(units: &Units) -> Vec<String> {
     (0..units.caches)
         .map(|cache| {
             let of_cache = units.all.iter().filter(|unit| unit.cache == cache);

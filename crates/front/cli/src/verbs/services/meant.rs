@@ -1,12 +1,18 @@
 //! The requests that a command line means. All errors of usage are made here.
 
-use crate::args::{ServicesApply, ServicesObserve, ServicesPlanArguments, ServicesRace};
+use crate::args::{
+    SeatsFormatName, ServicesApply, ServicesImport, ServicesObserve, ServicesPlanArguments,
+    ServicesRace,
+};
 use seatmap_console::error::CliError;
 use seatmap_console::{here, input, output};
 use seatmap_machine::Profile;
 use seatmap_machine::import::MAX_FILE_BYTES;
 use seatmap_os::{Root, trusted, whole_file};
 use seatmap_services::apply::ApplyRequest;
+use seatmap_services::import::{
+    self, CgroupDriver, ImportedSeats, SeatsFormat, SourceFile, gather,
+};
 use seatmap_services::race::RaceRequest;
 use seatmap_services::recorder::INTERVAL;
 use seatmap_services::{
@@ -48,12 +54,67 @@ pub fn extend(path: &Path, is_there: bool, text: Option<String>) -> Result<(), C
                 .to_owned()
         }));
     };
+    let services = append(path, is_there, &text)?;
+    output::print(&format!("{}: {services} added\n", path.display()))
+}
+
+/// The services and CPUs of the files that were typed.
+pub fn imported(typed: &ServicesImport) -> Result<ImportedSeats, CliError> {
+    let mut files: Vec<(String, String, bool)> = Vec::new();
+    for source in &typed.sources {
+        let paths = if source.is_dir() {
+            gather::files_of(source).map_err(|error| CliError::at(source, error))?
+        } else {
+            vec![source.clone()]
+        };
+        for path in paths {
+            let text = gather::text_of(&input::bytes(&path)?);
+            let text = text.map_err(|error| CliError::at(&path, error))?;
+            files.push((path.to_string_lossy().into_owned(), text, path != *source));
+        }
+    }
+    let sources: Vec<SourceFile> = files
+        .iter()
+        .map(|(name, text, is_from_folder)| SourceFile {
+            name,
+            text,
+            is_from_folder: *is_from_folder,
+        })
+        .collect();
+    let format = typed.format.map(|format| match format {
+        SeatsFormatName::Kubelet => SeatsFormat::Kubelet,
+        SeatsFormatName::Systemd => SeatsFormat::Systemd,
+        SeatsFormatName::Libvirt => SeatsFormat::Libvirt,
+    });
+    Ok(import::read(&sources, format, CgroupDriver::here(&Root::new("/")))?)
+}
+
+/// The machine that imported CPUs are of.
+pub fn profile(name: &str) -> Result<Profile, CliError> {
+    input::profile(name)
+}
+
+/// Adds imported services to the file that was typed.
+pub fn add_imported(
+    typed: &ServicesImport,
+    known: Option<&ServicesFile>,
+    seats: &ImportedSeats,
+) -> Result<(), CliError> {
+    let Some(text) = seats.text(known) else {
+        output::tell(&format!("{}: every service is in it already", typed.file.display()));
+        return Ok(());
+    };
+    let added = append(&typed.file, known.is_some(), &text)?;
+    output::tell(&format!("{}: {added} added", typed.file.display()));
+    Ok(())
+}
+
+/// Adds text to a file of services. Returns how many it adds, in words.
+fn append(path: &Path, is_there: bool, text: &str) -> Result<String, CliError> {
     let before = if is_there { input::bytes(path)? } else { Vec::new() };
     let whole = [&before[..], text.as_bytes()].concat();
     whole_file::replace(path, &whole).map_err(|error| CliError::work_at(path, error))?;
-    let services = text.matches("[[service]]").count();
-    let services = seatmap_report::counted(services, "service");
-    output::print(&format!("{}: {services} added\n", path.display()))
+    Ok(seatmap_report::counted(text.matches("[[service]]").count(), "service"))
 }
 
 /// A short look at the services of a file.
@@ -106,16 +167,23 @@ pub fn machine(typed: &ServicesPlanArguments) -> Result<Profile, CliError> {
     input::profile(typed.on.as_deref().unwrap_or("host"))
 }
 
+/// The plan that is to be judged as well.
+pub fn beside(typed: &ServicesPlanArguments) -> Result<Option<ServicesPlan>, CliError> {
+    typed.beside.as_deref().map(planned).transpose()
+}
+
 /// The plan that was asked for.
 pub fn plan<'a>(
     typed: &ServicesPlanArguments,
     record: &'a ServicesRecord,
     profile: &'a Profile,
+    beside: Option<&'a ServicesPlan>,
 ) -> PlanRequest<'a> {
     let is_here = typed.on.as_deref().is_none_or(|name| name == "host");
     PlanRequest {
         record,
         profile,
+        beside,
         allowed: is_here.then(|| living::usable_cpus(&Root::new("/"))),
         is_recorded_machine: is_here && record.machine == here::host_name(),
     }
@@ -144,7 +212,7 @@ pub fn racing(typed: &ServicesRace) -> Result<RaceRequest, CliError> {
 }
 
 /// The plan in a file.
-fn planned(path: &Path) -> Result<ServicesPlan, CliError> {
+pub fn planned(path: &Path) -> Result<ServicesPlan, CliError> {
     input::parsed(path, &input::bytes(path)?, ServicesPlan::from_json)
 }
 

@@ -1,0 +1,66 @@
+//! The files that a person names: one by one, or all of a folder such as `/etc/systemd/system`.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Files of more bytes are not read: units, domains and states of kubelet are far smaller.
+pub const MOST_BYTES: usize = 4 << 20;
+
+/// The most files of a folder. A server has a few hundred units.
+const MOST_FILES: usize = 4096;
+
+/// Files that a folder may have for us.
+const ENDINGS: [&str; 8] =
+    [".service", ".slice", ".scope", ".socket", ".mount", ".swap", ".conf", ".xml"];
+
+/// The states of kubelet, in `/var/lib/kubelet`.
+const STATES: [&str; 2] = ["cpu_manager_state", "memory_manager_state"];
+
+/// The files of a folder that may say where services run, and of the drop-in folders in it, by
+/// name. Links are left out: those that enable a unit lead to another file of the folder.
+///
+/// # Errors
+/// A folder cannot be read, or there are more files than any computer has units.
+pub fn files_of(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if kind.is_file() && is_of_interest(&name) && !name.ends_with(".conf") {
+            files.push(entry.path());
+        } else if kind.is_dir() && name.ends_with(".d") {
+            for inner in std::fs::read_dir(entry.path())? {
+                let inner = inner?;
+                let is_drop_in = inner.file_name().to_string_lossy().ends_with(".conf");
+                if inner.file_type()?.is_file() && is_drop_in {
+                    files.push(inner.path());
+                }
+            }
+        }
+        if files.len() > MOST_FILES {
+            return Err(io::Error::other(format!("there are more than {MOST_FILES} files")));
+        }
+    }
+    // The kernel lists files in any order, and a later drop-in overrides an earlier one.
+    files.sort();
+    Ok(files)
+}
+
+fn is_of_interest(name: &str) -> bool {
+    STATES.contains(&name) || ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// The text of a file; bytes that are not text are replaced.
+///
+/// # Errors
+/// It is too large.
+pub fn text_of(bytes: &[u8]) -> io::Result<String> {
+    if bytes.len() > MOST_BYTES {
+        return Err(io::Error::other(format!(
+            "the file has more than {} MiB, which no unit, domain or state of kubelet has",
+            MOST_BYTES >> 20
+        )));
+    }
+    Ok(String::from_utf8_lossy(bytes).into_owned())
+}

@@ -1,0 +1,179 @@
+//! kubelet's files: which CPUs and nodes it has given to the containers of pods, and which it keeps
+//! from pods.
+//!
+//! | file | has |
+//! |---|---|
+//! | `cpu_manager_state` | the CPUs of each container of a guaranteed pod |
+//! | `memory_manager_state` | its nodes |
+//! | configuration | the CPUs that no pod gets, `reservedSystemCPUs` |
+//!
+//! They are defined in kubernetes/kubernetes: `pkg/kubelet/cm/cpumanager/state/checkpoint.go`, the
+//! same in `memorymanager`, and `KubeletConfiguration` of `kubelet.config.k8s.io/v1beta1`.
+//!
+//! The files name a pod by its UID and a container by its name. The group of a container has
+//! another name, which they do not say, so that a service is a whole pod.
+
+use super::lists::{IndexBits, ListSpelling};
+use super::{
+    CgroupDriver, ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, list,
+};
+use crate::file::Service;
+use seatmap_document::json_problem;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+
+/// A file of either manager, or a configuration in JSON.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct KubeletJson {
+    kind: Option<String>,
+    #[serde(rename = "reservedSystemCPUs")]
+    reserved_system_cpus: Option<String>,
+    policy_name: Option<String>,
+    default_cpu_set: Option<String>,
+    machine_state: Option<serde::de::IgnoredAny>,
+    entries: Option<BTreeMap<String, PodEntry>>,
+}
+
+/// The part of one pod; before Kubernetes 1.18, of one container by its id.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum PodEntry {
+    Containers(BTreeMap<String, ContainerEntry>),
+    OldContainer(#[expect(dead_code, reason = "recognised by its shape")] String),
+}
+
+/// A container's CPUs as a list, or its blocks of memory.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum ContainerEntry {
+    Cpus(String),
+    Memory(Vec<MemoryBlock>),
+}
+
+#[derive(Debug, Deserialize)]
+struct MemoryBlock {
+    #[serde(rename = "numaAffinity")]
+    nodes: Vec<u32>,
+}
+
+/// The kind of a configuration.
+const CONFIGURATION: &str = "KubeletConfiguration";
+
+/// The key of a configuration with the CPUs that no pod gets.
+const RESERVED: &str = "reservedSystemCPUs";
+
+/// Whether a text is one of these files.
+pub(super) fn is_kubelet(text: &str) -> bool {
+    if text.trim_start().starts_with('{') {
+        return text.contains("\"policyName\"") || text.contains(CONFIGURATION);
+    }
+    yaml_value(text, "kind") == Some(CONFIGURATION)
+}
+
+/// Reads one of them.
+pub(super) fn read(
+    file: &SourceFile<'_>,
+    driver: CgroupDriver,
+    seats: &mut ImportedSeats,
+) -> Result<(), SeatsImportError> {
+    let text = file.text;
+    if !text.trim_start().starts_with('{') {
+        return reserved(file, yaml_value(text, RESERVED), seats);
+    }
+    let state: KubeletJson = serde_json::from_str(text)
+        .map_err(|error| SeatsImportError::Json { problem: json_problem(error) })?;
+    if state.kind.as_deref() == Some(CONFIGURATION) {
+        return reserved(file, state.reserved_system_cpus.as_deref(), seats);
+    }
+    let Some(policy) = state.policy_name else { return Err(SeatsImportError::NoPolicy) };
+    if state.default_cpu_set.is_none() && state.machine_state.is_none() {
+        return Err(SeatsImportError::NoPolicy);
+    }
+    if policy.eq_ignore_ascii_case("none") {
+        seats.remarks.push(ImportRemark::NoPolicy { file: file.name.to_owned() });
+    }
+    for (uid, entry) in state.entries.unwrap_or_default() {
+        let PodEntry::Containers(containers) = entry else {
+            return Err(SeatsImportError::ContainerIds);
+        };
+        if !uid.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+            return Err(SeatsImportError::PodId { uid });
+        }
+        let seat = pod(file, &uid, containers, driver)?;
+        seats.add(seat)?;
+    }
+    if let Some(text) = state.default_cpu_set.filter(|text| !text.trim().is_empty()) {
+        let shared = list("defaultCpuSet", &text, ListSpelling::Kubelet)?;
+        seats.remarks.push(ImportRemark::SharedPool { cpus: shared.to_set().to_string() });
+    }
+    Ok(())
+}
+
+/// One pod with the CPUs or nodes of all its containers.
+fn pod(
+    file: &SourceFile<'_>,
+    uid: &str,
+    containers: BTreeMap<String, ContainerEntry>,
+    driver: CgroupDriver,
+) -> Result<WrittenSeat, SeatsImportError> {
+    let mut cpus = IndexBits::default();
+    let mut nodes = IndexBits::default();
+    let mut details = Vec::new();
+    for (container, entry) in containers {
+        let place = format!("entries.{uid}.{container}");
+        match entry {
+            ContainerEntry::Cpus(text) => {
+                cpus.join(&list(&place, &text, ListSpelling::Kubelet)?);
+                details.push(format!("container {container} on {text}"));
+            }
+            ContainerEntry::Memory(blocks) => {
+                for block in blocks {
+                    let own = IndexBits::of_numbers(&block.nodes);
+                    nodes.join(&own.ok_or_else(|| SeatsImportError::List {
+                        place: place.clone(),
+                        list: format!("{:?}", block.nodes),
+                    })?);
+                }
+            }
+        }
+    }
+    let short = uid.split('-').next().unwrap_or(uid);
+    let service = Service {
+        name: format!("pod-{}", short.chars().take(60).collect::<String>()),
+        cgroup: Some(driver.pod(uid)),
+        // CPUs of the static policy are exclusive.
+        share: cpus.is_empty(),
+        ..Service::default()
+    };
+    Ok(WrittenSeat::new(service, &cpus, &nodes, file.name, details))
+}
+
+fn reserved(
+    file: &SourceFile<'_>,
+    value: Option<&str>,
+    seats: &mut ImportedSeats,
+) -> Result<(), SeatsImportError> {
+    match value.filter(|value| !value.is_empty()) {
+        Some(value) => {
+            let reserved = list(RESERVED, value, ListSpelling::Kubelet)?;
+            seats.reserved = Some(reserved.to_set());
+        }
+        None => seats.remarks.push(ImportRemark::NothingToSeat { file: file.name.to_owned() }),
+    }
+    Ok(())
+}
+
+/// The value of a key at the beginning of a line of YAML. A configuration of kubelet has the keys
+/// that are read here at its top, as plain or quoted text.
+fn yaml_value<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    let rest = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?;
+    let rest = rest.trim();
+    for quote in ['"', '\''] {
+        if let Some(inside) = rest.strip_prefix(quote) {
+            return inside.split(quote).next();
+        }
+    }
+    // A comment begins after a blank.
+    rest.split(" #").next().map(str::trim)
+}

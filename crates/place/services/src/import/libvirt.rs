@@ -1,0 +1,207 @@
+//! Domains of libvirt: where their vCPUs, I/O threads and emulator are pinned, and their memory
+//! (libvirt's `formatdomain.html`, "CPU Allocation", "CPU Tuning", "NUMA Node Tuning").
+//!
+//! The set of a domain is that of all its vCPUs and I/O threads, and of its emulator where the file
+//! pins it.
+
+use super::lists::{IndexBits, ListSpelling};
+use super::{ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, list};
+use crate::file::Service;
+use quick_xml::events::{BytesStart, Event};
+use quick_xml::{Reader, XmlVersion};
+use seatmap_document::{Position, parser_sentence, whole_number};
+
+/// The deepest nesting that is followed; domains stay under 12.
+const MOST_DEPTH: usize = 64;
+
+/// The most attributes of an element that are looked at.
+const MOST_ATTRIBUTES: usize = 32;
+
+/// The parts that are shown one by one; the set is of all of them.
+const MOST_DETAILS: usize = 16;
+
+/// A domain that is being read.
+#[derive(Debug, Default)]
+struct DomainXml {
+    name: String,
+    /// `<vcpu cpuset>`: the CPUs of each vCPU, and of the emulator, that has no pin of its own.
+    usual: Option<IndexBits>,
+    /// `<vcpu placement='auto'>`: numad chooses when the domain starts.
+    is_auto: bool,
+    vcpus: Option<u32>,
+    pinned: u32,
+    pins: IndexBits,
+    emulator: Option<IndexBits>,
+    nodes: IndexBits,
+    details: Vec<String>,
+}
+
+/// Whether a text is XML with a domain in it. The driver's own file of a running one,
+/// `/run/libvirt/qemu/NAME.xml`, has it inside `<domstatus>`.
+pub(super) fn is_libvirt(text: &str) -> bool {
+    text.trim_start().starts_with('<') && text.contains("<domain")
+}
+
+/// Reads all domains of a file.
+pub(super) fn read(
+    file: &SourceFile<'_>,
+    seats: &mut ImportedSeats,
+) -> Result<(), SeatsImportError> {
+    let mut reader = Reader::from_str(file.text);
+    let mut open: Vec<String> = Vec::new();
+    let mut domain: Option<(usize, DomainXml)> = None;
+    loop {
+        let start = reader.buffer_position();
+        let event = reader
+            .read_event()
+            .map_err(|error| syntax(file.text, reader.error_position(), &error.to_string()))?;
+        match event {
+            Event::Start(_) if open.len() == MOST_DEPTH => {
+                return Err(syntax(file.text, start, "elements are nested too deep"));
+            }
+            Event::Start(element) => {
+                let name = element.name().as_ref().to_owned();
+                if name == "domain" && domain.is_none() {
+                    domain = Some((open.len(), DomainXml::default()));
+                } else if let Some((_, domain)) = &mut domain {
+                    domain.element(&name, open.last(), &element)?;
+                }
+                open.push(name);
+            }
+            Event::Empty(element) => {
+                if let Some((_, domain)) = &mut domain {
+                    domain.element(element.name().as_ref(), open.last(), &element)?;
+                }
+            }
+            Event::Text(text) => {
+                let text = text.xml10_content();
+                if let Some((depth, domain)) = &mut domain {
+                    domain.text(&open[*depth..], &text);
+                }
+            }
+            Event::End(_) => {
+                open.pop();
+                let is_over = domain.as_ref().is_some_and(|(depth, _)| *depth == open.len());
+                if let Some((_, whole)) = domain.take_if(|_| is_over) {
+                    let seat = whole.seat(file, &mut seats.remarks)?;
+                    seats.add(seat)?;
+                }
+            }
+            Event::Eof if !open.is_empty() => {
+                return Err(syntax(file.text, start, "the file ends too early"));
+            }
+            Event::Eof => return Ok(()),
+            _ => {}
+        }
+    }
+}
+
+fn syntax(text: &str, at: u64, problem: &str) -> SeatsImportError {
+    let offset = usize::try_from(at).unwrap_or(usize::MAX).min(text.len());
+    SeatsImportError::Syntax {
+        position: Position::of(text.as_bytes(), offset),
+        problem: parser_sentence(problem),
+    }
+}
+
+/// The value of an attribute; `None` where it is not there or cannot be read.
+fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
+    let mut attributes = element.attributes();
+    let found = attributes.with_checks(false).take(MOST_ATTRIBUTES);
+    found.filter_map(Result::ok).find(|one| one.key.as_ref() == name).and_then(|one| {
+        one.normalized_value(XmlVersion::Implicit1_0).ok().map(|value| value.into_owned())
+    })
+}
+
+fn bits(element: &BytesStart<'_>, key: &str) -> Result<Option<IndexBits>, SeatsImportError> {
+    let Some(text) = attribute(element, key) else { return Ok(None) };
+    let place = format!("{key} of <{}>", element.name().as_ref());
+    list(&place, &text, ListSpelling::Libvirt).map(Some)
+}
+
+impl DomainXml {
+    /// Takes an element inside the domain; `around` is the one that it stands in.
+    fn element(
+        &mut self,
+        name: &str,
+        around: Option<&String>,
+        element: &BytesStart<'_>,
+    ) -> Result<(), SeatsImportError> {
+        match (name, around.map(String::as_str)) {
+            ("vcpu", Some("domain")) => {
+                self.usual = bits(element, "cpuset")?;
+                self.is_auto = attribute(element, "placement").as_deref() == Some("auto");
+            }
+            ("vcpupin" | "iothreadpin", Some("cputune")) => {
+                let Some(own) = bits(element, "cpuset")? else { return Ok(()) };
+                self.pins.join(&own);
+                self.pinned += u32::from(name == "vcpupin");
+                if self.details.len() < MOST_DETAILS {
+                    let (key, word) = match name {
+                        "vcpupin" => ("vcpu", "vCPU"),
+                        _ => ("iothread", "I/O thread"),
+                    };
+                    let number = attribute(element, key).unwrap_or_default();
+                    self.details.push(format!("{word} {number} on {}", own.to_set()));
+                }
+            }
+            ("emulatorpin", Some("cputune")) => self.emulator = bits(element, "cpuset")?,
+            ("memory" | "memnode", Some("numatune")) => {
+                let own = bits(element, "nodeset")?;
+                own.iter().for_each(|own| self.nodes.join(own));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Takes text; `open` are the elements from the domain on.
+    fn text(&mut self, open: &[String], text: &str) {
+        let [_, inner] = open else { return };
+        match inner.as_str() {
+            "name" => self.name += text.trim(),
+            "vcpu" => self.vcpus = whole_number(text.trim()),
+            _ => {}
+        }
+    }
+
+    fn seat(
+        mut self,
+        file: &SourceFile<'_>,
+        remarks: &mut Vec<ImportRemark>,
+    ) -> Result<WrittenSeat, SeatsImportError> {
+        if self.name.is_empty() {
+            return Err(SeatsImportError::NoDomainName);
+        }
+        let domain = self.name.clone();
+        let without_pin = self.vcpus.map_or(0, |vcpus| vcpus.saturating_sub(self.pinned));
+        match &self.usual {
+            Some(usual) => {
+                if without_pin > 0 || self.pinned == 0 {
+                    self.pins.join(usual);
+                }
+                // The emulator without a pin has these CPUs as well.
+                self.emulator.get_or_insert_with(|| usual.clone());
+            }
+            None if self.is_auto => remarks.push(ImportRemark::AutoPlacement { domain }),
+            None if self.pinned > 0 && without_pin > 0 => {
+                let vcpus = self.vcpus.unwrap_or(0);
+                remarks.push(ImportRemark::PartlyPinned { domain, pinned: self.pinned, vcpus });
+            }
+            None if self.pinned > 0 && self.emulator.is_none() => {
+                remarks.push(ImportRemark::EmulatorAnywhere { domain });
+            }
+            None => {}
+        }
+        if let Some(emulator) = &self.emulator {
+            self.pins.join(emulator);
+        }
+        let service = Service {
+            name: super::named(&self.name),
+            domain: Some(self.name),
+            share: true,
+            ..Service::default()
+        };
+        Ok(WrittenSeat::new(service, &self.pins, &self.nodes, file.name, self.details))
+    }
+}

@@ -1,0 +1,348 @@
+//! The CPUs and nodes of systemd's units: unit files, drop-ins, the output of `systemctl show`, and
+//! the script that `seatmap export --format systemd` writes.
+//!
+//! Settings are those of systemd.exec(5) and systemd.resource-control(5). A list is added to the
+//! list before it, and an empty one drops both. A unit runs on the CPUs that it and all slices
+//! around it allow.
+
+use super::lists::{IndexBits, ListSpelling};
+use super::{
+    ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, list, written,
+};
+use crate::file::Service;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The sections whose settings are read.
+const SECTIONS: [&str; 6] = ["[Service]", "[Slice]", "[Scope]", "[Socket]", "[Mount]", "[Swap]"];
+
+/// Kinds of units that have processes.
+const KINDS: [&str; 6] = [".service", ".slice", ".scope", ".socket", ".mount", ".swap"];
+
+/// The slice of a unit that names none (systemd.special(7)).
+const USUAL_SLICE: &str = "system.slice";
+
+/// The settings of one unit, over all its files.
+#[derive(Clone, Debug, Default)]
+pub(super) struct UnitSettings {
+    affinity: Option<IndexBits>,
+    allowed: Option<IndexBits>,
+    nodes: Option<IndexBits>,
+    numa_policy: Option<String>,
+    numa_mask: Option<IndexBits>,
+    slice: Option<String>,
+    is_partition: bool,
+    /// Whether a person named a file of it, rather than a folder.
+    is_named: bool,
+    /// Whether a remark tells already why its CPUs are not known.
+    is_noted: bool,
+    sources: BTreeSet<String>,
+}
+
+/// All units by their names.
+pub(super) type UnitFiles = BTreeMap<String, UnitSettings>;
+
+/// Whether a text is a unit file, the output of `systemctl show`, or the script of an export.
+pub(super) fn is_systemd(text: &str) -> bool {
+    let has_section = text.lines().any(|line| {
+        let line = line.trim();
+        SECTIONS.contains(&line) || line == "[Unit]" || line == "[Install]"
+    });
+    has_section || is_script(text) || is_shown(text)
+}
+
+fn is_shown(text: &str) -> bool {
+    let has_section = text.lines().any(|line| line.trim_start().starts_with('['));
+    !has_section
+        && text.lines().any(|line| {
+            line.split_once('=').is_some_and(|(key, _)| key == "Id" || PROPERTIES.contains(&key))
+        })
+}
+
+fn is_script(text: &str) -> bool {
+    text.starts_with("#!/bin/sh\n# Seatmap plan:")
+}
+
+/// Settings that say where a unit runs.
+const PROPERTIES: [&str; 7] = [
+    "CPUAffinity",
+    "AllowedCPUs",
+    "AllowedMemoryNodes",
+    "NUMAPolicy",
+    "NUMAMask",
+    "CPUSetPartition",
+    "Slice",
+];
+
+/// Reads one file into the settings of its units.
+pub(super) fn read(
+    file: &SourceFile<'_>,
+    units: &mut UnitFiles,
+    seats: &mut ImportedSeats,
+) -> Result<(), SeatsImportError> {
+    if is_script(file.text) {
+        return script(file, units, seats);
+    }
+    if is_shown(file.text) {
+        return shown(file, units, seats);
+    }
+    let Some(name) = unit_of_file(file.name) else { return Err(SeatsImportError::NoUnitName) };
+    if is_of_many(&name) {
+        seats.remarks.push(ImportRemark::ManyUnits { unit: name });
+        return Ok(());
+    }
+    unit_file(file, &name, file.text, units, seats)
+}
+
+/// The unit of a file by its path: `redis.service`, or `redis.service.d/50-seatmap.conf`.
+fn unit_of_file(path: &str) -> Option<String> {
+    let mut parts = path.rsplit('/');
+    let file = parts.next()?;
+    let folder = parts.next().and_then(|folder| folder.strip_suffix(".d"));
+    let name = folder.filter(|_| file.ends_with(".conf")).unwrap_or(file);
+    // A drop-in for all units of a kind has its folder's name alone: `service.d`.
+    let is_kind = KINDS.iter().any(|kind| kind[1..] == *name);
+    (is_kind || KINDS.iter().any(|kind| name.ends_with(kind))).then(|| name.to_owned())
+}
+
+/// Whether a name stands for several units: a template, a prefix, or a kind.
+fn is_of_many(name: &str) -> bool {
+    let stem = name.rsplit_once('.').map_or("", |(stem, _)| stem);
+    stem.is_empty() || stem.ends_with('@') || stem.ends_with('-') && stem != "-"
+}
+
+/// The settings of a unit file. A backslash at its end joins a line with the next one.
+fn unit_file(
+    file: &SourceFile<'_>,
+    name: &str,
+    text: &str,
+    units: &mut UnitFiles,
+    seats: &mut ImportedSeats,
+) -> Result<(), SeatsImportError> {
+    let unit = units.entry(name.to_owned()).or_default();
+    unit.note(file);
+    let mut is_read = false;
+    let mut joined = String::new();
+    for line in text.lines() {
+        let line = line.trim();
+        if line.starts_with(['#', ';']) {
+            continue;
+        }
+        if let Some(begun) = line.strip_suffix('\\') {
+            joined += begun;
+            joined.push(' ');
+            continue;
+        }
+        joined += line;
+        let whole = std::mem::take(&mut joined);
+        if whole.starts_with('[') {
+            is_read = SECTIONS.contains(&whole.as_str());
+        } else if let Some((key, value)) = whole.split_once('=').filter(|_| is_read) {
+            unit.set(name, key.trim(), value.trim(), seats)?;
+        }
+    }
+    Ok(())
+}
+
+/// The output of `systemctl show`: units with an empty line between them.
+fn shown(
+    file: &SourceFile<'_>,
+    units: &mut UnitFiles,
+    seats: &mut ImportedSeats,
+) -> Result<(), SeatsImportError> {
+    let mut own = Vec::new();
+    for line in file.text.lines().chain([""]) {
+        if !line.trim().is_empty() {
+            own.extend(line.split_once('='));
+            continue;
+        }
+        let of_unit = std::mem::take(&mut own);
+        if of_unit.is_empty() {
+            continue;
+        }
+        let Some((_, name)) = of_unit.iter().find(|(key, _)| *key == "Id") else {
+            return Err(SeatsImportError::NoUnitName);
+        };
+        let name = name.trim();
+        let unit = units.entry(name.to_owned()).or_default();
+        unit.note(file);
+        for (key, value) in of_unit {
+            // It prints each setting once, as it is in the end; an empty one was not made.
+            if !value.trim().is_empty() && value != "n/a" {
+                unit.set(name, key, value.trim(), seats)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The drop-ins that the script of an export writes.
+fn script(
+    file: &SourceFile<'_>,
+    units: &mut UnitFiles,
+    seats: &mut ImportedSeats,
+) -> Result<(), SeatsImportError> {
+    let mut rest = file.text;
+    while let Some(at) = rest.find("\ncat > \"$folder/") {
+        rest = &rest[at + "\ncat > \"$folder/".len()..];
+        let Some((path, after)) = rest.split_once('\n') else { break };
+        let Some((folder, _)) = path.split_once(".d/") else { continue };
+        let (text, left) = after.split_once("\nEND").unwrap_or((after, ""));
+        unit_file(file, folder, text, units, seats)?;
+        rest = left;
+    }
+    Ok(())
+}
+
+impl UnitSettings {
+    fn note(&mut self, file: &SourceFile<'_>) {
+        self.sources.insert(file.name.to_owned());
+        // 'systemctl show' prints all units, and most of them say nothing.
+        self.is_named |= !file.is_from_folder && !is_shown(file.text);
+    }
+
+    fn set(
+        &mut self,
+        unit: &str,
+        key: &str,
+        value: &str,
+        seats: &mut ImportedSeats,
+    ) -> Result<(), SeatsImportError> {
+        let place = format!("{key}= of {unit}");
+        let lists = match key {
+            "CPUAffinity" if value == "numa" => {
+                seats.remarks.push(ImportRemark::CpusOfNodes { unit: unit.to_owned() });
+                self.is_noted = true;
+                return Ok(());
+            }
+            "CPUAffinity" => &mut self.affinity,
+            "AllowedCPUs" => &mut self.allowed,
+            "AllowedMemoryNodes" => &mut self.nodes,
+            "NUMAMask" if value == "all" => {
+                self.numa_mask = None;
+                return Ok(());
+            }
+            "NUMAMask" => &mut self.numa_mask,
+            "NUMAPolicy" => {
+                self.numa_policy = Some(value.to_owned()).filter(|value| !value.is_empty());
+                return Ok(());
+            }
+            "CPUSetPartition" => {
+                self.is_partition = matches!(value, "root" | "isolated");
+                return Ok(());
+            }
+            "Slice" => {
+                self.slice = Some(value.to_owned()).filter(|value| !value.is_empty());
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
+        let read = list(&place, value, ListSpelling::Systemd)?;
+        match lists {
+            _ if value.is_empty() => *lists = None,
+            Some(before) => before.join(&read),
+            None => *lists = Some(read),
+        }
+        Ok(())
+    }
+
+    /// The nodes that its memory comes from: those of its group, or of a policy that names some.
+    fn memory(&self) -> Option<&IndexBits> {
+        let policies = ["bind", "interleave", "preferred", "weighted-interleave"];
+        let by_policy = self.numa_policy.as_deref().is_some_and(|word| policies.contains(&word));
+        self.nodes.as_ref().or(self.numa_mask.as_ref().filter(|_| by_policy))
+    }
+
+    fn says_something(&self) -> bool {
+        self.affinity.is_some() || self.allowed.is_some() || self.memory().is_some()
+    }
+}
+
+/// The slices around a slice, `a.slice` of `a-b.slice`, the innermost first (systemd.slice(5)).
+fn slices(first: &str) -> Vec<String> {
+    let stem = first.strip_suffix(".slice").unwrap_or(first);
+    let mut around: Vec<String> = vec![first.to_owned()];
+    around.extend(
+        stem.rmatch_indices('-')
+            .filter(|(at, _)| *at > 0)
+            .map(|(at, _)| format!("{}.slice", &stem[..at])),
+    );
+    if first != "-.slice" {
+        around.push("-.slice".to_owned());
+    }
+    around
+}
+
+/// The seats of all units that say something.
+pub(super) fn seat(units: &UnitFiles, seats: &mut ImportedSeats) -> Result<(), SeatsImportError> {
+    let mut inhabited: BTreeSet<String> = BTreeSet::new();
+    for (name, unit) in units.iter().filter(|(name, _)| !name.ends_with(".slice")) {
+        let around = slices(unit.slice.as_deref().unwrap_or(USUAL_SLICE));
+        let above: Vec<&UnitSettings> =
+            around.iter().filter_map(|slice| units.get(slice)).collect();
+        if unit.says_something() || above.iter().any(|slice| slice.says_something()) {
+            seats.add(of_unit(name, unit, &above))?;
+            seats.remarks.extend(outside(name, unit, &above));
+            inhabited.extend(around);
+        } else if unit.is_named && !unit.is_noted {
+            let files = unit.sources.iter().cloned();
+            seats.remarks.extend(files.map(|file| ImportRemark::NothingToSeat { file }));
+        }
+    }
+    // A slice of which no unit is among the files is a service itself.
+    for (name, unit) in units.iter().filter(|(name, _)| name.ends_with(".slice")) {
+        if unit.says_something() && !inhabited.contains(name) {
+            let around = slices(name);
+            let above = around[1..].iter().filter_map(|slice| units.get(slice));
+            seats.add(of_unit(name, unit, &above.collect::<Vec<_>>()))?;
+        }
+    }
+    Ok(())
+}
+
+/// The CPUs that a unit and the slices around it allow, the innermost slice first. Where a group
+/// has no CPU in common with the one around it, the kernel gives it those of that one.
+fn allowed(unit: &UnitSettings, above: &[&UnitSettings]) -> Option<IndexBits> {
+    let own = above.iter().rev().copied().chain([unit]).filter_map(|one| one.allowed.as_ref());
+    own.fold(None, |outer: Option<IndexBits>, inner| match outer {
+        None => Some(inner.clone()),
+        Some(outer) => Some(outer.within(inner)).filter(|both| !both.is_empty()).or(Some(outer)),
+    })
+}
+
+/// Where the unit's processes ask for CPUs that its group does not allow.
+fn outside(name: &str, unit: &UnitSettings, above: &[&UnitSettings]) -> Option<ImportRemark> {
+    let affinity = unit.affinity.as_ref()?;
+    let allowed = allowed(unit, above)?;
+    affinity.within(&allowed).is_empty().then(|| ImportRemark::AffinityOutside {
+        unit: name.to_owned(),
+        affinity: affinity.to_set().to_string(),
+        allowed: allowed.to_set().to_string(),
+    })
+}
+
+fn of_unit(name: &str, unit: &UnitSettings, above: &[&UnitSettings]) -> WrittenSeat {
+    let allowed = allowed(unit, above);
+    let cpus = match (&unit.affinity, allowed) {
+        (Some(affinity), Some(allowed)) => {
+            let both = affinity.within(&allowed);
+            if both.is_empty() { allowed } else { both }
+        }
+        (Some(affinity), None) => affinity.clone(),
+        (None, allowed) => allowed.unwrap_or_default(),
+    };
+    let nodes = std::iter::once(unit).chain(above.iter().copied()).find_map(UnitSettings::memory);
+    let service = Service {
+        name: super::named(name.rsplit_once('.').map_or(name, |(stem, _)| stem)),
+        unit: Some(name.to_owned()),
+        share: !unit.is_partition,
+        ..Service::default()
+    };
+    let sources = unit.sources.iter().cloned().collect();
+    WrittenSeat {
+        service,
+        cpus: written(&cpus),
+        nodes: written(&nodes.cloned().unwrap_or_default()),
+        sources,
+        details: Vec::new(),
+    }
+}

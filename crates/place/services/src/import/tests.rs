@@ -1,0 +1,301 @@
+//! Files of each tool, alone and together, and bad ones.
+
+use super::*;
+use crate::export;
+use crate::file::ServicesFile;
+use crate::plan::ServicesPlan;
+use proptest::prelude::*;
+use seatmap_machine::{Origin, OriginKind, Profile, Pu, Topology};
+
+fn file<'a>(name: &'a str, text: &'a str) -> SourceFile<'a> {
+    SourceFile { name, text, is_from_folder: false }
+}
+
+fn read_one(name: &str, text: &str) -> ImportedSeats {
+    read(&[file(name, text)], None, CgroupDriver::Systemd).unwrap()
+}
+
+fn refused(name: &str, text: &str) -> String {
+    read(&[file(name, text)], None, CgroupDriver::Systemd).unwrap_err().to_string()
+}
+
+/// The services with their CPUs and nodes.
+fn seated(seats: &ImportedSeats) -> Vec<[&str; 3]> {
+    let seats = seats.seats.iter();
+    seats
+        .map(|seat| {
+            let lists = [&seat.cpus, &seat.nodes].map(|list| list.as_deref().unwrap_or(""));
+            [seat.service.name.as_str(), lists[0], lists[1]]
+        })
+        .collect()
+}
+
+const UID: &str = "235148fe-393f-47a8-a17d-bd55bc1a836b";
+
+fn cpu_state(entries: &str) -> String {
+    format!(
+        "{{\"policyName\":\"static\",\"defaultCpuSet\":\"0-1,8\",\"entries\":{entries},\
+         \"checksum\":1552716370}}"
+    )
+}
+
+#[test]
+fn a_pod_has_the_cpus_of_its_containers_and_the_nodes_of_its_memory() {
+    let cpus = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"2-3\",\"sidecar\":\"4\"}}}}"));
+    let memory = format!(
+        "{{\"policyName\":\"Static\",\"machineState\":{{\"0\":{{}}}},\"entries\":{{\"{UID}\":\
+         {{\"api\":[{{\"numaAffinity\":[1],\"type\":\"memory\",\"size\":1073741824}}]}}}},\
+         \"checksum\":4236770233}}"
+    );
+    let files = [file("cpu_manager_state", &cpus), file("memory_manager_state", &memory)];
+    let seats = read(&files, None, CgroupDriver::Systemd).unwrap();
+    assert_eq!(seated(&seats), [["pod-235148fe", "2-4", "1"]]);
+    let service = &seats.seats[0].service;
+    assert!(service.is_alone());
+    let group = service.cgroup.as_deref().unwrap();
+    assert_eq!(group, "/kubepods.slice/kubepods-pod235148fe_393f_47a8_a17d_bd55bc1a836b.slice");
+    assert_eq!(seats.seats[0].details, ["container api on 2-3", "container sidecar on 4"]);
+    assert_eq!(seats.remarks, [ImportRemark::SharedPool { cpus: "0,1,8".into() }]);
+    let plain = read(&files, None, CgroupDriver::Cgroupfs).unwrap();
+    assert_eq!(plain.seats[0].service.cgroup.as_deref().unwrap(), format!("/kubepods/pod{UID}"));
+}
+
+#[test]
+fn states_that_seat_nobody_or_are_damaged_are_refused() {
+    let none = "{\"policyName\":\"none\",\"defaultCpuSet\":\"\",\"checksum\":3242152201}";
+    assert_eq!(refused("s", none), "the files seat no service");
+    assert!(refused("s", "{\"policyName\":\"static\"}").contains("defaultCpuSet or machineState"));
+    assert!(refused("s", "{\"policyName\":").starts_with("s: line 1, column "));
+    let old = cpu_state("{\"0123456789ab\":\"2-3\"}");
+    assert!(refused("s", &old).contains("before 1.18"));
+    let wrong = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"2-x\"}}}}"));
+    assert_eq!(
+        refused("s", &wrong),
+        format!("s: entries.{UID}.api: '2-x' is not a list of CPUs or nodes, such as 0-3,8")
+    );
+    let path = cpu_state("{\"../../etc\":{\"api\":\"2\"}}");
+    assert!(refused("s", &path).contains("'../../etc' is not the UID of a pod"));
+}
+
+#[test]
+fn a_configuration_of_kubelet_says_what_pods_do_not_get() {
+    let text = "kind: KubeletConfiguration\nreservedSystemCPUs: \"0-1\" # for the system\n";
+    assert_eq!(
+        refused("kubelet.yaml", text),
+        "the files seat no service; they keep CPUs 0,1 from pods: housekeeping = \"0,1\" in \
+         services.toml"
+    );
+    let json = "{\"kind\":\"KubeletConfiguration\",\"reservedSystemCPUs\":\"0-1\"}";
+    let unit = "[Service]\nAllowedCPUs=1-2\n";
+    for config in [text, json] {
+        let files = [file("kubelet", config), file("a.service", unit)];
+        let seats = read(&files, None, CgroupDriver::Systemd).unwrap();
+        assert_eq!(seats.housekeeping.as_deref(), Some("0"));
+    }
+}
+
+#[test]
+fn settings_of_a_unit_come_from_all_its_files_and_slices() {
+    let unit = "[Unit]\nAllowedCPUs=99\n# a comment \\\n[Service]\nCPUAffinity=0-3\nCPUAffinity=8\n\
+                Slice=a-b.slice\nNUMAPolicy=bind\nNUMAMask=0 \\\n 1\n";
+    let drop_in = "[Service]\nCPUAffinity=\nCPUAffinity=4-7\n";
+    let slice = "[Slice]\nAllowedCPUs=2-6\nAllowedMemoryNodes=1\n";
+    let files = [
+        file("/etc/systemd/system/db.service", unit),
+        file("/etc/systemd/system/db.service.d/50.conf", drop_in),
+        file("/etc/systemd/system/a.slice", slice),
+    ];
+    let seats = read(&files, None, CgroupDriver::Systemd).unwrap();
+    assert_eq!(seated(&seats), [["db", "4-6", "0,1"]]);
+    assert_eq!(seats.seats[0].sources.len(), 2);
+    let alone = read(&files[2..], None, CgroupDriver::Systemd).unwrap();
+    assert_eq!(seated(&alone), [["a", "2-6", "1"]]);
+}
+
+#[test]
+fn shown_units_are_read_as_they_are_in_the_end() {
+    let text = "Id=redis.service\nSlice=system.slice\nAllowedCPUs=1-2 9\nCPUAffinity=\n\
+                NUMAPolicy=n/a\n\nId=cron.service\nAllowedCPUs=\n\n\
+                Id=batch.service\nCPUAffinity=4 5\nCPUSetPartition=root\n";
+    let seats = read_one("-", text);
+    assert_eq!(seated(&seats), [["batch", "4,5", ""], ["redis", "1,2,9", ""]]);
+    assert!(seats.seats[0].service.is_alone());
+    assert!(refused("-", "AllowedCPUs=1-2\n").contains("of which unit"));
+}
+
+#[test]
+fn what_a_unit_cannot_have_is_said() {
+    let outside = read_one("a.service", "[Service]\nCPUAffinity=0\nAllowedCPUs=4-5\n");
+    assert_eq!(seated(&outside), [["a", "4,5", ""]]);
+    assert!(matches!(&outside.remarks[..], [ImportRemark::AffinityOutside { .. }]));
+    let with_other = |name: &str, text: &str| {
+        let other = file("b.service", "[Service]\nCPUAffinity=0\n");
+        read(&[file(name, text), other], None, CgroupDriver::Systemd).unwrap().remarks
+    };
+    assert!(matches!(
+        &with_other("a@.service", "[Service]\nCPUAffinity=0\n")[..],
+        [ImportRemark::ManyUnits { .. }]
+    ));
+    assert!(matches!(
+        &with_other("service.d/x.conf", "[Service]\nCPUAffinity=0\n")[..],
+        [ImportRemark::ManyUnits { .. }]
+    ));
+    assert!(matches!(
+        &with_other("a.service", "[Service]\nCPUAffinity=numa\n")[..],
+        [ImportRemark::CpusOfNodes { .. }]
+    ));
+    assert!(matches!(
+        &with_other("a.service", "[Service]\nNice=1\n")[..],
+        [ImportRemark::NothingToSeat { .. }]
+    ));
+    assert!(refused("a.service", "[Service]\nCPUAffinity=9-1\n").contains("CPUAffinity= of a"));
+    assert!(refused("x.conf", "[Service]\nCPUAffinity=1\n").contains("NAME.service.d/FILE.conf"));
+}
+
+fn domain(inside: &str) -> String {
+    format!("<domain type='kvm'><name>web</name>{inside}</domain>")
+}
+
+#[test]
+fn a_domain_has_the_cpus_of_its_vcpus_and_its_emulator() {
+    let pinned = domain(
+        "<vcpu placement='static' cpuset='0-3,^2'>4</vcpu><cputune><vcpupin vcpu='0' \
+         cpuset='8'/><iothreadpin iothread='1' cpuset='9'/><emulatorpin cpuset='10'/></cputune>\
+         <numatune><memory mode='strict' nodeset='1'/></numatune>",
+    );
+    let seats = read_one("web.xml", &pinned);
+    assert_eq!(seated(&seats), [["web", "0,1,3,8-10", "1"]]);
+    assert_eq!(seats.seats[0].details, ["vCPU 0 on 8", "I/O thread 1 on 9"]);
+    assert_eq!(seats.seats[0].service.target().unwrap().to_string(), "domain web");
+    let running = format!("<domstatus state='running'>{pinned}</domstatus>");
+    assert_eq!(seated(&read_one("web.xml", &running)), seated(&seats));
+}
+
+#[test]
+fn domains_that_are_half_pinned_are_noted() {
+    let pins = "<vcpu>2</vcpu><cputune><vcpupin vcpu='0' cpuset='8'/></cputune>";
+    assert!(matches!(
+        &read_one("w", &domain(pins)).remarks[..],
+        [ImportRemark::PartlyPinned { pinned: 1, vcpus: 2, .. }]
+    ));
+    let both = pins.replace(">2<", ">1<");
+    assert!(matches!(
+        &read_one("w", &domain(&both)).remarks[..],
+        [ImportRemark::EmulatorAnywhere { .. }]
+    ));
+    let auto = domain("<vcpu placement='auto'>2</vcpu>");
+    assert!(matches!(&read_one("w", &auto).remarks[..], [ImportRemark::AutoPlacement { .. }]));
+}
+
+#[test]
+fn bad_xml_is_named_with_its_place() {
+    assert!(refused("w", "<domain><name>web</name>").contains("line 1, column 25"));
+    assert!(refused("w", "<domain>\n<a></b></domain>").starts_with("w: line 2"));
+    assert!(refused("w", "<domain></domain>").contains("no <name>"));
+    let list = domain("<vcpu cpuset='0-3;8'>1</vcpu>");
+    assert!(refused("w", &list).contains("cpuset of <vcpu>: '0-3;8' is not a list"));
+    let deep = format!("<domain>{}", "<a>".repeat(100));
+    assert!(refused("w", &deep).contains("nested too deep"));
+}
+
+#[test]
+fn files_that_contradict_each_other_are_refused_and_claims_are_noted() {
+    let one = domain("<vcpu cpuset='1'>1</vcpu>");
+    let other = domain("<vcpu cpuset='2'>1</vcpu>");
+    let files = [file("a.xml", &one), file("b.xml", &other)];
+    assert_eq!(
+        read(&files, None, CgroupDriver::Systemd).unwrap_err().to_string(),
+        "b.xml: 'web' has CPUs 1 in a.xml and 2 in b.xml; read one of them"
+    );
+    let state = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"1-2\"}}}}"));
+    let files = [file("a.xml", &one), file("state", &state)];
+    let seats = read(&files, None, CgroupDriver::Systemd).unwrap();
+    assert_eq!(seats.claims(), 1);
+    let unit = "[Service]\nAllowedCPUs=0-1\n";
+    let files = [file("a.xml", &one), file("a.service", unit)];
+    let seats = read(&files, None, CgroupDriver::Systemd).unwrap();
+    assert_eq!((seats.claims(), seats.remarks.len()), (0, 1));
+}
+
+#[test]
+fn a_format_can_be_asked_for() {
+    assert!(refused("x", "hello").contains("unrecognised format; expected one of"));
+    let unit = file("a.service", "[Service]\nAllowedCPUs=1\n");
+    let wanted = Some(SeatsFormat::Libvirt);
+    let told = read(&[unit], wanted, CgroupDriver::Systemd).unwrap_err().to_string();
+    assert_eq!(told, "a.service: this is not a file of libvirt");
+    let found = SourceFile { is_from_folder: true, ..unit };
+    let told = read(&[found], wanted, CgroupDriver::Systemd).unwrap_err().to_string();
+    assert_eq!(told, "the files seat no service");
+}
+
+fn machine(cpus: u32) -> Profile {
+    let pus = (0..cpus).map(|os| Pu { os, core: Some(os), ..Pu::default() }).collect();
+    let origin =
+        Origin { kind: OriginKind::Imported, source: "test".into(), date: None, tool: None };
+    Profile::new("desk", origin, Topology { pus })
+}
+
+#[test]
+fn the_plan_and_the_file_are_what_is_written() {
+    let text = "Id=redis.service\nAllowedCPUs=1-2\n\nId=web.service\nAllowedCPUs=1-2\n";
+    let seats = read_one("shown", text);
+    let plan = seats.plan(&machine(4)).unwrap();
+    let json = seatmap_document::written(&plan);
+    assert_eq!(ServicesPlan::from_json(&json).unwrap(), plan);
+    assert_eq!((plan.services[0].pool, plan.services[1].pool, plan.cost), (0, 0, None));
+    let first = seats.text(None).unwrap();
+    assert!(first.contains("# CPUs 1,2 by shown\n"), "{first}");
+    let known = ServicesFile::from_toml(&first).unwrap();
+    assert_eq!(known.services.len(), 2);
+    assert_eq!(seats.text(Some(&known)), None);
+    let told = seats.plan(&machine(2)).unwrap_err().to_string();
+    assert!(told.starts_with("CPUs 2 of 'redis' are not on desk, which has 0,1"), "{told}");
+    let bare = read_one("w", &domain("<vcpu>2</vcpu>"));
+    assert!(bare.plan(&machine(4)).unwrap_err().to_string().contains("name CPUs for none of"));
+}
+
+#[test]
+fn exports_are_read_back() {
+    let text = "Id=redis.service\nAllowedCPUs=1-2\nAllowedMemoryNodes=0\n\n\
+                Id=x.slice\nAllowedCPUs=3\n";
+    let config = "kind: KubeletConfiguration\nreservedSystemCPUs: 0-3\n";
+    let first = read(&[file("-", text), file("k", config)], None, CgroupDriver::Systemd).unwrap();
+    assert_eq!(first.housekeeping.as_deref(), Some("0"));
+    let plan = first.plan(&machine(8)).unwrap();
+    let script = export::systemd::write(&plan).unwrap();
+    let kubelet = export::kubelet::write(&plan).unwrap();
+    let files = [file("units.sh", &script), file("kubelet.yaml", &kubelet)];
+    let again = read(&files, None, CgroupDriver::Systemd).unwrap();
+    assert_eq!(seated(&again), seated(&first));
+    assert_eq!(again.housekeeping, first.housekeeping);
+}
+
+proptest! {
+    /// Whatever the bytes, reading ends in an error or in services whose file and plan hold
+    /// together.
+    #[test]
+    fn any_text_is_refused_or_becomes_a_file(
+        begin in prop::sample::select(vec![
+            "", "{\"policyName\":\"static\",\"defaultCpuSet\":\"", "[Service]\nAllowedCPUs=",
+            "Id=a.service\nAllowedCPUs=", "<domain><name>a</name><vcpu cpuset='",
+            "kind: KubeletConfiguration\nreservedSystemCPUs: ",
+            "#!/bin/sh\n# Seatmap plan:\ncat > \"$folder/a.service.d/x\" <<'END'\n",
+        ]),
+        text in "[ -~\n]{0,60}",
+    ) {
+        hold(&format!("{begin}{text}"));
+    }
+}
+
+/// Checks what every text must keep to.
+fn hold(text: &str) {
+    let Ok(seats) = read(&[file("a.service", text)], None, CgroupDriver::Systemd) else { return };
+    let written = seats.text(None).unwrap();
+    let file =
+        ServicesFile::from_toml(&written).unwrap_or_else(|error| panic!("{error}\n{written}"));
+    assert_eq!(file.services.len(), seats.seats.len());
+    if let Ok(plan) = seats.plan(&machine(64)) {
+        assert_eq!(ServicesPlan::from_json(&seatmap_document::written(&plan)).unwrap(), plan);
+    }
+}

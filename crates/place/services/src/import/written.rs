@@ -1,0 +1,119 @@
+//! The seats of the files, as entries of `services.toml` and as a plan that nobody has judged yet.
+
+use super::ImportedSeats;
+use crate::file::{ServicesFile, SharedComputer};
+use crate::find;
+use crate::plan::document::{FORMAT, PlanVerdict};
+use crate::plan::units::Units;
+use crate::plan::{PlannedService, ServicesPlan, request};
+use seatmap_document::Blame;
+use seatmap_machine::Profile;
+use seatmap_os::CpuSet;
+use seatmap_statistics::words::counted;
+
+/// Why there is no plan of what is written.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WrittenPlanError {
+    /// No service has CPUs.
+    #[error("the files name CPUs for none of {}", counted(*.services, "service"))]
+    NoCpus {
+        /// How many services there are.
+        services: usize,
+    },
+    /// The machine does not have the CPUs.
+    #[error(
+        "CPUs {cpus} of '{service}' are not on {machine}, which has {known}; --on names the \
+         machine of the files"
+    )]
+    NotOnMachine {
+        /// The service.
+        service: String,
+        /// Its CPUs that are not there.
+        cpus: CpuSet,
+        /// The machine.
+        machine: String,
+        /// Its CPUs.
+        known: CpuSet,
+    },
+}
+
+impl Blame for WrittenPlanError {
+    fn is_input(&self) -> bool {
+        true
+    }
+}
+
+impl ImportedSeats {
+    /// The text of a `services.toml` with these services, or the end of the one that there is;
+    /// `None` where it has all of them.
+    #[must_use]
+    pub fn text(&self, known: Option<&ServicesFile>) -> Option<String> {
+        let entries = self.seats.iter().map(|seat| {
+            let cpus = seat.cpus.as_ref().map(|cpus| format!("CPUs {cpus}"));
+            let nodes = seat.nodes.as_ref().map(|nodes| format!("nodes {nodes}"));
+            let words: Vec<String> = cpus.into_iter().chain(nodes).collect();
+            let words = if words.is_empty() { "no CPUs".to_owned() } else { words.join(", ") };
+            (format!("{words} by {}", seat.sources.join(", ")), seat.service.clone())
+        });
+        find::with_entries(known, self.housekeeping.as_deref(), entries)
+    }
+
+    /// The plan of all services that have CPUs.
+    ///
+    /// # Errors
+    /// [`WrittenPlanError`].
+    pub fn plan(&self, profile: &Profile) -> Result<ServicesPlan, WrittenPlanError> {
+        let known: CpuSet = profile.topology.os_indices().collect();
+        let mut services: Vec<PlannedService> = Vec::new();
+        for seat in self.seats.iter().filter(|seat| seat.cpus.is_some()) {
+            let set = seat.cpu_set();
+            let cpus = set.without(&known);
+            if !cpus.is_empty() {
+                let service = seat.service.name.clone();
+                let machine = profile.name.clone();
+                return Err(WrittenPlanError::NotOnMachine { service, cpus, machine, known });
+            }
+            let alike = services
+                .iter()
+                .find(|one| one.cpu_set() == set && !one.service.is_alone())
+                .filter(|_| !seat.service.is_alone());
+            let pool = alike.map_or(services.len(), |one| one.pool);
+            services.push(PlannedService {
+                service: seat.service.clone(),
+                cpus: set.to_string(),
+                nodes: seat.nodes.clone().unwrap_or_default(),
+                pool,
+                median_cpus: None,
+                p99_cpus: None,
+                most_cpus: None,
+            });
+        }
+        if services.is_empty() {
+            return Err(WrittenPlanError::NoCpus { services: self.seats.len() });
+        }
+        let computer =
+            SharedComputer { housekeeping: self.housekeeping.clone(), ..SharedComputer::default() };
+        let units = Units::of(profile, None, &computer.housekeeping_cpus());
+        Ok(ServicesPlan {
+            format: FORMAT.to_owned(),
+            machine: profile.name.clone(),
+            recorded_on: String::new(),
+            recorded: String::new(),
+            samples: 0,
+            interval_s: 0.0,
+            computer,
+            services,
+            caches: request::caches(&units),
+            interrupts: String::new(),
+            cost: None,
+            cost_percent: None,
+            bound_percent: None,
+            is_proven: false,
+            lateness: None,
+            baselines: Vec::new(),
+            verdict: PlanVerdict::AsWritten,
+            distances_are_assumed: units.distances_are_assumed,
+            talk_unseen: None,
+        })
+    }
+}

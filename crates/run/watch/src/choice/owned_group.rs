@@ -1,0 +1,218 @@
+//! Control groups that an owner names after its own things: libvirt after domains, Slurm after jobs
+//! and steps.
+
+use super::{ChoiceError, last_part, members, unit_of};
+use crate::files::Files;
+use crate::glob;
+use seatmap_os::hierarchy::Hierarchies;
+use seatmap_os::root::FileError;
+use seatmap_os::{Root, Tid};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The longest name of a machine, its beginning `qemu-1-` included
+/// (`virDomainMachineNameAppendValid` of libvirt's `domain_driver.c`).
+const MOST_MACHINE_BYTES: usize = 64;
+
+/// The endings of a domain's group: with systemd, and without (libvirt's `cgroups.html`).
+const ENDINGS: [&str; 3] = [".scope", ".libvirt-qemu", ".libvirt-lxc"];
+
+/// The groups of a libvirt domain that runs, by its name.
+///
+/// # Errors
+/// [`FileError`]: the groups cannot be listed.
+pub fn of_domain(root: &Root, name: &str) -> Result<Vec<PathBuf>, FileError> {
+    let all = Hierarchies::read(root).all(root)?;
+    Ok(all.into_iter().filter(|folder| is_of_domain(&unit_of(folder), name)).collect())
+}
+
+/// The groups of a Slurm step, `123.0` or `123.batch`, or of a whole job, `123`.
+///
+/// # Errors
+/// [`FileError`]: the groups cannot be listed.
+pub fn of_step(root: &Root, step: &str) -> Result<Vec<PathBuf>, FileError> {
+    let all = Hierarchies::read(root).all(root)?;
+    Ok(all.into_iter().filter(|folder| is_step(folder, step)).collect())
+}
+
+/// The processes of a domain: its vCPUs, its I/O threads, and its emulator.
+pub(super) fn domain_processes(
+    files: &mut Files,
+    known: &BTreeSet<Tid>,
+    name: &str,
+) -> Result<BTreeSet<Tid>, ChoiceError> {
+    let folders = of_domain(&files.root, name).map_err(ChoiceError::Groups)?;
+    let looked_for = format!("libvirt domain '{name}' among the control groups");
+    if folders.is_empty() {
+        let all = Hierarchies::read(&files.root).all(&files.root).map_err(ChoiceError::Groups)?;
+        let names = all.iter().filter_map(|folder| machine(&unit_of(folder)));
+        let nearest = glob::nearest(name, names.map(|(_, name)| name));
+        return Err(ChoiceError::NothingMatches { looked_for, nearest });
+    }
+    members(files, known, &folders, looked_for)
+}
+
+/// The processes of a step or job.
+pub(super) fn step_processes(
+    files: &mut Files,
+    known: &BTreeSet<Tid>,
+    step: &str,
+) -> Result<BTreeSet<Tid>, ChoiceError> {
+    let folders = of_step(&files.root, step).map_err(ChoiceError::Groups)?;
+    let looked_for = format!("Slurm step '{step}' among the control groups");
+    if folders.is_empty() {
+        return Err(ChoiceError::NothingMatches { looked_for, nearest: Vec::new() });
+    }
+    // In version 2 the step has a group for its own daemon beside that of the programs.
+    let of_users: Vec<PathBuf> = folders
+        .iter()
+        .map(|folder| folder.join("user"))
+        .filter(|folder| files.root.of(folder).exists())
+        .collect();
+    members(files, known, if of_users.is_empty() { &folders } else { &of_users }, looked_for)
+}
+
+/// Whether a group is that of a domain.
+fn is_of_domain(group: &str, name: &str) -> bool {
+    let Some((before, domain)) = machine(group) else { return false };
+    machine_name(name, MOST_MACHINE_BYTES.saturating_sub(before)) == domain && !domain.is_empty()
+}
+
+/// The name of the domain in the name of its group, `web` of `machine-qemu\x2d1\x2dweb.scope`, and
+/// the bytes of the machine's name before it, `qemu-1-`.
+fn machine(group: &str) -> Option<(usize, String)> {
+    let whole = unescaped(group);
+    let stem = ENDINGS.iter().find_map(|ending| whole.strip_suffix(ending))?;
+    let stem = stem.strip_prefix("machine-").unwrap_or(stem);
+    let (driver, rest) = stem.split_once('-')?;
+    let (number, name) = rest.split_once('-')?;
+    let is_driver = ["qemu", "lxc", "xen", "bhyve"].contains(&driver);
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    (is_driver && is_number).then(|| (stem.len() - name.len(), name.to_owned()))
+}
+
+/// Text without systemd's escapes of single bytes, `\x2d` (systemd.unit(5)).
+fn unescaped(text: &str) -> String {
+    let mut parts = text.split("\\x");
+    let mut whole = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let byte = part.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        match byte.filter(u8::is_ascii) {
+            Some(byte) => {
+                whole.push(char::from(byte));
+                whole += &part[2..];
+            }
+            None => {
+                whole += "\\x";
+                whole += part;
+            }
+        }
+    }
+    whole
+}
+
+/// A domain's name as libvirt writes it into the name of a machine.
+fn machine_name(name: &str, most: usize) -> String {
+    let mut machine = String::new();
+    let mut is_separated = true;
+    for letter in name.chars() {
+        if machine.len() >= most {
+            break;
+        }
+        if letter == '.' || letter == '-' {
+            if !is_separated {
+                machine.push(letter);
+                is_separated = true;
+            }
+        } else if letter.is_ascii_alphanumeric() {
+            machine.push(letter);
+            is_separated = false;
+        }
+    }
+    machine.trim_end_matches(['-', '.']).to_owned()
+}
+
+/// Whether a folder is the group of a step, `.../job_5/step_0` below a folder of Slurm's.
+fn is_step(folder: &Path, step: &str) -> bool {
+    let path = folder.to_string_lossy();
+    let ending = match step.split_once('.') {
+        Some((job, step)) => format!("/job_{job}/step_{step}"),
+        None => format!("/job_{step}"),
+    };
+    path.ends_with(&ending) && path.contains("slurm") && !last_part(&path).is_empty()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_domain_is_found_by_the_name_of_its_group() {
+        for (group, name) in [
+            (r"machine-qemu\x2d1\x2dweb.scope", "web"),
+            (r"machine-qemu\x2d12\x2dweb\x2dserver.scope", "web-server"),
+            (r"machine-qemu\x2d1\x2dwebserver.scope", "web_server"),
+            (r"machine-lxc\x2d4711\x2dbuild.scope", "build"),
+            ("qemu-3-web.libvirt-qemu", "web"),
+        ] {
+            assert!(is_of_domain(group, name), "{group}");
+            assert!(!is_of_domain(group, "we"), "{group}");
+        }
+        for group in [
+            r"machine-qemu\x2d1\x2dwebmail.scope",
+            r"machine-qemu\x2dx\x2dweb.scope",
+            "web.service",
+            r"machine-\xzz.scope",
+            "",
+        ] {
+            assert!(!is_of_domain(group, "web"), "{group}");
+        }
+        let long = "a".repeat(80);
+        let cut = format!(r"machine-qemu\x2d1\x2d{}.scope", "a".repeat(57));
+        assert!(is_of_domain(&cut, &long) && !is_of_domain(&cut, "aaa"));
+    }
+
+    #[test]
+    fn a_step_is_found_in_either_version() {
+        for (path, step) in [
+            ("/sys/fs/cgroup/system.slice/slurmstepd.scope/job_5/step_0", "5.0"),
+            ("/sys/fs/cgroup/system.slice/node1_slurmstepd.scope/job_5/step_batch", "5.batch"),
+            ("/sys/fs/cgroup/cpuset/slurm/uid_1000/job_5/step_0", "5.0"),
+            ("/sys/fs/cgroup/cpuset/slurm/uid_1000/job_5", "5"),
+        ] {
+            assert!(is_step(Path::new(path), step), "{path}");
+            assert!(!is_step(Path::new(path), "6"), "{path}");
+        }
+        assert!(!is_step(Path::new("/sys/fs/cgroup/slurm/job_55/step_0"), "5.0"));
+        assert!(!is_step(Path::new("/sys/fs/cgroup/other/job_5"), "5"));
+    }
+
+    #[test]
+    fn groups_are_found_in_a_tree_of_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        let scope = r"/cg/machine.slice/machine-qemu\x2d7\x2dweb.scope";
+        let step = "/cg/system.slice/slurmstepd.scope/job_5/step_0";
+        for (path, text) in [
+            ("/proc/self/mountinfo".to_owned(), "25 30 0:26 / /cg rw - cgroup2 cgroup2 rw\n"),
+            ("/cg/cgroup.controllers".to_owned(), "cpuset\n"),
+            ("/cg/cgroup.procs".to_owned(), ""),
+            ("/cg/machine.slice/cgroup.procs".to_owned(), ""),
+            (format!("{scope}/cgroup.procs"), ""),
+            ("/cg/system.slice/cgroup.procs".to_owned(), ""),
+            ("/cg/system.slice/slurmstepd.scope/cgroup.procs".to_owned(), ""),
+            ("/cg/system.slice/slurmstepd.scope/job_5/cgroup.procs".to_owned(), ""),
+            (format!("{step}/cgroup.procs"), ""),
+        ] {
+            std::fs::create_dir_all(root.path(&path).parent().unwrap()).unwrap();
+            std::fs::write(root.path(&path), text).unwrap();
+        }
+        assert_eq!(of_domain(&root, "web").unwrap(), [PathBuf::from(scope)]);
+        assert_eq!(of_domain(&root, "mail").unwrap(), [PathBuf::new(); 0]);
+        assert_eq!(of_step(&root, "5.0").unwrap(), [PathBuf::from(step)]);
+        let told = super::super::Choice::Domain("web".into()).pids(&root).unwrap_err().to_string();
+        assert_eq!(told, "libvirt domain 'web' among the control groups has no processes now");
+        let told = super::super::Choice::Step("6.0".into()).pids(&root).unwrap_err().to_string();
+        assert_eq!(told, "there is no Slurm step '6.0' among the control groups");
+    }
+}
