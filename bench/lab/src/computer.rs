@@ -290,7 +290,8 @@ impl Computer {
             Groups::V1 => "v1",
             Groups::None => "none",
         };
-        let mut line = format!("console={console} quiet loglevel=3 panic=-1 {own}");
+        // Where a program begins at the same address each time, QEMU has translated it already.
+        let mut line = format!("console={console} quiet loglevel=3 panic=-1 norandmaps {own}");
         line += &format!(" lab_computer={} lab_groups={groups}", self.name);
         if !self.offline.is_empty() {
             line += &format!(" lab_offline={}", self.offline);
