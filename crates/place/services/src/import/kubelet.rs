@@ -18,7 +18,7 @@ use super::{
     CgroupDriver, ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, list,
 };
 use crate::file::Service;
-use seatmap_document::json_problem;
+use seatmap_document::DocumentError;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -81,8 +81,9 @@ pub(super) fn read(
     if !text.trim_start().starts_with('{') {
         return reserved(file, yaml_value(text, RESERVED), seats);
     }
-    let state: KubeletJson = serde_json::from_str(text)
-        .map_err(|error| SeatsImportError::Json { problem: json_problem(error) })?;
+    let state: KubeletJson = serde_json::from_str(text).map_err(|error| {
+        SeatsImportError::Json { problem: DocumentError::from(error).to_string() }
+    })?;
     if state.kind.as_deref() == Some(CONFIGURATION) {
         return reserved(file, state.reserved_system_cpus.as_deref(), seats);
     }

@@ -65,7 +65,11 @@ fn states_that_seat_nobody_or_are_damaged_are_refused() {
     let none = "{\"policyName\":\"none\",\"defaultCpuSet\":\"\",\"checksum\":3242152201}";
     assert_eq!(refused("s", none), "the files seat no service");
     assert!(refused("s", "{\"policyName\":\"static\"}").contains("defaultCpuSet or machineState"));
-    assert!(refused("s", "{\"policyName\":").starts_with("s: line 1, column "));
+    assert_eq!(
+        refused("s", "{\"policyName\":"),
+        "s: line 1, column 14: the file ends where a value should stand"
+    );
+    assert!(refused("s", "{\"policyName\":x}").starts_with("s: line 1, column "));
     let old = cpu_state("{\"0123456789ab\":\"2-3\"}");
     assert!(refused("s", &old).contains("before 1.18"));
     let wrong = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"2-x\"}}}}"));
