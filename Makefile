@@ -8,7 +8,6 @@
 #   make recipes the recipes of the guide in a real Slurm, systemd and podman (half a minute; needs root and these)
 #   make races   libspe2 and C programs under ThreadSanitizer (minutes; needs gcc with libtsan)
 #   make lint    rustfmt, clippy and rustdoc, warnings denied
-#   make checked lint and test at once: the tests' build is linted and documented
 #   make deny    licences, bans and sources of the crates; make advisories: known holes in them (needs cargo-deny)
 #   make msrv    the oldest Rust that builds Seatmap (needs that toolchain)
 #   make bench   Seatmap's own figures, kept under bench/runs/<date>-<machine>/
@@ -51,7 +50,7 @@ PREFIX ?= /usr/local
 
 OLDEST_RUST = $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml)
 
-.PHONY: wheel python checked deny advisories msrv docs-links dist-check demo test test-programs test-build test-all test-emulated lab lab-build lab-tested races recipes lint bench figures programs studies pictures docs fuzz build dist install install-papers install-lib clean programs-in-c
+.PHONY: wheel python deny advisories msrv docs-links dist-check demo test test-programs test-build test-all test-emulated lab lab-build lab-tested races recipes lint bench figures programs studies pictures docs fuzz build dist install install-papers install-lib clean programs-in-c
 
 demo: build
 	./demo/run $(SEATMAP) $(PAPERS)
@@ -109,15 +108,16 @@ races:
 recipes: build
 	./scripts/recipes $(SEATMAP)
 
+# `cargo clippy` and `cargo doc` read everything once more each, and compile nothing that a test runs. Where scripts/strict
+# is the compiler, the tests' build is what is linted and documented.
 lint:
 	$(CARGO) fmt --all --check
+ifneq ($(RUSTC_WORKSPACE_WRAPPER),)
+	$(MAKE) test-build
+else
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --workspace --no-deps --locked
-
-# `cargo clippy` and `cargo doc` read everything once more each, and compile nothing that a test runs.
-checked:
-	$(CARGO) fmt --all --check
-	RUSTC_WORKSPACE_WRAPPER="$(CURDIR)/scripts/strict" $(MAKE) test
+endif
 
 # Each says how to get what it needs, and installs nothing.
 deny:
