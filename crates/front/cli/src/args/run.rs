@@ -69,7 +69,6 @@ pub struct Run {
     #[arg(long, value_enum, value_name = "WHEN", require_equals = true, num_args = 0..=1, default_value_t = Detach::Exit,
           default_missing_value = "start", conflicts_with = "pid")]
     pub detach: Detach,
-    #[allow(rustdoc::broken_intra_doc_links, reason = "brackets of a synopsis, not links")]
     /// Where memory comes from: local, node:LIST, interleave[:LIST], weighted[:LIST], or plan.
     ///
     /// It is set before the program's first instruction. Weighted needs Linux 6.9; plan takes for

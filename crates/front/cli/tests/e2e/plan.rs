@@ -178,7 +178,8 @@ fn taskset_seats_the_ranks_of_each_node() {
         [format!("0 {second}"), format!("1 {first}"), format!("2 {second}"), format!("3 {first}")];
     place.file("rsh", "#!/bin/sh\nshift; exec sh -c \"$*\"\n");
     assert!(shell(&place, "chmod +x rsh").status.success());
-    let mpirun = "mpirun.openmpi --mca plm_rsh_agent $PWD/rsh -H localhost:2,second:2 --bind-to none -n 4";
+    let mpirun =
+        "mpirun.openmpi --mca plm_rsh_agent $PWD/rsh -H localhost:2,second:2 --bind-to none -n 4";
     if !shell(&place, &format!("{mpirun} true")).status.success() {
         seatmap_needs::skipped!("mpirun.openmpi takes no two nodes for this computer");
     } else {

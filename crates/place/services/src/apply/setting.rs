@@ -175,12 +175,7 @@ fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
 }
 
 /// Has systemd set a property of a unit, until the next boot or for good.
-fn set_property(
-    path: &str,
-    name: &str,
-    setting: &str,
-    is_kept: bool,
-) -> Result<Output, FileError> {
+fn set_property(path: &str, name: &str, setting: &str, is_kept: bool) -> Result<Output, FileError> {
     let mut command = Command::new("systemctl");
     command.arg("set-property");
     if !is_kept {
