@@ -183,6 +183,26 @@ pub struct ImportedSeats {
     reserved: Option<CpuSet>,
 }
 
+/// Two files that give one service different CPUs or nodes.
+#[derive(Debug, PartialEq, thiserror::Error)]
+#[error(
+    "'{service}' has {key} {first} in {first_file} and {second} in {second_file}; read one of them"
+)]
+pub struct SeatContradiction {
+    /// The service.
+    pub service: String,
+    /// CPUs or nodes.
+    pub key: &'static str,
+    /// The first list.
+    pub first: String,
+    /// Its file.
+    pub first_file: String,
+    /// The second list.
+    pub second: String,
+    /// Its file.
+    pub second_file: String,
+}
+
 /// Why a file cannot be read.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum SeatsImportError {
@@ -245,24 +265,8 @@ pub enum SeatsImportError {
     #[error("this <domain> has no <name>")]
     NoDomainName,
     /// Two files give one service different CPUs or nodes.
-    #[error(
-        "'{service}' has {key} {first} in {first_file} and {second} in {second_file}; read one of \
-         them"
-    )]
-    Contradiction {
-        /// The service.
-        service: String,
-        /// CPUs or nodes.
-        key: &'static str,
-        /// The first list.
-        first: String,
-        /// Its file.
-        first_file: String,
-        /// The second list.
-        second: String,
-        /// Its file.
-        second_file: String,
-    },
+    #[error("{0}")]
+    Contradiction(Box<SeatContradiction>),
     /// There are more services than are planned together.
     #[error("the files name more than {MOST_SERVICES} services; read fewer files at once")]
     TooMany,
@@ -422,14 +426,14 @@ impl ImportedSeats {
         {
             match (own.as_ref(), new) {
                 (Some(first), Some(second)) if first != second => {
-                    return Err(SeatsImportError::Contradiction {
+                    return Err(SeatsImportError::Contradiction(Box::new(SeatContradiction {
                         service: seat.service.name,
                         key,
                         first: first.clone(),
                         first_file: known.sources.join(", "),
                         second: second.clone(),
                         second_file: seat.sources.join(", "),
-                    });
+                    })));
                 }
                 (None, Some(second)) => *own = Some(second.clone()),
                 _ => {}
