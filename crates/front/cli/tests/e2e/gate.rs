@@ -47,7 +47,16 @@ fn a_slower_benchmark_fails_and_an_equal_one_does_not() {
         "--label",
         "abc",
     ];
-    let output = place.run(&options);
+    // A session whose CPUs others used shows nothing: another one is held then.
+    let is_shown = |output: &Output| code(output) != Some(0);
+    let mut output = place.run(&options);
+    for _ in 0..5 {
+        if is_shown(&output) {
+            break;
+        }
+        std::fs::remove_file(place.path("h.jsonl")).unwrap();
+        output = place.run(&options);
+    }
     let error = String::from_utf8(output.stderr.clone()).unwrap();
     assert_eq!(code(&output), Some(1), "{error}");
     assert!(error.contains("'b' is worse by at least 10.0 %, and 3 % is the limit"), "{error}");

@@ -3,10 +3,10 @@
 //!
 //! | module | reads | a service is |
 //! |---|---|---|
-//! | [`kubelet`] | `cpu_manager_state`, `memory_manager_state`, the configuration | a pod |
-//! | [`systemd`] | unit files, drop-ins, `systemctl show`, our own export | a unit |
-//! | [`libvirt`] | domain XML | a domain |
-//! | [`lists`] | sets of CPUs and nodes in the spelling of each | |
+//! | `kubelet` | `cpu_manager_state`, `memory_manager_state`, the configuration | a pod |
+//! | `systemd` | unit files, drop-ins, `systemctl show`, our own export | a unit |
+//! | `libvirt` | domain XML | a domain |
+//! | `lists` | sets of CPUs and nodes in the spelling of each | |
 //! | [`gather`] | the files of a folder | |
 //! | [`written`] | entries of `services.toml`, and a plan | |
 //!
