@@ -43,15 +43,10 @@ pub(crate) fn baselines(
     // Without one draw the mean below would be 0/0.
     let in_time = (0..drawn).take_while(|at| *at == 0 || !limit.is_late());
     let random: Vec<f64> = in_time.map(|_| cost(&at_random(problem, &mut rng))).collect();
-    Baselines {
-        os,
-        compact,
-        scatter,
-        random: Random {
-            mean: random.iter().sum::<f64>() / random.len() as f64,
-            best: random.iter().copied().fold(f64::INFINITY, f64::min),
-        },
-    }
+    let best = random.iter().copied().fold(f64::INFINITY, f64::min);
+    // Where all placements cost the same, the sum is rounded, and no mean is below the best.
+    let mean = (random.iter().sum::<f64>() / random.len() as f64).max(best);
+    Baselines { os, compact, scatter, random: Random { mean, best } }
 }
 
 /// The PU (row) of each task: along the OS's numbers, compact, scattered.
