@@ -79,7 +79,7 @@ impl Stay {
     /// back.
     ///
     /// # Errors
-    /// As [`crate::destroy`].
+    /// As [`crate::destroy()`].
     pub fn end(mut self) -> Result<Vec<Left>, CellError> {
         self.0.take().map_or(Ok(Vec::new()), Inside::end)
     }

@@ -6,6 +6,7 @@ use crate::traffic::three_digits;
 use seatmap_document::visible;
 use seatmap_machine::Profile;
 use seatmap_os::CpuSet;
+use seatmap_os::cpu_list::named;
 use seatmap_services::apply::{AppliedPlan, Seated};
 use seatmap_services::drift::{DriftReport, ServiceDrift};
 use seatmap_services::import::{ImportRemark, ImportedSeats};
@@ -442,10 +443,11 @@ fn import_remark(remark: &ImportRemark) -> String {
             format!("{domain}: its emulator may run anywhere; <emulatorpin> seats it.")
         }
         ImportRemark::SharedCpus { first, second, cpus, is_claimed: true } => format!(
-            "{first} and {second} both claim CPUs {cpus}, which one of them is to have alone."
+            "{first} and {second} both claim {}, and one of them is to have them alone.",
+            named(cpus)
         ),
         ImportRemark::SharedCpus { first, second, cpus, is_claimed: false } => {
-            format!("{first} and {second} share CPUs {cpus}, and not all that they have.")
+            format!("{first} and {second} share {}, and not all that they have.", named(cpus))
         }
     }
 }

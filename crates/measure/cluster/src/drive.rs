@@ -385,9 +385,10 @@ mod tests {
             drive(way(1, address, &secret), Duration::from_millis(5), Duration::from_secs(60))
                 .unwrap();
         assert_eq!(found.trips.iter().map(|trip| trip.size_bytes).collect::<Vec<_>>(), SIZES);
-        // Of a slow first trip there are few.
-        let are_sound = |trip: &Trip| trip.count >= FEWEST_SLOW_TRIPS && trip.p10_ns <= trip.p90_ns;
-        assert!(found.trips.iter().all(are_sound), "{:?}", found.trips);
+        for trip in &found.trips {
+            // After a slow first trip there are few.
+            assert!(trip.count >= FEWEST_SLOW_TRIPS && trip.p10_ns <= trip.p90_ns, "{trip:?}");
+        }
         assert!(found.rate_mbps.iter().chain(&found.gap_ns).all(|value| *value > 0.0));
         assert!(
             found.segments.iter().all(|sent| *sent > 100)

@@ -48,10 +48,9 @@ fn a_slower_benchmark_fails_and_an_equal_one_does_not() {
         "abc",
     ];
     // A session whose CPUs others used shows nothing: another one is held then.
-    let is_shown = |output: &Output| code(output) != Some(0);
     let mut output = place.run(&options);
     for _ in 0..5 {
-        if is_shown(&output) {
+        if code(&output) != Some(0) {
             break;
         }
         std::fs::remove_file(place.path("h.jsonl")).unwrap();

@@ -120,9 +120,11 @@ fn possible(root: &Root, is_nodes: bool) -> Result<String, FileError> {
 
 /// Whether a setting has its old value again, or, where it had none, one that means the same.
 pub(crate) fn is_old(root: &Root, change: &Change, current: &str) -> bool {
-    let names_all = |is_nodes| possible(root, is_nodes).is_ok_and(|all| change.same(current, &all));
+    if change.same(current, &change.old) || !change.old.is_empty() {
+        return change.same(current, &change.old);
+    }
     let is_nodes = ["mems", "AllowedMemoryNodes"].iter().any(|end| change.path.ends_with(end));
-    change.same(current, &change.old) || change.old.is_empty() && names_all(is_nodes)
+    possible(root, is_nodes).is_ok_and(|all| change.same(current, &all))
 }
 
 fn asked(path: &str) -> Result<String, FileError> {

@@ -7,7 +7,7 @@
 use super::lists::{IndexBits, ListSpelling};
 use super::{ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, list};
 use crate::file::Service;
-use quick_xml::events::{BytesStart, Event};
+use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use seatmap_document::{Position, parser_sentence, whole_number};
 
@@ -79,6 +79,13 @@ pub(super) fn read(
                     domain.text(&open[*depth..], &text);
                 }
             }
+            Event::GeneralRef(reference) => {
+                let character = character(&reference)
+                    .ok_or_else(|| syntax(file.text, start, "an entity that XML does not have"))?;
+                if let Some((depth, domain)) = &mut domain {
+                    domain.text(&open[*depth..], character.encode_utf8(&mut [0; 4]));
+                }
+            }
             Event::End(_) => {
                 open.pop();
                 let is_over = domain.as_ref().is_some_and(|(depth, _)| *depth == open.len());
@@ -93,6 +100,21 @@ pub(super) fn read(
             Event::Eof => return Ok(()),
             _ => {}
         }
+    }
+}
+
+/// The character that a reference stands for, by its number or one of XML's own five names.
+fn character(reference: &BytesRef<'_>) -> Option<char> {
+    if reference.is_char_ref() {
+        return reference.resolve_char_ref().ok().flatten();
+    }
+    match &**reference {
+        "amp" => Some('&'),
+        "lt" => Some('<'),
+        "gt" => Some('>'),
+        "quot" => Some('"'),
+        "apos" => Some('\''),
+        _ => None,
     }
 }
 
@@ -159,7 +181,8 @@ impl DomainXml {
     fn text(&mut self, open: &[String], text: &str) {
         let [_, inner] = open else { return };
         match inner.as_str() {
-            "name" => self.name += text.trim(),
+            // A reference parts a text.
+            "name" => self.name += text,
             "vcpu" => self.vcpus = whole_number(text.trim()),
             _ => {}
         }
@@ -170,6 +193,7 @@ impl DomainXml {
         file: &SourceFile<'_>,
         remarks: &mut Vec<ImportRemark>,
     ) -> Result<WrittenSeat, SeatsImportError> {
+        self.name = self.name.trim().to_owned();
         if self.name.is_empty() {
             return Err(SeatsImportError::NoDomainName);
         }

@@ -173,6 +173,8 @@ fn a_domain_has_the_cpus_of_its_vcpus_and_its_emulator() {
     assert_eq!(seats.seats[0].service.target().unwrap().to_string(), "domain web");
     let running = format!("<domstatus state='running'>{pinned}</domstatus>");
     assert_eq!(seated(&read_one("web.xml", &running)), seated(&seats));
+    let escaped = "<domain><name>r&amp;d &#x3c;</name><vcpu cpuset='0'>1</vcpu></domain>";
+    assert_eq!(seated(&read_one("w", escaped)), [["r&d <", "0", ""]]);
 }
 
 #[test]
@@ -196,6 +198,8 @@ fn bad_xml_is_named_with_its_place() {
     assert!(refused("w", "<domain><name>web</name>").contains("line 1, column 25"));
     assert!(refused("w", "<domain>\n<a></b></domain>").starts_with("w: line 2"));
     assert!(refused("w", "<domain></domain>").contains("no <name>"));
+    let unknown = "<domain><name>a&unknown;</name></domain>";
+    assert!(refused("w", unknown).contains("an entity that XML does not have"));
     let list = domain("<vcpu cpuset='0-3;8'>1</vcpu>");
     assert!(refused("w", &list).contains("cpuset of <vcpu>: '0-3;8' is not a list"));
     let deep = format!("<domain>{}", "<a>".repeat(100));
