@@ -79,7 +79,8 @@ fn a_run_tells_of_it_with_the_file() {
         return;
     };
     let words = format!(
-        "seatmap: the quota of the control group /{} (0.2 CPUs in periods of 10 ms) was used up in ",
+        "seatmap: the quota of the control group /{} (0.2 CPUs in periods of 10 ms) was used up \
+         in ",
         group.name()
     );
     let file = format!("{}/{})", group.name(), group.quota_file());

@@ -114,8 +114,13 @@ fn clear(root: &Root, path: &str) -> Result<(), FileError> {
 
 /// All CPUs, or all nodes, that this kernel can ever have.
 fn possible(root: &Root, is_nodes: bool) -> Result<String, FileError> {
+    all_of(root, is_nodes, "possible")
+}
+
+/// All CPUs, or all nodes, in a state that the kernel has a list of.
+fn all_of(root: &Root, is_nodes: bool, state: &str) -> Result<String, FileError> {
     let kind = if is_nodes { "node" } else { "cpu" };
-    Ok(root.read(&format!("/sys/devices/system/{kind}/possible"))?.trim().to_owned())
+    Ok(root.read(&format!("/sys/devices/system/{kind}/{state}"))?.trim().to_owned())
 }
 
 /// Whether a setting has its old value again, or, where it had none, one that means the same.
@@ -158,7 +163,7 @@ fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
         }
         Owner::Container { engine, name, option } => {
             // An engine takes an empty list for no change; all CPUs mean the same as none named.
-            let all = everything(root, option);
+            let all = all_of(root, option == OPTIONS[1], "online")?;
             let list = if value.is_empty() { &all } else { value };
             run(
                 path,
@@ -184,11 +189,6 @@ fn set_property(path: &str, name: &str, setting: &str, is_kept: bool) -> Result<
         command.arg("--runtime");
     }
     run(path, command.args(["--", name, setting]))
-}
-
-fn everything(root: &Root, option: &str) -> String {
-    let file = if option == "cpus" { "cpu/online" } else { "node/online" };
-    root.read(&format!("/sys/devices/system/{file}")).unwrap_or_else(|_| "0".to_owned())
 }
 
 fn run(path: &str, command: &mut Command) -> Result<Output, FileError> {

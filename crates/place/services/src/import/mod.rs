@@ -270,7 +270,7 @@ pub enum SeatsImportError {
     /// There are more services than are planned together.
     #[error("the files name more than {MOST_SERVICES} services; read fewer files at once")]
     TooMany,
-    /// There is no service.
+    /// The files name no service.
     #[error(
         "the files seat no service{}",
         reserved.as_ref().map(|cpus| format!(
@@ -308,7 +308,7 @@ impl Blame for SeatsFileError {
 /// Reads all files. Where a format is named, each must have it.
 ///
 /// # Errors
-/// [`SeatsFileError`]: a file cannot be read, or there is no service in any of them.
+/// [`SeatsFileError`]: a file cannot be read, or none of them names a service.
 pub fn read(
     files: &[SourceFile<'_>],
     format: Option<SeatsFormat>,

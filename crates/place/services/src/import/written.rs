@@ -11,7 +11,7 @@ use seatmap_machine::Profile;
 use seatmap_os::CpuSet;
 use seatmap_statistics::words::counted;
 
-/// Why there is no plan of what is written.
+/// Why a plan cannot be made of what is written.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WrittenPlanError {
     /// No service has CPUs.
