@@ -186,7 +186,7 @@ wheel:
 
 python: target/python/with-numpy
 	SEATMAP_PYTHON="$(CURDIR)/target/python/bin/python" $(CARGO) test --workspace --locked \
-		--features $(TEST_FEATURES) --test python
+		--features $(TEST_FEATURES) --test python --test control
 
 target/python/with-numpy:
 	python3 -m venv target/python
