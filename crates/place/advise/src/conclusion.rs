@@ -15,6 +15,13 @@ pub const HARDLY_RUNS_PERCENT: f64 = 5.0;
 /// The share of a program's CPUs that others must have to be the cause, in percent.
 pub const NEIGHBOURS_PERCENT: f64 = 15.0;
 
+/// The time of one CPU, in percent, that others must have for a program of OpenMP with a thread for
+/// each CPU to wait for them: however many threads there are, a barrier waits for the last.
+pub const NEIGHBOURS_OF_A_BARRIER_PERCENT: f64 = 50.0;
+
+/// The part of one thread, in percent, that such a program must have lost to them.
+pub const LOST_TO_NEIGHBOURS_PERCENT: f64 = 25.0;
+
 /// The share of a program's CPUs, in percent, whose loss to the computer's host is the answer
 /// whatever seats would do. Below it a trial tells.
 pub const STEAL_DECIDES_PERCENT: f64 = 50.0;
@@ -216,9 +223,22 @@ fn by_others(evidence: &Evidence) -> Option<Conclusion> {
     if evidence.neighbours.steal_percent >= STEAL_DECIDES_PERCENT {
         return Some(Conclusion::cannot(Reason::Steal, Confidence::High));
     }
-    let is_crowded = evidence.neighbours.percent >= NEIGHBOURS_PERCENT;
-    (is_crowded && evidence.waits_for_others_percent() >= WAITS_PERCENT)
+    let is_crowded = evidence.neighbours.percent >= NEIGHBOURS_PERCENT
+        && evidence.waits_for_others_percent() >= WAITS_PERCENT;
+    (is_crowded || is_held_up_at_barriers(evidence))
         .then(|| Conclusion::cannot(Reason::Neighbours, Confidence::High))
+}
+
+/// On many CPUs one neighbour is a small share of them all, and each thread loses little. A thread
+/// for each CPU leaves none to go to, and at a barrier all of them lose what one has lost.
+fn is_held_up_at_barriers(evidence: &Evidence) -> bool {
+    let busy = evidence.busy.len();
+    let held_percent = evidence.neighbours.percent * evidence.cpu_count as f64;
+    let lost_percent = evidence.waits_for_others_percent() * busy as f64;
+    evidence.has_openmp
+        && busy >= evidence.cpu_count
+        && held_percent >= NEIGHBOURS_OF_A_BARRIER_PERCENT
+        && lost_percent >= LOST_TO_NEIGHBOURS_PERCENT
 }
 
 fn by_structure(evidence: &Evidence) -> Option<Conclusion> {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Advice;
-use crate::evidence::{Client, Neighbour, Neighbours};
+use crate::evidence::{BusyThread, Client, Neighbour, Neighbours};
 use crate::made::{talkers, trial};
 use crate::trial::TrialResult;
 use seatmap_watch::Gravity;
@@ -63,6 +63,26 @@ fn a_bound_that_is_small_is_enough() {
     assert_eq!(verdict(&untried).0, Verdict::CannotTell);
     let seatless = with(|all| all.no_trial = Some(NoTrial::NoSeats));
     assert_eq!(verdict(&seatless).0, Verdict::LeaveIt);
+}
+
+#[test]
+fn one_neighbour_of_many_cpus_holds_up_a_team_with_barriers() {
+    let team = |has_openmp, threads: usize, percent| {
+        with(|all| {
+            let thread = all.busy[0].clone();
+            all.busy = vec![BusyThread { percent: 94.0, ..thread }; threads];
+            all.used_percent = 94.0 * threads as f64;
+            all.cpu_count = 16;
+            all.has_openmp = has_openmp;
+            all.neighbours.percent = percent;
+            all.waits_percent = 6.0;
+            all.trial = Some(trial([-1.0, 0.1, 1.0], [-1.0, 0.0, 1.0]));
+        })
+    };
+    assert_eq!(verdict(&team(true, 16, 6.0)), (Verdict::CannotTell, Reason::Neighbours));
+    for other in [team(false, 16, 6.0), team(true, 15, 6.0), team(true, 16, 2.0)] {
+        assert_eq!(verdict(&other).1, Reason::NoneBetter);
+    }
 }
 
 #[test]
