@@ -45,6 +45,7 @@ pub use tune::*;
 use crate::guides;
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use seatmap_console::guide::with_guides;
+use seatmap_console::outputs::ResultForms;
 use seatmap_console::shell::{ShellVerb, with_short_help};
 use seatmap_console::values::cpus;
 use seatmap_console::view::ColourChoice;
@@ -326,12 +327,8 @@ pub struct Measure {
     /// says what was left out.
     #[arg(long, value_name = "FILE")]
     pub share: Option<PathBuf>,
-    /// Write one self-contained, interactive page.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the profile as JSON on stdout, and nothing else.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: ResultForms,
 }
 
 #[derive(Debug, Args)]
@@ -367,9 +364,6 @@ pub struct Show {
     /// a plan of 'seatmap place', or a cluster.
     #[arg(value_name = "MACHINE", default_value = "host")]
     pub machine: String,
-    /// Write one self-contained, interactive page.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
     /// The order of rows and columns.
     #[arg(long, default_value = "group")]
     pub order: OrderChoice,
@@ -382,9 +376,8 @@ pub struct Show {
     /// Columns to draw in; the terminal's by default.
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
     pub width: Option<u16>,
-    /// Print classes, groups and findings as JSON on stdout, and nothing else.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: ResultForms,
 }
 
 /// The order of rows and columns.

@@ -2,8 +2,30 @@
 
 use crate::error::CliError;
 use crate::output::{self, Destination};
+use clap::Args;
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The options by which a verb gives its result in other forms than text.
+#[derive(Clone, Debug, Default, Args)]
+pub struct ResultForms {
+    /// Write one self-contained page; - is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Print the result as JSON on stdout, and nothing else.
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl ResultForms {
+    /// The places for these forms, and for a document in the file after `-o`.
+    ///
+    /// # Errors
+    /// A file that cannot be written, or two results on stdout.
+    pub fn outputs(&self, file: Option<&Path>) -> Result<Outputs, CliError> {
+        Outputs::new(self.json, file, self.html.as_deref())
+    }
+}
 
 /// The places for a result, checked before the work that makes it begins.
 pub struct Outputs {

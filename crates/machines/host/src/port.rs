@@ -48,6 +48,22 @@ impl<'a> HostPort<'a> {
     }
 }
 
+/// Spins until a word is another than this value, and returns that. Every [`LOOKS`] looks it calls
+/// `check`, which may unwind.
+#[inline(always)]
+pub(crate) fn wait_for_change(cell: &AtomicU64, value: u64, check: impl Fn()) -> u64 {
+    loop {
+        for _ in 0..LOOKS {
+            let found = cell.load(Ordering::Acquire);
+            if found != value {
+                return found;
+            }
+            spin_loop();
+        }
+        check();
+    }
+}
+
 impl Port for HostPort<'_> {
     #[inline(always)]
     fn load(&self, word: Addr) -> u64 {
@@ -108,16 +124,7 @@ impl Port for HostPort<'_> {
         // The address is computed once: a reload of the base after every acquire cost 18-27 % in a
         // prototype.
         let cell = self.at(word);
-        loop {
-            for _ in 0..LOOKS {
-                let found = cell.load(Ordering::Acquire);
-                if found != value {
-                    return found;
-                }
-                spin_loop();
-            }
-            self.check();
-        }
+        wait_for_change(cell, value, || self.check())
     }
 
     #[inline(always)]

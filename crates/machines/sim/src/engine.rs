@@ -3,6 +3,7 @@
 use crate::error::SimError;
 use crate::fiber::{self, Stack, Step};
 use seatmap_port::channels::DmaError;
+use seatmap_statistics::words::counted;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -187,6 +188,15 @@ fn doing(machine: &impl Machine, tasks: usize) -> Vec<String> {
         .filter_map(|task| machine.doing(task).map(|what| format!("task {task} {what}")))
         .take(MOST_NAMED)
         .collect()
+}
+
+/// That there is a seat for each task.
+pub fn one_seat_each(seats: &[u32], tasks: usize) -> Result<(), SimError> {
+    if seats.len() == tasks {
+        return Ok(());
+    }
+    let counted = counted(tasks, "task");
+    Err(SimError::Seat(format!("{counted}, and seats for {}", seats.len())))
 }
 
 /// The start time of each task, drawn below `skew`: a creator starts its tasks a little earlier or

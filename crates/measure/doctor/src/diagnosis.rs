@@ -44,6 +44,17 @@ pub struct Diagnosis {
     pub remedy: Option<Remedy>,
 }
 
+impl Diagnosis {
+    pub(crate) fn new(
+        subject: &'static str,
+        level: Severity,
+        found: impl Into<String>,
+        remedy: Option<Remedy>,
+    ) -> Self {
+        Diagnosis { subject, level, found: found.into(), remedy }
+    }
+}
+
 /// Subjects in the order of the time that they can take from a program, the most first: whole
 /// periods that others or a quota take, then clocks and memory, then the kernel's own work of
 /// microseconds, then settings that matter to a cell alone.

@@ -50,9 +50,12 @@ pub fn examine(topology: &Topology) -> Vec<Diagnosis> {
     found.extend(quotas.brakes.iter().map(brake));
     match Cpus::read() {
         Ok(cpus) => found.extend([cpuset(&cpus, &standing(&root)), offline(&root, &cpus)]),
-        Err(error) => {
-            found.push(diagnosis("cpuset", Severity::Info, format!("not known: {error}"), None))
-        }
+        Err(error) => found.push(Diagnosis::new(
+            "cpuset",
+            Severity::Info,
+            format!("not known: {error}"),
+            None,
+        )),
     }
     found
 }
@@ -64,15 +67,6 @@ pub(crate) fn of_settings(root: &Root, topology: &Topology) -> [Diagnosis; 3] {
         turbo(root, environment::turbo(root)),
         numa_balancing(root, topology),
     ]
-}
-
-fn diagnosis(
-    subject: &'static str,
-    level: Severity,
-    found: impl Into<String>,
-    remedy: Option<Remedy>,
-) -> Diagnosis {
-    Diagnosis { subject, level, found: found.into(), remedy }
 }
 
 fn clock(clock: &HostClock) -> Diagnosis {
@@ -88,7 +82,7 @@ fn clock(clock: &HostClock) -> Diagnosis {
                  start the kernel with tsc=reliable"
             }
         };
-        return diagnosis(
+        return Diagnosis::new(
             "clock",
             Severity::No,
             found + "; each reading costs tens of ns",
@@ -96,77 +90,85 @@ fn clock(clock: &HostClock) -> Diagnosis {
         );
     }
     if clock.step_ns() > COARSE_STEP_NS {
-        diagnosis(
+        Diagnosis::new(
             "clock",
             Severity::Info,
             found + ": coarse; batches are made longer to make up for it",
             None,
         )
     } else {
-        diagnosis("clock", Severity::Ok, found, None)
+        Diagnosis::new("clock", Severity::Ok, found, None)
     }
 }
 
 fn hypervisor(environment: &Environment) -> Diagnosis {
     match environment.hypervisor.as_deref() {
-        None => diagnosis(
+        None => Diagnosis::new(
             "hypervisor",
             Severity::Info,
             "not known: nothing here says whether there is one",
             None,
         ),
-        Some("none") => diagnosis("hypervisor", Severity::Ok, "none", None),
+        Some("none") => Diagnosis::new("hypervisor", Severity::Ok, "none", None),
         Some(name) => {
             let found = format!(
                 "{name}: its host may move or stop vCPUs, so one pair can show several distances"
             );
             let remedy = "measure on bare metal, or on a VM whose vCPUs are pinned; 'multi-regime' \
                           marks the pairs hit";
-            diagnosis("hypervisor", Severity::No, found, Some(Remedy::advice(remedy)))
+            Diagnosis::new("hypervisor", Severity::No, found, Some(Remedy::advice(remedy)))
         }
     }
 }
 
 fn steal(percent: Option<f64>) -> Diagnosis {
     let Some(percent) = percent else {
-        return diagnosis("steal", Severity::Info, "not known: /proc/stat cannot be read", None);
+        return Diagnosis::new(
+            "steal",
+            Severity::Info,
+            "not known: /proc/stat cannot be read",
+            None,
+        );
     };
     let found = format!("{percent:.1} % of the CPU time went to other guests while watching");
     if percent > 1.0 {
-        diagnosis(
+        Diagnosis::new(
             "steal",
             Severity::No,
             found,
             Some(Remedy::advice("use a quieter or dedicated host")),
         )
     } else {
-        diagnosis("steal", Severity::Ok, found, None)
+        Diagnosis::new("steal", Severity::Ok, found, None)
     }
 }
 
 fn governor(root: &Root, name: Option<&str>) -> Diagnosis {
     match name {
-        Some("performance") => diagnosis("governor", Severity::Ok, "performance", None),
+        Some("performance") => Diagnosis::new("governor", Severity::Ok, "performance", None),
         Some(name) => {
             let files = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor";
             let remedy =
                 Remedy::write_matching(root, RemedyKind::SetGovernor, files, "performance");
-            diagnosis(
+            Diagnosis::new(
                 "governor",
                 Severity::Fix,
                 format!("{name}: the frequency follows the load"),
                 Some(remedy),
             )
         }
-        None => {
-            diagnosis("governor", Severity::Info, "the frequency is not this system's to set", None)
-        }
+        None => Diagnosis::new(
+            "governor",
+            Severity::Info,
+            "the frequency is not this system's to set",
+            None,
+        ),
     }
 }
 
 fn turbo(root: &Root, allowed: Option<bool>) -> Diagnosis {
     match allowed {
-        Some(false) => diagnosis("turbo", Severity::Ok, "off", None),
+        Some(false) => Diagnosis::new("turbo", Severity::Ok, "off", None),
         Some(true) => {
             let found = "on: a distance measured with few busy cores is shorter than with many";
             let of_intel = "/sys/devices/system/cpu/intel_pstate/no_turbo";
@@ -177,15 +179,15 @@ fn turbo(root: &Root, allowed: Option<bool>) -> Diagnosis {
                 ("/sys/devices/system/cpu/cpufreq/boost", "0")
             };
             let remedy = Remedy::write(root, RemedyKind::TurnTurboOff, path, off);
-            diagnosis("turbo", Severity::Fix, found, Some(remedy))
+            Diagnosis::new("turbo", Severity::Fix, found, Some(remedy))
         }
-        None => diagnosis("turbo", Severity::Info, "not known", None),
+        None => Diagnosis::new("turbo", Severity::Info, "not known", None),
     }
 }
 
 fn smt(topology: &Topology) -> Diagnosis {
     if topology.pus.iter().any(|pu| pu.core.is_none()) {
-        return diagnosis(
+        return Diagnosis::new(
             "smt",
             Severity::Info,
             "not known: the kernel does not say which PUs share a core",
@@ -194,13 +196,13 @@ fn smt(topology: &Topology) -> Diagnosis {
     }
     let threads = topology.pus.iter().filter_map(|pu| pu.smt).max().map_or(1, |rank| rank + 1);
     match threads {
-        1 => diagnosis("smt", Severity::Ok, "one PU a core", None),
+        1 => Diagnosis::new("smt", Severity::Ok, "one PU a core", None),
         _ => {
             let found = format!(
                 "{threads} a core: whatever runs on a sibling slows the pair measured",
                 threads = counted(threads, "PU")
             );
-            diagnosis(
+            Diagnosis::new(
                 "smt",
                 Severity::Info,
                 found,
@@ -212,15 +214,15 @@ fn smt(topology: &Topology) -> Diagnosis {
 
 fn load(average: Option<f64>, pus: usize) -> Diagnosis {
     let Some(average) = average else {
-        return diagnosis("load", Severity::Info, "not known", None);
+        return Diagnosis::new("load", Severity::Info, "not known", None);
     };
     let found = format!("load average {average:.2} on {}", counted(pus, "PU"));
     if average > 0.25 * pus as f64 {
         let remedy =
             Remedy::advice("stop other programs; interrupted batches are thrown away and counted");
-        diagnosis("load", Severity::Fix, found, Some(remedy))
+        Diagnosis::new("load", Severity::Fix, found, Some(remedy))
     } else {
-        diagnosis("load", Severity::Ok, found, None)
+        Diagnosis::new("load", Severity::Ok, found, None)
     }
 }
 
@@ -229,7 +231,7 @@ fn numa_balancing(root: &Root, topology: &Topology) -> Diagnosis {
     let path = "/proc/sys/kernel/numa_balancing";
     let setting = root.read(path).ok();
     if topology.pus.iter().any(|pu| pu.numa.is_none()) {
-        return diagnosis(
+        return Diagnosis::new(
             subject,
             Severity::Info,
             "not known: the kernel does not say which nodes there are",
@@ -238,10 +240,10 @@ fn numa_balancing(root: &Root, topology: &Topology) -> Diagnosis {
     }
     // A kernel that is built without it has no such file.
     if topology.count(|pu| pu.numa) < 2 || matches!(setting.as_deref(), None | Some("0")) {
-        return diagnosis(subject, Severity::Ok, "off, or one node", None);
+        return Diagnosis::new(subject, Severity::Ok, "off, or one node", None);
     }
     let remedy = Remedy::write(root, RemedyKind::TurnNumaBalancingOff, path, "0");
-    diagnosis(
+    Diagnosis::new(
         subject,
         Severity::Fix,
         "on: the kernel may move the page that holds the line",
@@ -254,10 +256,15 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
     let subject = "quota";
     let Some(tightest) = quotas.tightest() else {
         return match &quotas.unseen {
-            None => diagnosis(subject, Severity::Ok, "no control group limits the CPU time", None),
-            Some(why) => {
-                diagnosis(subject, Severity::Info, format!("none that can be seen: {why}"), None)
+            None => {
+                Diagnosis::new(subject, Severity::Ok, "no control group limits the CPU time", None)
             }
+            Some(why) => Diagnosis::new(
+                subject,
+                Severity::Info,
+                format!("none that can be seen: {why}"),
+                None,
+            ),
         };
     };
     let used_up = tightest.throttled.map_or_else(String::new, |periods| {
@@ -277,10 +284,10 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
         let found = format!("{words}, and {cpus} run", cpus = counted(cpus, "CPU"));
         // A group above those that can be seen may have a lower quota.
         return match &quotas.unseen {
-            None => diagnosis(subject, Severity::Ok, found, None),
+            None => Diagnosis::new(subject, Severity::Ok, found, None),
             Some(why) => {
                 let found = format!("{found}; others cannot be seen: {why}");
-                diagnosis(subject, Severity::Info, found, None)
+                Diagnosis::new(subject, Severity::Info, found, None)
             }
         };
     }
@@ -304,7 +311,7 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
         );
         Remedy::advice(ask)
     };
-    diagnosis(subject, Severity::Fix, found, Some(remedy))
+    Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
 }
 
 /// Another setting of a control group that holds its members back.
@@ -316,7 +323,7 @@ fn brake(brake: &Brake) -> Diagnosis {
     } else {
         Remedy::new(RemedyKind::ReleaseGroup, brake.release())
     };
-    diagnosis("group", Severity::Fix, found, Some(remedy))
+    Diagnosis::new("group", Severity::Fix, found, Some(remedy))
 }
 
 /// The CPUs that this process may use, and the reason why others are missing: a cell that stands,
@@ -329,7 +336,7 @@ fn cpuset(cpus: &Cpus, cells: &BTreeMap<String, CpuSet>) -> Diagnosis {
             "all online CPUs, {allowed} unasked, and those that the kernel was started to set \
              apart, {set_apart}, where they are named"
         );
-        return diagnosis("cpuset", Severity::Ok, found, None);
+        return Diagnosis::new("cpuset", Severity::Ok, found, None);
     }
     if cpus.allowed.len() < cpus.online.len() {
         let found =
@@ -341,12 +348,12 @@ fn cpuset(cpus: &Cpus, cells: &BTreeMap<String, CpuSet>) -> Diagnosis {
         if !holder.is_unknown() {
             let found = format!("{found}: {}", holder.cells());
             let remedy = Remedy::advice("measure after the cell has ended ('seatmap cell list')");
-            return diagnosis("cpuset", Severity::Info, found, Some(remedy));
+            return Diagnosis::new("cpuset", Severity::Info, found, Some(remedy));
         }
         let remedy = Remedy::advice("start it outside taskset or the cgroup to measure the others");
-        diagnosis("cpuset", Severity::Info, found, Some(remedy))
+        Diagnosis::new("cpuset", Severity::Info, found, Some(remedy))
     } else {
-        diagnosis("cpuset", Severity::Ok, format!("all online CPUs, {allowed}"), None)
+        Diagnosis::new("cpuset", Severity::Ok, format!("all online CPUs, {allowed}"), None)
     }
 }
 
@@ -354,7 +361,7 @@ pub(crate) fn offline(root: &Root, cpus: &Cpus) -> Diagnosis {
     let subject = "offline";
     let offline = cpus.offline();
     if offline.is_empty() {
-        return diagnosis(subject, Severity::Ok, "no CPU is offline", None);
+        return Diagnosis::new(subject, Severity::Ok, "no CPU is offline", None);
     }
     let are = agreeing(offline.len(), "is", "are");
     let switches: Vec<String> =
@@ -368,7 +375,7 @@ pub(crate) fn offline(root: &Root, cpus: &Cpus) -> Diagnosis {
         _ => Remedy::write_all(root, RemedyKind::BringOnline, &switches, "1"),
     };
     let found = format!("{} {are} offline and will be missing", CpuList(offline).named());
-    diagnosis(subject, Severity::Info, found, Some(remedy))
+    Diagnosis::new(subject, Severity::Info, found, Some(remedy))
 }
 
 #[cfg(test)]

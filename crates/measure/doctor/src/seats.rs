@@ -34,27 +34,18 @@ pub fn examine(
     vec![scheduler(&kernel), cache_aware(&kernel), fair_server(root, &kernel), bound_by(&environ)]
 }
 
-fn diagnosis(
-    subject: &'static str,
-    level: Severity,
-    found: impl Into<String>,
-    remedy: Option<Remedy>,
-) -> Diagnosis {
-    Diagnosis { subject, level, found: found.into(), remedy }
-}
-
 /// A loaded scheduler moves threads by rules of its own. It keeps to masks, but may leave a CPU
 /// with a bound thread waiting longer than the kernel's own would.
 fn scheduler(kernel: &Scheduler) -> Diagnosis {
     match &kernel.sched_ext {
-        None => diagnosis("scheduler", Severity::Ok, "the kernel's own", None),
+        None => Diagnosis::new("scheduler", Severity::Ok, "the kernel's own", None),
         Some(name) => {
             let found = format!(
                 "'{name}' is loaded (sched_ext): threads on single CPUs may wait longer under it"
             );
             let remedy =
                 Remedy::advice("end the program that loaded it: the kernel's own takes over");
-            diagnosis("scheduler", Severity::Fix, found, Some(remedy))
+            Diagnosis::new("scheduler", Severity::Fix, found, Some(remedy))
         }
     }
 }
@@ -62,12 +53,12 @@ fn scheduler(kernel: &Scheduler) -> Diagnosis {
 fn cache_aware(kernel: &Scheduler) -> Diagnosis {
     let subject = "cache-aware";
     match kernel.cache_aware {
-        None => diagnosis(subject, Severity::Info, UNANSWERED, None),
-        Some(false) => diagnosis(subject, Severity::Ok, "off (SCHED_CACHE)", None),
+        None => Diagnosis::new(subject, Severity::Info, UNANSWERED, None),
+        Some(false) => Diagnosis::new(subject, Severity::Ok, "off (SCHED_CACHE)", None),
         Some(true) => {
             let found = "on (SCHED_CACHE): the kernel draws the threads of a process to one cache, \
                          and seats decide otherwise only where every thread has one";
-            diagnosis(subject, Severity::Info, found, None)
+            Diagnosis::new(subject, Severity::Info, found, None)
         }
     }
 }
@@ -78,7 +69,7 @@ fn fair_server(root: &Root, kernel: &Scheduler) -> Diagnosis {
     let subject = "fair server";
     let quiet = CpuSet::of_list(&kernel.no_hz_full).unwrap_or_default();
     if quiet.is_empty() {
-        return diagnosis(subject, Severity::Ok, "no CPU is without a tick (nohz_full)", None);
+        return Diagnosis::new(subject, Severity::Ok, "no CPU is without a tick (nohz_full)", None);
     }
     let known: Vec<(u32, u64)> = quiet
         .iter()
@@ -90,10 +81,10 @@ fn fair_server(root: &Root, kernel: &Scheduler) -> Diagnosis {
     let active: CpuSet =
         known.iter().filter(|(_, runtime)| *runtime > 0).map(|(cpu, _)| *cpu).collect();
     if known.is_empty() {
-        return diagnosis(subject, Severity::Info, UNANSWERED, None);
+        return Diagnosis::new(subject, Severity::Info, UNANSWERED, None);
     }
     if active.is_empty() {
-        return diagnosis(
+        return Diagnosis::new(
             subject,
             Severity::Ok,
             format!("off on the CPUs without a tick, {quiet}"),
@@ -107,7 +98,12 @@ fn fair_server(root: &Root, kernel: &Scheduler) -> Diagnosis {
     );
     let remedy =
         format!("for cpu in {}; do echo 0 > {FAIR_SERVERS}/cpu$cpu/runtime; done", words(&active));
-    diagnosis(subject, Severity::Fix, found, Some(Remedy::new(RemedyKind::StopFairServer, remedy)))
+    Diagnosis::new(
+        subject,
+        Severity::Fix,
+        found,
+        Some(Remedy::new(RemedyKind::StopFairServer, remedy)),
+    )
 }
 
 fn words(cpus: &CpuSet) -> String {
@@ -124,7 +120,7 @@ fn bound_by(environ: &[u8]) -> Diagnosis {
         .map(|variable| variable.name.as_str())
         .collect();
     if binding.is_empty() {
-        diagnosis("variables", Severity::Ok, "none of this environment binds threads", None)
+        Diagnosis::new("variables", Severity::Ok, "none of this environment binds threads", None)
     } else {
         let found = format!(
             "{} will bind threads of programs started here, whatever their seats",
@@ -132,7 +128,7 @@ fn bound_by(environ: &[u8]) -> Diagnosis {
         );
         let remedy =
             Remedy::new(RemedyKind::UnsetVariables, format!("unset {}", binding.join(" ")));
-        diagnosis("variables", Severity::Fix, found, Some(remedy))
+        Diagnosis::new("variables", Severity::Fix, found, Some(remedy))
     }
 }
 

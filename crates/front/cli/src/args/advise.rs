@@ -1,10 +1,10 @@
 //! `seatmap advise`, as typed.
 
 use clap::{ArgGroup, Args};
+use seatmap_console::outputs::ResultForms;
 use seatmap_console::time::time_within;
 use seatmap_live::Metric;
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::time::Duration;
 
 #[derive(Debug, Args)]
@@ -45,12 +45,8 @@ pub struct Advise {
     /// Try seats for a minute, also where the look shows that they hardly matter.
     #[arg(long)]
     pub prove: bool,
-    /// Write a page to a file; - is stdout.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the advice as JSON on stdout, and nothing else. A command's own output goes to stderr.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: ResultForms,
     /// The command to run and to advise on. It runs on after the advice.
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,

@@ -1,6 +1,7 @@
 //! `seatmap bench`, as typed.
 
 use clap::{Args, Subcommand};
+use seatmap_console::outputs::ResultForms;
 use seatmap_console::time::time_within;
 use seatmap_console::values::cpus;
 use seatmap_os::CpuList;
@@ -107,15 +108,11 @@ pub struct Bench {
     /// A file is written again and again while commands run that are compared with --compare.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write one self-contained page.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
     /// Write the result as Markdown, for a job's summary or a comment.
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<PathBuf>,
-    /// Print the result as JSON on stdout, and nothing else.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: ResultForms,
     /// The program and its arguments.
     #[arg(value_name = "COMMAND", trailing_var_arg = true, required_unless_present = "file")]
     pub command: Vec<OsString>,
@@ -146,12 +143,8 @@ pub struct BenchHistory {
     /// Write the result as JSON; - is stdout.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write one self-contained page.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the result as JSON on stdout, and nothing else.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: ResultForms,
 }
 
 impl Bench {

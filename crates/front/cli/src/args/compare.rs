@@ -1,7 +1,7 @@
 //! `seatmap compare`, as typed.
 
 use clap::Args;
-use std::path::PathBuf;
+use seatmap_console::outputs::ResultForms;
 
 #[derive(Debug, Args)]
 pub struct Compare {
@@ -11,10 +11,6 @@ pub struct Compare {
     /// The machine that is compared with it; this computer by default.
     #[arg(value_name = "MACHINE", default_value = "host")]
     pub second: String,
-    /// Write one self-contained page.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the comparison as JSON on stdout, and nothing else.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: ResultForms,
 }

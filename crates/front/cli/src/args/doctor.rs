@@ -1,9 +1,9 @@
 //! `seatmap doctor`, as typed.
 
-use clap::{ArgAction, Args};
+use clap::Args;
+use seatmap_console::outputs::ResultForms;
 use seatmap_console::values::cpus;
 use seatmap_os::CpuList;
-use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub struct Doctor {
@@ -14,10 +14,6 @@ pub struct Doctor {
     /// put everything back.
     #[arg(long = "try")]
     pub may_try: bool,
-    /// Write one self-contained page.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the findings as JSON on stdout, and nothing else.
-    #[arg(long, action = ArgAction::SetTrue)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: ResultForms,
 }

@@ -1,6 +1,7 @@
 //! `seatmap noise`, as typed.
 
 use clap::Args;
+use seatmap_console::outputs::ResultForms;
 use seatmap_console::time::time_within;
 use seatmap_console::values::cpus;
 use seatmap_os::CpuList;
@@ -19,15 +20,11 @@ pub struct Noise {
     /// Say who had the CPU in the long gaps, by the kernel's trace; root's.
     #[arg(long)]
     pub trace: bool,
-    /// Write one self-contained page.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
     /// Write a picture of the gaps: how long they are, and when they came.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Print one JSON document on stdout, and nothing else.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: ResultForms,
 }
 
 /// From a few turns of the meters to a day.

@@ -102,7 +102,7 @@ impl Place {
             ("--memory", self.memory),
             ("--sections", self.sections.is_some()),
             ("--homes", self.homes),
-            ("--html", self.html.is_some()),
+            ("--html", self.forms.html.is_some()),
             ("--svg", self.svg.is_some()),
             ("--before", self.before != BeforeChoice::Os),
         ];

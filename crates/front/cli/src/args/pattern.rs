@@ -1,6 +1,7 @@
 //! `seatmap pattern`, as typed.
 
 use clap::{Args, Subcommand, ValueEnum};
+use seatmap_console::outputs::ResultForms;
 use seatmap_pattern::qaplib::Which;
 use std::path::PathBuf;
 
@@ -33,15 +34,11 @@ pub struct PatternShow {
     /// Write the matrix as a picture; - is stdout.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Write one self-contained page; - is stdout.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
     /// Columns to draw in; the terminal's by default.
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
     pub width: Option<u16>,
-    /// Print the pattern as JSON on stdout, and nothing else.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: ResultForms,
 }
 
 /// Where a pattern comes from.

@@ -4,6 +4,7 @@ use super::OnCluster;
 use clap::{Args, ValueEnum};
 use seatmap_appraise::rehearsal::ROUNDS;
 use seatmap_appraise::{BeforePlan, Messages};
+use seatmap_console::outputs::ResultForms;
 use seatmap_console::time::time_within;
 use seatmap_console::values::{LevelChoice, cpus};
 use seatmap_machine::CoreKind;
@@ -157,9 +158,6 @@ pub struct Place {
     /// Write the plan to a file; - is stdout.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write one self-contained page: seats, gains, the machine before and after, heatmap.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
     /// Draw the machine with threads, lines and traffic on it, before and after, into a file; - is
     /// stdout.
     #[arg(long, value_name = "FILE")]
@@ -167,9 +165,8 @@ pub struct Place {
     /// The placement that is drawn before the plan.
     #[arg(long, value_name = "WHAT", default_value = "os", requires = "picture")]
     pub before: BeforeChoice,
-    /// Print the plan as JSON on stdout, and nothing else.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: ResultForms,
     #[command(flatten)]
     pub on_cluster: OnCluster,
 }

@@ -3,6 +3,7 @@
 use super::bench::{confidence, direction, metric, session};
 use super::{ObjectiveChoice, OnCluster};
 use clap::{Args, ValueEnum};
+use seatmap_console::outputs::ResultForms;
 use seatmap_console::over_ranks::MeetingPlace;
 use seatmap_console::values::cpus;
 use seatmap_os::CpuList;
@@ -96,12 +97,8 @@ pub struct Tune {
     /// Go on with the runs that the file has.
     #[arg(long)]
     pub resume: bool,
-    /// Write the race as one self-contained page.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the race as JSON on stdout, and nothing else.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: ResultForms,
     /// On a model: bytes of the heaviest edge's message, on a Cell; k stands for 1024 [default:
     /// 64k].
     #[arg(

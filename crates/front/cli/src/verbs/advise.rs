@@ -9,7 +9,6 @@ use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output;
-use seatmap_console::outputs::Outputs;
 use seatmap_console::view;
 use seatmap_console::waiting::Waiting;
 use seatmap_report::advise;
@@ -17,7 +16,7 @@ use std::cell::Cell;
 
 /// Looks at one program, and says what to do with it.
 pub fn run(typed: &Advise) -> Result<(), CliError> {
-    let outputs = Outputs::new(typed.json, None, typed.html.as_deref())?;
+    let outputs = typed.forms.outputs(None)?;
     let request = meant::request(typed)?;
     let interrupt = Interrupt::listen()?;
     let look = Cell::new(Some(Waiting::new("looking", Some(LOOK.as_secs_f64()))));

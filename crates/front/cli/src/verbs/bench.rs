@@ -28,7 +28,7 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
 }
 
 fn commands(typed: &Bench) -> Result<(), CliError> {
-    let outputs = Outputs::new(typed.json, typed.output.as_deref(), typed.html.as_deref())?;
+    let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let summary = summary(typed, &outputs)?;
     let request = meant(typed, &outputs)?;
     let interrupt = Interrupt::listen()?;

@@ -4,14 +4,13 @@ use crate::args::Compare;
 use seatmap_catalog::Capability;
 use seatmap_console::error::CliError;
 use seatmap_console::input;
-use seatmap_console::outputs::Outputs;
 use seatmap_machine::Profile;
 use seatmap_measure::comparison::ProfileComparison;
 use seatmap_report::compare;
 
 /// Shows two machines side by side.
 pub fn run(typed: &Compare) -> Result<(), CliError> {
-    let outputs = Outputs::new(typed.json, None, typed.html.as_deref())?;
+    let outputs = typed.forms.outputs(None)?;
     let first = profile(&typed.first)?;
     let second = profile(&typed.second)?;
     outputs.show(&ProfileComparison::of(&first, &second), compare::html, compare::text)

@@ -11,13 +11,13 @@ use seatmap_report::{doctor, html};
 
 /// Examines this host.
 pub fn run(typed: &Doctor, colour: ColourChoice) -> Result<(), CliError> {
-    let page = output::page(typed.html.as_deref(), typed.json)?;
+    let page = output::page(typed.forms.html.as_deref(), typed.forms.json)?;
     let cpus = typed.cpus.as_ref().map(|cpus| &cpus.0[..]);
     let found = seatmap_doctor::examine(cpus, typed.may_try)?;
     if let Some(page) = &page {
         page.write(&html::doctor(&host_name(), &found))?;
     }
-    if typed.json {
+    if typed.forms.json {
         return output::json(&DoctorReport::new(&host_name(), &found));
     }
     // The page is on stdout: the lines would break it.

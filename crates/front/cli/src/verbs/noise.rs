@@ -16,9 +16,9 @@ use seatmap_report::{html, svg};
 pub fn run(typed: &Noise) -> Result<(), CliError> {
     // Two meters on one CPU would find each other.
     super::run::check_sole(SoleWork::Noise)?;
-    let page = output::page(typed.html.as_deref(), typed.json)?;
+    let page = output::page(typed.forms.html.as_deref(), typed.forms.json)?;
     let has_page = page == Some(Destination::Stdout);
-    let on_stdout = if typed.json { Some("--json") } else { has_page.then_some("--html -") };
+    let on_stdout = if typed.forms.json { Some("--json") } else { has_page.then_some("--html -") };
     let picture = output::beside(typed.svg.as_deref(), on_stdout, "--svg")?;
     let has_file = has_page || picture == Some(Destination::Stdout);
     let cpus = cpus(typed)?;
@@ -30,7 +30,7 @@ pub fn run(typed: &Noise) -> Result<(), CliError> {
         picture.write(&svg::noise(&report))?;
     }
     // A reader that has gone does not hide that the time was shorter.
-    if typed.json {
+    if typed.forms.json {
         let document = OfMachine { document: &report, machine: &host_name() };
         output::even_unread(output::json(&document))?;
     } else if !has_file {

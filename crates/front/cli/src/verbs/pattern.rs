@@ -41,7 +41,7 @@ type Drawer = fn(&seatmap_pattern::Pattern) -> String;
 
 /// Writes the files that were asked for; without any, the pattern goes to the terminal.
 fn show(typed: &PatternShow) -> Result<(), CliError> {
-    let asked = [(&typed.svg, svg::traffic as Drawer), (&typed.html, html::pattern)];
+    let asked = [(&typed.svg, svg::traffic as Drawer), (&typed.forms.html, html::pattern)];
     let mut files = Vec::new();
     for (path, draw) in asked.into_iter().filter_map(|(path, draw)| Some((path.as_deref()?, draw)))
     {
@@ -51,17 +51,17 @@ fn show(typed: &PatternShow) -> Result<(), CliError> {
     let wanting_stdout =
         files.iter().filter(|(_, destination, _)| *destination == Destination::Stdout).count();
     // Two documents one behind the other on stdout can be read by nobody.
-    if wanting_stdout + usize::from(typed.json) > 1 {
+    if wanting_stdout + usize::from(typed.forms.json) > 1 {
         return Err(CliError::input(
             "only one of --json, --svg - and --html - can have stdout; give the others files",
         ));
     }
     let pattern = read(&typed.source)?;
     for (path, destination, draw) in &files {
-        let named = Some(*path).filter(|_| !typed.json);
+        let named = Some(*path).filter(|_| !typed.forms.json);
         destination.write_named(&draw(&pattern), named)?;
     }
-    if typed.json {
+    if typed.forms.json {
         output::print(&pattern.to_json())
     } else if files.is_empty() {
         output::print(&pattern::drawn(&pattern, view::width(typed.width)))

@@ -24,7 +24,7 @@ use std::path::Path;
 /// Shows a machine, a cluster, a plan, the ranks of a job or a recording: in the terminal, as a
 /// page, or as JSON.
 pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
-    let page = output::page(typed.html.as_deref(), typed.json)?;
+    let page = output::page(typed.forms.html.as_deref(), typed.forms.json)?;
     let name = &typed.machine;
     // Seatmap's other documents first: the readers of machines would call them damaged profiles.
     if let Some(recording) = input::if_in_file(name, Recording::is_recording, Recording::read)? {
@@ -44,15 +44,15 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
     }
     if let Some(cluster) = cluster::of_file(name)? {
         return deliver(typed, page, &|| html::cluster(&cluster), &|| {
-            cluster::show(&cluster, typed.json)
+            cluster::show(&cluster, typed.forms.json)
         });
     }
     if let Some(plan) = input::if_in_file(name, is_plan, Plan::from_json)? {
-        return show_plan(&plan, page.is_some(), typed.json);
+        return show_plan(&plan, page.is_some(), typed.forms.json);
     }
     match input::if_in_file(name, RankPlan::is_plan, RankPlan::from_json)? {
         None => machine(typed, page, colour),
-        Some(plan) if page.is_none() => ranks::show(&plan, typed.json),
+        Some(plan) if page.is_none() => ranks::show(&plan, typed.forms.json),
         Some(_) => Err(CliError::input(
             "the ranks of a job are shown in the terminal or with --json, not as a page",
         )),
@@ -84,7 +84,7 @@ fn machine(typed: &Show, page: Option<Destination>, colour: ColourChoice) -> Res
     let set_apart = scheduler.map_or_else(SetApart::default, |scheduler| SetApart::of(&scheduler));
     let isolated = &set_apart.isolated;
     deliver(typed, page, &|| html::page(&profile, machine.model(), isolated), &|| {
-        if typed.json {
+        if typed.forms.json {
             return output::json(&ShownMachine::of(&profile, set_apart.clone()));
         }
         let options = DrawOptions {
@@ -106,13 +106,13 @@ fn deliver(
 ) -> Result<(), CliError> {
     match page {
         None => print(),
-        Some(page) if typed.json => page.write(&text()).and_then(|()| print()),
-        Some(page) => page.write_named(&text(), typed.html.as_deref()),
+        Some(page) if typed.forms.json => page.write(&text()).and_then(|()| print()),
+        Some(page) => page.write_named(&text(), typed.forms.html.as_deref()),
     }
 }
 
 fn replay(typed: &Show, page: Option<Destination>, recording: &Recording) -> Result<(), CliError> {
-    let Some(page) = page.filter(|_| !typed.json) else {
+    let Some(page) = page.filter(|_| !typed.forms.json) else {
         let remedy =
             "is a recording; 'seatmap show FILE --html PAGE' writes the page that replays it";
         return Err(CliError::at(Path::new(&typed.machine), remedy));
@@ -121,5 +121,5 @@ fn replay(typed: &Show, page: Option<Destination>, recording: &Recording) -> Res
     if recording.is_cut_off {
         output::tell(&format!("{}: the last line was cut off and is left out", typed.machine));
     }
-    page.write_named(&html::replay(recording), typed.html.as_deref())
+    page.write_named(&html::replay(recording), typed.forms.html.as_deref())
 }

@@ -70,7 +70,7 @@ fn on_model(typed: &Tune, name: &str) -> Result<(), CliError> {
 }
 
 fn outputs(typed: &Tune) -> Result<Outputs, CliError> {
-    Outputs::new(typed.json, typed.output.as_deref(), typed.html.as_deref())
+    typed.forms.outputs(typed.output.as_deref())
 }
 
 /// The bar is gone before a line that says how the race ended.

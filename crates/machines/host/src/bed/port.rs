@@ -1,12 +1,11 @@
 //! A port whose waits end when another task has failed.
 
 use crate::HostClock;
-use crate::port::HostPort;
+use crate::port::{HostPort, wait_for_change};
 use crate::together::Together;
 use seatmap_os::partners::{LOOKS, Seat};
 use seatmap_port::channels::lines::Ended;
 use seatmap_port::{Addr, Change, Port, Stamp};
-use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// [`HostPort`], with waits that unwind with [`Ended`] once a word says that a task has failed. A
@@ -99,17 +98,7 @@ impl Port for BedPort<'_> {
 
     #[inline(always)]
     fn wait_while(&self, word: Addr, value: u64) -> u64 {
-        let cell = &self.words[word.0 as usize];
-        loop {
-            for _ in 0..LOOKS {
-                let found = cell.load(Ordering::Acquire);
-                if found != value {
-                    return found;
-                }
-                spin_loop();
-            }
-            self.check();
-        }
+        wait_for_change(&self.words[word.0 as usize], value, || self.check())
     }
 
     #[inline(always)]

@@ -8,7 +8,6 @@ use crate::engine::{self, Stage};
 use crate::error::SimError;
 use crate::trace::Trace;
 use seatmap_port::channels::{Bed, Program};
-use seatmap_statistics::words::counted;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
@@ -67,13 +66,7 @@ impl CellBed {
 
     fn seats(&self, seats: &[u32], tasks: usize) -> Result<Vec<Seat>, SimError> {
         let spes = self.model.ppe();
-        if seats.len() != tasks {
-            return Err(SimError::Seat(format!(
-                "{tasks}, and seats for {}",
-                seats.len(),
-                tasks = counted(tasks, "task")
-            )));
-        }
+        engine::one_seat_each(seats, tasks)?;
         let mut taken = std::collections::HashSet::new();
         // The PPE runs several tasks, an SPE one.
         if let Some(twice) = seats.iter().find(|pu| **pu < spes && !taken.insert(**pu)) {

@@ -4,12 +4,11 @@ use crate::coherent::CoherentModel;
 use crate::coherent::counters::Counters;
 use crate::coherent::port::CoherentPort;
 use crate::coherent::world::World;
-use crate::engine::Stage;
+use crate::engine::{self, Stage};
 use crate::error::SimError;
 use seatmap_port::channels::lines::{DECREMENTER_SHIFT, OnLines};
 use seatmap_port::channels::{Bed, Program};
 use seatmap_port::{Testbed, WORDS_PER_LINE, Workload};
-use seatmap_statistics::words::counted;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
@@ -57,13 +56,7 @@ impl CoherentBed {
     }
 
     fn caches(&self, seats: &[u32], tasks: usize) -> Result<Vec<u16>, SimError> {
-        if seats.len() != tasks {
-            return Err(SimError::Seat(format!(
-                "{tasks}, and seats for {}",
-                seats.len(),
-                tasks = counted(tasks, "task")
-            )));
-        }
+        engine::one_seat_each(seats, tasks)?;
         let mut taken = std::collections::HashSet::new();
         // A hardware thread of the model has one request under way, so that it runs one task.
         if let Some(twice) = seats.iter().find(|pu| !taken.insert(**pu)) {

@@ -56,7 +56,7 @@ fn scope(typed: &Advise) -> Result<Scope, CliError> {
     }
     Executable::find(&typed.command).map_err(CliError::input)?;
     // Stdout is the document's or the page's then, and the command's output goes to stderr.
-    let leaves_stdout = typed.json || typed.html.as_deref() == Some(Path::new("-"));
+    let leaves_stdout = typed.forms.json || typed.forms.html.as_deref() == Some(Path::new("-"));
     Ok(Scope::Command(SubjectCommand { words: typed.command.clone(), leaves_stdout }))
 }
 

@@ -6,7 +6,6 @@ use crate::verbs;
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
-use seatmap_console::outputs::Outputs;
 use seatmap_console::{here, input, output};
 use seatmap_gate::file::Overrides;
 use seatmap_gate::session::GateRequest;
@@ -16,7 +15,7 @@ use seatmap_report::{gate, html};
 
 /// Runs base and head of each benchmark by turns, and judges them.
 pub fn run(typed: &Bench) -> Result<(), CliError> {
-    let outputs = Outputs::new(typed.json, typed.output.as_deref(), typed.html.as_deref())?;
+    let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let summary = summary(typed, &outputs)?;
     let request = meant(typed)?;
     let interrupt = Interrupt::listen()?;

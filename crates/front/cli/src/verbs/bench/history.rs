@@ -3,13 +3,12 @@
 use crate::args::BenchHistory;
 use seatmap_console::error::CliError;
 use seatmap_console::input;
-use seatmap_console::outputs::Outputs;
 use seatmap_gate::history::{self, Trends};
 use seatmap_report::html;
 
 /// Shows benchmarks over time, and where they changed.
 pub fn run(typed: &BenchHistory) -> Result<(), CliError> {
-    let outputs = Outputs::new(typed.json, typed.output.as_deref(), typed.html.as_deref())?;
+    let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let entries = input::parsed(&typed.file, &input::bytes(&typed.file)?, history::read)?;
     let trends = Trends::of(&entries, typed.seed);
     if let Some(file) = &outputs.file {

@@ -29,8 +29,8 @@ pub struct Page {
 impl Page {
     pub fn new(typed: &Measure, colour: ColourChoice) -> Result<Self, CliError> {
         let output = typed.output.as_deref().map(Destination::new).transpose()?;
-        let is_document = typed.json || output == Some(Destination::Stdout);
-        let page = output::page(typed.html.as_deref(), is_document)?;
+        let is_document = typed.forms.json || output == Some(Destination::Stdout);
+        let page = output::page(typed.forms.html.as_deref(), is_document)?;
         let on_stdout = is_document
             .then_some("--json")
             .or_else(|| (page == Some(Destination::Stdout)).then_some("--html -"));

@@ -4,7 +4,6 @@ use crate::args::Place;
 use crate::verbs::gallery;
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
-use seatmap_console::outputs::Outputs;
 use seatmap_console::{here, pattern_input};
 use seatmap_gallery::RankingRequest;
 use seatmap_report::ranking;
@@ -18,7 +17,7 @@ pub fn run(typed: &Place, folder: Option<&str>) -> Result<(), CliError> {
             typed.on
         )));
     }
-    let outputs = Outputs::new(typed.json, None, typed.html.as_deref())?;
+    let outputs = typed.forms.outputs(None)?;
     let mut pattern = pattern_input::pattern(typed.pattern.as_deref().unwrap_or_default())?;
     pattern_input::give_loads(&mut pattern, typed.load.as_deref())?;
     pattern.load_ns = typed.load_ns.or(pattern.load_ns);

@@ -27,13 +27,13 @@ enum Printed {
 impl Outputs {
     pub(super) fn new(typed: &Place) -> Result<Self, CliError> {
         let plan = typed.output.as_deref().map(Destination::new).transpose()?;
-        let page = typed.html.as_deref().map(Destination::new).transpose()?;
+        let page = typed.forms.html.as_deref().map(Destination::new).transpose()?;
         let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
         let on_stdout = [&plan, &page, &picture]
             .into_iter()
             .filter(|to| **to == Some(Destination::Stdout))
             .count();
-        let printed = match (on_stdout, typed.json) {
+        let printed = match (on_stdout, typed.forms.json) {
             (0, true) => Some(Printed::Json),
             (0, false) => Some(Printed::Table),
             (1, false) => None,

@@ -22,7 +22,7 @@ pub fn run(typed: &Place, file: &Path) -> Result<(), CliError> {
     let waiting = Waiting::new("solving", request.time.seconds());
     let solution = request.solve();
     drop(waiting);
-    if typed.json {
+    if typed.forms.json {
         output::json(&solution)
     } else {
         output::print(&qap::text(&file.display().to_string(), &solution))

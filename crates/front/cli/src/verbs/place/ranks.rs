@@ -24,7 +24,7 @@ pub fn run(typed: &Place, cluster: &Cluster) -> Result<(), CliError> {
         )));
     }
     let destination = typed.output.as_deref().map(Destination::new).transpose()?;
-    if typed.json && destination == Some(Destination::Stdout) {
+    if typed.forms.json && destination == Some(Destination::Stdout) {
         return Err(CliError::input("only one of --json and -o - can have stdout"));
     }
     let pattern = pattern(typed.pattern.as_deref().unwrap_or_default(), &typed.on_cluster)?;
@@ -49,7 +49,7 @@ pub fn run(typed: &Place, cluster: &Cluster) -> Result<(), CliError> {
     if let Some(destination) = &destination {
         destination.write(&plan.to_json())?;
     }
-    if typed.json {
+    if typed.forms.json {
         output::print(&plan.to_json())
     } else if destination == Some(Destination::Stdout) {
         Ok(())
