@@ -47,7 +47,8 @@ pub struct Advise {
     pub prove: bool,
     #[command(flatten)]
     pub forms: ResultForms,
-    /// The command to run and to advise on. It runs on after the advice.
+    /// The command to run and to advise on. It runs on after the advice. With --json its own output
+    /// goes to stderr.
     #[arg(trailing_var_arg = true, value_name = "COMMAND")]
     pub command: Vec<OsString>,
 }
