@@ -2,6 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 use seatmap_cell::{Name, NameError};
+use seatmap_console::outputs::ResultForms;
 use seatmap_console::time::time_within;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -83,12 +84,8 @@ pub struct ServicesImport {
     /// Write the CPUs as a plan to a file; - is stdout.
     #[arg(short, long, value_name = "PLAN")]
     pub output: Option<PathBuf>,
-    /// Write a page to a file; - is stdout.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the services as JSON on stdout, and nothing else.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: ResultForms,
 }
 
 /// The tools whose files are read.
@@ -107,12 +104,8 @@ pub struct ServicesShow {
     /// The description of the services, as 'seatmap services init' writes it.
     #[arg(value_name = "FILE", default_value = "services.toml")]
     pub file: PathBuf,
-    /// Write a page to a file; - is stdout.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the look as JSON on stdout, and nothing else.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: ResultForms,
 }
 
 #[derive(Debug, Args)]
@@ -132,12 +125,8 @@ pub struct ServicesObserve {
     /// Write the record to a file; - is stdout.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Write a page to a file; - is stdout.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the record as JSON on stdout, and nothing else.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: ResultForms,
 }
 
 #[derive(Debug, Args)]
@@ -167,12 +156,8 @@ pub struct ServicesPlanArguments {
     /// Write the plan to a file; - is stdout.
     #[arg(short, long, value_name = "PLAN")]
     pub output: Option<PathBuf>,
-    /// Write a page to a file; - is stdout.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-    /// Print the plan as JSON on stdout, and nothing else.
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub forms: ResultForms,
 }
 
 #[derive(Debug, Args)]
@@ -180,6 +165,13 @@ pub struct ServicesApply {
     /// The file that 'seatmap services plan -o' wrote.
     #[arg(value_name = "PLAN")]
     pub plan: PathBuf,
+    #[command(flatten)]
+    pub standing: PlanStanding,
+}
+
+/// How a plan stands, and what goes with it.
+#[derive(Debug, Args)]
+pub struct PlanStanding {
     /// How long the plan stands: 10m, 1h; then everything is put back.
     #[arg(long, value_name = "TIME", default_value = "10m", value_parser = life)]
     pub ttl: Duration,
@@ -207,15 +199,8 @@ pub struct ServicesRace {
     /// How long each of them lasts.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = look)]
     pub period: Duration,
-    /// How long the plan stands where it has won.
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = life)]
-    pub ttl: Duration,
-    /// The name by which it is undone.
-    #[arg(long, value_name = "NAME", default_value = "services", value_parser = plan_name)]
-    pub name: Name,
-    /// Send interrupts of devices to other CPUs than those of quiet services.
-    #[arg(long)]
-    pub interrupts: bool,
+    #[command(flatten)]
+    pub standing: PlanStanding,
     /// Print the outcome as JSON on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,

@@ -12,7 +12,6 @@ use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output;
-use seatmap_console::outputs::Outputs;
 use seatmap_os::Root;
 use seatmap_report::{counted, services as page};
 use seatmap_services::apply::{ServicesHost, guard};
@@ -79,7 +78,7 @@ fn init(typed: &ServicesInit) -> Result<(), CliError> {
 }
 
 fn import(typed: &ServicesImport) -> Result<(), CliError> {
-    let outputs = Outputs::new(typed.json, typed.output.as_deref(), typed.html.as_deref())?;
+    let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let known = meant::known(&typed.file)?;
     let seats = meant::imported(typed)?;
     let profile = meant::profile(&typed.on)?;
@@ -99,13 +98,13 @@ fn import(typed: &ServicesImport) -> Result<(), CliError> {
 }
 
 fn show(typed: &ServicesShow) -> Result<(), CliError> {
-    let outputs = Outputs::new(typed.json, None, typed.html.as_deref())?;
+    let outputs = typed.forms.outputs(None)?;
     let record = recorded(&meant::glance(&typed.file)?)?;
     outputs.show(&record, page::record_html, page::record_text)
 }
 
 fn observe(typed: &ServicesObserve) -> Result<(), CliError> {
-    let outputs = Outputs::new(typed.json, typed.output.as_deref(), typed.html.as_deref())?;
+    let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let record = recorded(&meant::recording(typed)?)?;
     if let Some(file) = &outputs.file {
         file.write(&seatmap_document::written(&record))?;
@@ -121,7 +120,7 @@ fn recorded(request: &RecordRequest) -> Result<ServicesRecord, CliError> {
 }
 
 fn plan(typed: &ServicesPlanArguments) -> Result<(), CliError> {
-    let outputs = Outputs::new(typed.json, typed.output.as_deref(), typed.html.as_deref())?;
+    let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let record = match meant::load(typed)? {
         meant::Load::Record(record) => *record,
         meant::Load::Look(request) => recorded(&request)?,

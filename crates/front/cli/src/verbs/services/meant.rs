@@ -193,9 +193,9 @@ pub fn plan<'a>(
 pub fn applying(typed: &ServicesApply) -> Result<ApplyRequest, CliError> {
     Ok(ApplyRequest {
         plan: planned(&typed.plan)?,
-        name: typed.name.clone(),
-        time: typed.ttl,
-        moves_interrupts: typed.interrupts,
+        name: typed.standing.name.clone(),
+        time: typed.standing.ttl,
+        moves_interrupts: typed.standing.interrupts,
     })
 }
 
@@ -203,11 +203,11 @@ pub fn applying(typed: &ServicesApply) -> Result<ApplyRequest, CliError> {
 pub fn racing(typed: &ServicesRace) -> Result<RaceRequest, CliError> {
     Ok(RaceRequest {
         plan: raced(&typed.plan)?,
-        name: typed.name.clone(),
+        name: typed.standing.name.clone(),
         period: typed.period,
         rounds: typed.rounds as usize,
-        time: typed.ttl,
-        moves_interrupts: typed.interrupts,
+        time: typed.standing.ttl,
+        moves_interrupts: typed.standing.interrupts,
     })
 }
 
