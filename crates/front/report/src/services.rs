@@ -474,6 +474,12 @@ pub fn seated(seated: &Seated) -> String {
             visible(&seated.interrupts_left.join(", "))
         );
     }
+    if !seated.memory_left.is_empty() {
+        text += &format!(
+            "memory stays where it is (only units, containers and groups take nodes): {}\n",
+            visible(&seated.memory_left.join(", "))
+        );
+    }
     text
 }
 

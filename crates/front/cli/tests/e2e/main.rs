@@ -45,6 +45,7 @@ mod quotas;
 mod run;
 mod said;
 mod services;
+mod services_domain;
 mod shell;
 mod show;
 mod streams;

@@ -224,6 +224,31 @@ fn claims_on_the_same_cpus_end_with_a_word() {
     assert!(told.contains("this is not a file of libvirt"), "{told}");
 }
 
+/// The words by which a plan is refused before anything is changed.
+fn refused_plan(place: &Place) -> String {
+    let refused = output(place, &["apply", "plan.json"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(!place.path("run/services/services.json").exists());
+    String::from_utf8(refused.stderr).unwrap()
+}
+
+#[test]
+fn pods_and_jobs_stay_with_their_owners() {
+    let place = Place::new();
+    let state = format!("{}/examples/seats/cpu_manager_state", crate::REPOSITORY);
+    let import = ["services", "import", &state, "--on", "ryzen-5950x", "-o", "plan.json"];
+    place.stdout(&import);
+    let told = refused_plan(&place);
+    assert!(told.contains("'pod-235148fe' belongs to kubelet"), "{told}");
+    let mut plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    let service = plan["services"][0]["service"].as_object_mut().unwrap();
+    service.remove("cgroup");
+    service.insert("step".into(), "5".into());
+    place.file("plan.json", plan.to_string());
+    let told = refused_plan(&place);
+    assert!(told.contains("name a step, such as 5.0 or 5.batch"), "{told}");
+}
+
 #[test]
 fn systemd_accepts_the_units_that_are_read() {
     let place = Place::new();

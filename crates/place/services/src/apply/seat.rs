@@ -1,9 +1,9 @@
 //! Gives the sets of a plan to living services.
 
-use super::ApplyError;
 use super::host::{AppliedPlan, ServicesHost};
 use super::setting;
 use super::targets::{SeatingWay, of_threads};
+use super::{ApplyError, owners};
 use crate::living;
 use crate::plan::{PlannedService, ServicesPlan};
 use seatmap_cell::change::{Change, What};
@@ -48,6 +48,8 @@ pub struct Seated {
     pub threads: usize,
     /// The interrupts that the kernel did not let go elsewhere.
     pub interrupts_left: Vec<String>,
+    /// The services whose memory stays on its nodes: no owner moves it while they run.
+    pub memory_left: Vec<String>,
 }
 
 /// How often, and how far apart, it is looked whether a set has come into effect.
@@ -67,6 +69,7 @@ impl ServicesHost {
     /// [`ApplyError`].
     pub fn apply(&self, request: &ApplyRequest) -> Result<Seated, ApplyError> {
         let plan = &request.plan;
+        plan.services.iter().try_for_each(|planned| owners::check(&planned.service))?;
         self.check_cpus(plan)?;
         let mut ways = Vec::new();
         let services: Vec<_> = plan.services.iter().map(|one| one.service.clone()).collect();
@@ -164,7 +167,7 @@ fn all_cpus(plan: &ServicesPlan) -> CpuSet {
     sets.fold(CpuSet::default(), |all, one| all.with(&one))
 }
 
-fn refused(planned: &PlannedService, source: FileError) -> ApplyError {
+pub(super) fn refused(planned: &PlannedService, source: FileError) -> ApplyError {
     ApplyError::Refused {
         service: planned.service.name.clone(),
         cpus: planned.cpus.clone(),
@@ -193,6 +196,11 @@ impl ServiceSite<'_> {
         }
         let interrupts_left =
             if request.moves_interrupts { self.move_interrupts(&request.plan)? } else { vec![] };
+        let memory_left = ways.iter().filter(|(planned, way)| {
+            let has_owner = !matches!(way, SeatingWay::Threads | SeatingWay::Domain(_));
+            !planned.nodes.is_empty() && !has_owner
+        });
+        let memory_left = memory_left.map(|(planned, _)| planned.service.name.clone()).collect();
         let applied = AppliedPlan {
             name: request.name.clone(),
             plan: request.plan.clone(),
@@ -204,7 +212,7 @@ impl ServiceSite<'_> {
         self.journal.append(&[JournalEntry::Done]).map_err(ApplyError::Remembering)?;
         let changes = &self.journal.changes;
         let threads = changes.iter().filter(|change| change.what == What::Affinity).count();
-        Ok(Seated { applied, changes: changes.len(), threads, interrupts_left })
+        Ok(Seated { applied, changes: changes.len(), threads, interrupts_left, memory_left })
     }
 
     /// Writes changes down. They may be made after that.

@@ -9,7 +9,9 @@
 //! | `/proc/TID` | the mask of a thread |
 //! | `unit:NAME:AllowedCPUs` | a property of a unit until the next boot; `kept-unit:` for good |
 //! | `container:podman:NAME:cpus` | an option of a container |
+//! | `domain:NAME:vcpu:0`, `domain:NAME:emulator` | the pin of a part of a domain |
 
+use super::virsh::{self, DomainPart};
 use seatmap_cell::change::{Change, What};
 use seatmap_os::layout::Layout;
 use seatmap_os::root::FileError;
@@ -36,6 +38,8 @@ enum Owner<'a> {
     Unit { name: &'a str, property: &'a str, is_kept: bool },
     /// A container engine.
     Container { engine: &'a str, name: &'a str, option: &'a str },
+    /// libvirt.
+    Domain { name: &'a str, part: DomainPart },
 }
 
 fn owner(path: &str) -> Owner<'_> {
@@ -46,6 +50,9 @@ fn owner(path: &str) -> Owner<'_> {
         }
         (Some("container"), Some(engine), Some(name), Some(option)) => {
             Owner::Container { engine, name, option }
+        }
+        (Some("domain"), Some(name), Some(kind), number) => {
+            DomainPart::of(kind, number).map_or(Owner::Kernel, |part| Owner::Domain { name, part })
         }
         _ => Owner::Kernel,
     }
@@ -143,6 +150,7 @@ fn asked(path: &str) -> Result<String, FileError> {
             let format = format!("{{{{.HostConfig.{key}}}}}");
             run(path, Command::new(engine).args(["inspect", "--format", &format, "--", name]))
         }
+        Owner::Domain { name, part } => return virsh::pin(name, part),
         Owner::Kernel => return Err(failed(path, "it has no owner")),
     }?;
     let printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
@@ -176,6 +184,7 @@ fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
                 ]),
             )
         }
+        Owner::Domain { name, part } => return virsh::set_pin(name, part, value),
         Owner::Kernel => return Err(failed(path, "it has no owner")),
     }
     .map(drop)
@@ -216,6 +225,7 @@ pub(crate) fn may_be(change: &Change, layout: &Layout) -> bool {
         Owner::Container { engine, name, option } => {
             ["podman", "docker"].contains(&engine) && is_word(name) && OPTIONS.contains(&option)
         }
+        Owner::Domain { name, .. } => virsh::is_domain_name(name),
         Owner::Kernel if change.what == What::Affinity => {
             change.started_ticks.is_some() && has_number(&change.path, "/proc/", "")
         }
@@ -279,6 +289,8 @@ mod tests {
             "unit:redis.service:AllowedCPUs",
             "kept-unit:a@b.service:AllowedMemoryNodes",
             "container:podman:web:cpus",
+            "domain:web:vcpu:3",
+            "domain:web-1:emulator",
         ] {
             assert!(is_obeyed(What::Cpus, path, "0-3"), "{path}");
             assert!(!is_obeyed(What::Cpus, path, "0; rm"), "{path}");
@@ -293,6 +305,9 @@ mod tests {
             (What::Cpus, "unit:redis.service:ExecStart"),
             (What::Cpus, "container:sh:web:cpus"),
             (What::Cpus, "container:docker:a b:cpus"),
+            (What::Cpus, "domain:-c:vcpu:3"),
+            (What::Cpus, "domain:web:vcpu:-1"),
+            (What::Cpus, "domain:web:disk:0"),
             (What::Affinity, "/proc/self"),
             (What::Value, "/sys/fs/cgroup/x/cpuset.cpus"),
         ] {

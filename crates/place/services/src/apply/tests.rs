@@ -135,6 +135,38 @@ fn a_planted_line_is_not_obeyed() {
 }
 
 #[test]
+fn a_step_is_narrowed_and_gets_no_cpus_of_others() {
+    for version in [1, 2] {
+        let (_folder, root, _run) = computer(version);
+        let step = "/cg/slurm/job_5/step_0";
+        let kind = if version == 1 { "cgroup cgroup rw,cpuset" } else { "cgroup2 cgroup2 rw" };
+        let mounted = format!("25 30 0:26 / /cg rw - {kind}\n");
+        std::fs::write(root.path("/proc/self/mountinfo"), mounted).unwrap();
+        let own = if version == 1 { "cpuset.cpus" } else { "cpuset.cpus.effective" };
+        std::fs::create_dir_all(root.path(step)).unwrap();
+        for above in ["/cg", "/cg/slurm", "/cg/slurm/job_5"] {
+            std::fs::write(root.path(&format!("{above}/cgroup.procs")), "").unwrap();
+        }
+        for (file, text) in
+            [("cgroup.procs", ""), ("cpuset.cpus", ""), ("cpuset.mems", ""), (own, "0-3\n")]
+        {
+            std::fs::write(root.path(&format!("{step}/{file}")), text).unwrap();
+        }
+        let of_step = |step: &str, cpus: &str| {
+            let service =
+                Service { name: "solver".into(), step: Some(step.into()), ..Service::default() };
+            SeatingWay::of(&root, &PlannedService { service, ..planned(cpus, "") })
+        };
+        let way = of_step("5.0", "2-3").unwrap();
+        assert_eq!(way, SeatingWay::Group(step.into()), "version {version}");
+        let told = of_step("5.0", "3-5").unwrap_err().to_string();
+        assert!(told.contains("has given CPUs 0-3, and the plan gives it 4,5"), "{told}");
+        let told = of_step("5", "2-3").unwrap_err().to_string();
+        assert!(told.contains("name a step, such as 5.0 or 5.batch"), "{told}");
+    }
+}
+
+#[test]
 fn threads_with_masks_of_their_own_are_left_alone() {
     let whole = CpuSet::of_thread(0).unwrap();
     if whole.len() < 2 {
