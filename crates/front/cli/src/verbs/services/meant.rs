@@ -8,7 +8,7 @@ use seatmap_console::error::CliError;
 use seatmap_console::{here, input, output};
 use seatmap_machine::Profile;
 use seatmap_machine::import::MAX_FILE_BYTES;
-use seatmap_os::{Root, trusted, whole_file};
+use seatmap_os::{Root, memory, trusted, whole_file};
 use seatmap_services::apply::ApplyRequest;
 use seatmap_services::import::{
     self, CgroupDriver, ImportedSeats, SeatsFormat, SourceFile, gather,
@@ -18,6 +18,7 @@ use seatmap_services::recorder::INTERVAL;
 use seatmap_services::{
     PlanRequest, RecordRequest, ServicesFile, ServicesPlan, ServicesRecord, living,
 };
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -185,6 +186,7 @@ pub fn plan<'a>(
         profile,
         beside,
         allowed: is_here.then(|| living::usable_cpus(&Root::new("/"))),
+        node_bytes: if is_here { memory::node_bytes(&Root::new("/")) } else { BTreeMap::new() },
         is_recorded_machine: is_here && record.machine == here::host_name(),
     }
 }
