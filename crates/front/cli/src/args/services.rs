@@ -189,6 +189,9 @@ pub struct ServicesApply {
     /// Send interrupts of devices to other CPUs than those of quiet services.
     #[arg(long)]
     pub interrupts: bool,
+    /// Steer received packets (RPS) to other CPUs than those of quiet services.
+    #[arg(long)]
+    pub rps: bool,
 }
 
 #[derive(Debug, Args)]
@@ -216,6 +219,9 @@ pub struct ServicesRace {
     /// Send interrupts of devices to other CPUs than those of quiet services.
     #[arg(long)]
     pub interrupts: bool,
+    /// Steer received packets (RPS) to other CPUs than those of quiet services.
+    #[arg(long)]
+    pub rps: bool,
     /// Print the outcome as JSON on stdout, and nothing else.
     #[arg(long)]
     pub json: bool,

@@ -46,6 +46,7 @@ mod run;
 mod said;
 mod services;
 mod services_domain;
+mod services_packets;
 mod shell;
 mod show;
 mod streams;

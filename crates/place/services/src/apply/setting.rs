@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `/sys/fs/cgroup/.../cpuset.cpus` | a file |
 //! | `/proc/TID` | the mask of a thread |
+//! | `/sys/class/net/*/queues/rx-*/rps_cpus` | a mask of CPUs |
 //! | `unit:NAME:AllowedCPUs` | a property of a unit until the next boot; `kept-unit:` for good |
 //! | `container:podman:NAME:cpus` | an option of a container |
 //! | `domain:NAME:vcpu:0`, `domain:NAME:emulator` | the pin of a part of a domain |
@@ -15,7 +16,7 @@ use super::virsh::{self, DomainPart};
 use seatmap_cell::change::{Change, What};
 use seatmap_os::layout::Layout;
 use seatmap_os::root::FileError;
-use seatmap_os::{CpuSet, Root, limited};
+use seatmap_os::{CpuSet, Root, limited, rps};
 use std::io;
 use std::process::{Command, Output};
 use std::time::Duration;
@@ -62,8 +63,13 @@ fn owner(path: &str) -> Owner<'_> {
 ///
 /// # Errors
 /// The file cannot be read.
-pub(crate) fn of_file(root: &Root, path: &str, new: &str) -> Result<Option<Change>, FileError> {
-    let change = Change::of_file(root, What::Cpus, path, new)?;
+pub(crate) fn of_file(
+    root: &Root,
+    what: What,
+    path: &str,
+    new: &str,
+) -> Result<Option<Change>, FileError> {
+    let change = Change::of_file(root, what, path, new)?;
     Ok(Some(change).filter(|change| !change.same(&change.old, &change.new)))
 }
 
@@ -219,6 +225,10 @@ fn failed(path: &str, why: &str) -> FileError {
 /// the journal, so that nothing else is obeyed, whoever wrote it.
 pub(crate) fn may_be(change: &Change, layout: &Layout) -> bool {
     let values = [&change.old, &change.new];
+    if change.what == What::CpuMask {
+        let are_masks = values.iter().all(|value| CpuSet::of_mask(value).is_some());
+        return are_masks && owner(&change.path) == Owner::Kernel && rps::is_file(&change.path);
+    }
     let are_lists = values.iter().all(|value| value.is_empty() || CpuSet::of_list(value).is_some());
     let is_place = match owner(&change.path) {
         Owner::Unit { name, property, .. } => is_word(name) && PROPERTIES.contains(&property),
@@ -296,6 +306,10 @@ mod tests {
             assert!(!is_obeyed(What::Cpus, path, "0; rm"), "{path}");
         }
         assert!(is_obeyed(What::Affinity, "/proc/4711", "0-1"));
+        let queue = "/sys/class/net/eth0/queues/rx-0/rps_cpus";
+        assert!(is_obeyed(What::CpuMask, queue, "00000000,0000000f"));
+        assert!(!is_obeyed(What::CpuMask, queue, "x") && !is_obeyed(What::Cpus, queue, "0"));
+        assert!(!is_obeyed(What::CpuMask, "/etc/passwd", "f"));
         for (what, path) in [
             (What::Cpus, "/etc/passwd"),
             (What::Cpus, "/sys/fs/cgroup/../../etc/cpuset.cpus"),

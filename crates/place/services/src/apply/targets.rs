@@ -11,7 +11,7 @@ use seatmap_cell::change::{Change, What};
 use seatmap_os::hierarchy::Hierarchies;
 use seatmap_os::root::FileError;
 use seatmap_os::task::Task;
-use seatmap_os::{CpuSet, Root, Tid, affinity, task};
+use seatmap_os::{CpuSet, Root, Tid, affinity, rps, task};
 use std::path::Path;
 
 /// The folder that is there where systemd runs the computer (sd_booted(3)).
@@ -170,8 +170,30 @@ fn of_group(
             }
         }
     }
-    changes.extend(setting::of_file(root, &format!("{folder}/cpuset.{file}"), value)?);
+    let path = format!("{folder}/cpuset.{file}");
+    changes.extend(setting::of_file(root, What::Cpus, &path, value)?);
     Ok(())
+}
+
+/// The changes of queues whose packets are handed on to CPUs outside a set: to those inside, and to
+/// all of the set where none is. A queue without steering follows its interrupt, and is left alone.
+///
+/// # Errors
+/// The queues cannot be listed.
+pub fn of_queues(root: &Root, allowed: &CpuSet) -> Result<Vec<Change>, FileError> {
+    let mut changes = Vec::new();
+    for file in rps::files(root)? {
+        let Some(now) = root.read(&file).ok().and_then(|text| CpuSet::of_mask(&text)) else {
+            continue;
+        };
+        if now.is_subset(allowed) {
+            continue;
+        }
+        let inside = now.within(allowed);
+        let new = if inside.is_empty() { allowed } else { &inside };
+        changes.extend(setting::of_file(root, What::CpuMask, &file, &new.to_mask())?);
+    }
+    Ok(changes)
 }
 
 /// The changes of masks of the threads of some processes that do not have these CPUs yet. A thread

@@ -1,7 +1,7 @@
 //! Settings of groups and threads, given and taken back on a computer of files.
 
 use super::setting;
-use super::targets::{SeatingWay, of_threads};
+use super::targets::{SeatingWay, of_queues, of_threads};
 use super::undo::undo;
 use crate::file::Service;
 use crate::plan::PlannedService;
@@ -95,6 +95,33 @@ fn groups_of_both_versions_come_back_from_every_step() {
             assert_eq!(undo(&root, read, &[]).unwrap(), []);
             assert_eq!(state(&root), before, "version {version}, step {steps}");
         }
+    }
+}
+
+#[test]
+fn steered_packets_leave_quiet_cpus_and_come_back() {
+    let (_folder, root, run) = computer(2);
+    let file = |queue: &str| format!("/sys/class/net/eth0/queues/{queue}/rps_cpus");
+    let before = [("rx-0", "00000000,000000ff"), ("rx-1", "0"), ("rx-2", "3"), ("rx-3", "c")];
+    for (queue, mask) in before {
+        std::fs::create_dir_all(root.path(&file(queue)).parent().unwrap()).unwrap();
+        std::fs::write(root.path(&file(queue)), mask).unwrap();
+    }
+    let changes = of_queues(&root, &CpuSet::of_list("0-1,4-7").unwrap()).unwrap();
+    // Without steering, and with packets on allowed CPUs alone, a queue is left alone.
+    let new: Vec<[&str; 2]> =
+        changes.iter().map(|change| [change.path.as_str(), change.new.as_str()]).collect();
+    assert_eq!(new, [[file("rx-0").as_str(), "000000f3"], [file("rx-3").as_str(), "000000f3"]]);
+    let mut journal = given(&root, &run, 0);
+    let lines: Vec<JournalEntry> = changes.iter().cloned().map(JournalEntry::Change).collect();
+    journal.append(&lines).unwrap();
+    for change in &changes {
+        setting::set(&root, change, &change.new).unwrap();
+    }
+    let read = Journal::read(journal.path(), "boot").unwrap().unwrap();
+    assert_eq!(undo(&root, read, &[]).unwrap(), []);
+    for (queue, mask) in before {
+        assert_eq!(root.read(&file(queue)).unwrap(), mask, "{queue}");
     }
 }
 

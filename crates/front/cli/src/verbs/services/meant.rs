@@ -198,6 +198,7 @@ pub fn applying(typed: &ServicesApply) -> Result<ApplyRequest, CliError> {
         name: typed.name.clone(),
         time: typed.ttl,
         moves_interrupts: typed.interrupts,
+        moves_packets: typed.rps,
     })
 }
 
@@ -210,6 +211,7 @@ pub fn racing(typed: &ServicesRace) -> Result<RaceRequest, CliError> {
         rounds: typed.rounds as usize,
         time: typed.ttl,
         moves_interrupts: typed.interrupts,
+        moves_packets: typed.rps,
     })
 }
 
