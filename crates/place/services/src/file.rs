@@ -106,8 +106,8 @@ pub struct Service {
     /// address (`0000:17:00.0`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub near: Option<String>,
-    /// Memory that the NUMA nodes of its CPUs must have for it, in bytes; `k`, `m`, `g` and `t` stand
-    /// for powers of 1024: `64g`.
+    /// Memory that the NUMA nodes of its CPUs must have for it, in bytes; `k`, `m`, `g` and `t`
+    /// stand for powers of 1024: `64g`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<String>,
     /// The NUMA nodes that its CPUs and memory must be on, as a list.

@@ -166,7 +166,7 @@ pub enum PlanError {
         have: String,
         /// The services with the memory that they need.
         wishes: Vec<String>,
-        /// What is too much.
+        /// The part that is too much.
         less: String,
     },
     /// The memory is there, and not where the CPUs of the services can be.

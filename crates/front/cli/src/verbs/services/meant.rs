@@ -5,6 +5,7 @@ use crate::args::{
     ServicesRace,
 };
 use seatmap_console::error::CliError;
+use seatmap_console::output::Destination;
 use seatmap_console::{here, input, output};
 use seatmap_machine::Profile;
 use seatmap_machine::import::MAX_FILE_BYTES;
@@ -57,6 +58,26 @@ pub fn extend(path: &Path, is_there: bool, text: Option<String>) -> Result<(), C
     };
     let services = append(path, is_there, &text)?;
     output::print(&format!("{}: {services} added\n", path.display()))
+}
+
+/// Checks, before anything is written, that the file of services can be, and is not the plan's.
+pub fn check_file(path: &Path, plan: Option<&Path>) -> Result<(), CliError> {
+    let place = Destination::new(path)?;
+    if matches!(&place, Destination::File(place) if Some(&**place) == plan) {
+        let problem = "is the file of services; give -o another name for the plan";
+        return Err(CliError::at(path, problem));
+    }
+    Ok(())
+}
+
+/// The machine on which a plan is drawn: its own by name, if it is known here and has its CPUs.
+pub fn pictured_machine(plan: &ServicesPlan) -> Profile {
+    let known = plan.known_machine();
+    let name = if plan.machine == here::host_name() { "host" } else { &plan.machine };
+    let own = input::profile(name)
+        .ok()
+        .filter(|own| known.topology.os_indices().all(|cpu| own.topology.pu(cpu).is_some()));
+    own.unwrap_or(known)
 }
 
 /// The services and CPUs of the files that were typed.
