@@ -332,7 +332,8 @@ fn notes(plan: &ServicesPlan) -> Vec<String> {
     }
     if !plan.interrupts.is_empty() {
         notes.push(format!(
-            "Interrupts of devices should go to CPUs {} ('seatmap services apply --interrupts').",
+            "Interrupts of devices and packets should go to CPUs {} ('seatmap services apply \
+             --interrupts --rps').",
             plan.interrupts
         ));
     }
@@ -472,6 +473,21 @@ pub fn seated(seated: &Seated) -> String {
             agreeing(count, "stays", "stay"),
             agreeing(count, "it", "them"),
             visible(&seated.interrupts_left.join(", "))
+        );
+    }
+    if !seated.queues_left.is_empty() {
+        let count = seated.queues_left.len();
+        text += &format!(
+            "the packets of {} {} where they were: {}\n",
+            counted(count, "queue"),
+            agreeing(count, "stays", "stay"),
+            visible(&seated.queues_left.join(", "))
+        );
+    }
+    if !seated.memory_left.is_empty() {
+        text += &format!(
+            "memory stays where it is (only units, containers and groups take nodes): {}\n",
+            visible(&seated.memory_left.join(", "))
         );
     }
     text

@@ -33,6 +33,7 @@
 //! | [`attribute`], [`memory`] | notes on files that the kernel keeps for us; how much memory is free |
 //! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes on which a process's pages are |
 //! | [`root`] | the files of `/proc` and `/sys` below a root that tests can set |
+//! | [`rps`] | the CPUs to which network cards hand received packets on |
 //! | [`net`], [`tcp`] | the addresses of this computer, a wait for connections; facts of the kernel about one of TCP |
 //! | [`small`] | small files of the kernel, and the numbers in them |
 //! | [`window`], [`guarded`] | memory at addresses with meaning; copies that survive bad addresses |
@@ -103,6 +104,7 @@ pub mod registers;
 pub mod rights;
 mod ring;
 pub mod root;
+pub mod rps;
 pub mod sample;
 pub mod sched;
 pub mod scratch;

@@ -1,14 +1,47 @@
-//! How much memory this computer has to give.
+//! How much memory this computer has, and has to give.
 
 use crate::root::Root;
 use crate::small;
+use std::collections::BTreeMap;
+
+/// The folder of NUMA nodes.
+const NODES: &str = "/sys/devices/system/node";
+
+/// The memory of each NUMA node in bytes (`MemTotal` of its `meminfo`); all of it on node 0 where
+/// the kernel has no nodes. A node whose memory the kernel does not say is left out.
+#[must_use]
+pub fn node_bytes(root: &Root) -> BTreeMap<u32, u64> {
+    let mut all = BTreeMap::new();
+    for folder in root.folders(NODES).unwrap_or_default() {
+        let Some(node) = folder.strip_prefix("node").and_then(|node| node.parse().ok()) else {
+            continue;
+        };
+        let text = root.read(&format!("{NODES}/{folder}/meminfo")).unwrap_or_default();
+        // Each line begins with the node: `Node 0 MemTotal:       16384 kB`.
+        let bytes = text.lines().find_map(|line| {
+            let (_, value) = line.split_once("MemTotal:")?;
+            bytes_of(value.trim())
+        });
+        all.extend(bytes.map(|bytes| (node, bytes)));
+    }
+    if all.is_empty() {
+        let text = root.read("/proc/meminfo").unwrap_or_default();
+        let total = small::value_of(&text, "MemTotal").and_then(|value| bytes_of(&value));
+        all.extend(total.map(|bytes| (0, bytes)));
+    }
+    all
+}
+
+/// A value of these files, `16384 kB`, in bytes.
+fn bytes_of(value: &str) -> Option<u64> {
+    value.strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
 
 /// The bytes that programs can have without anything being swapped out (`MemAvailable` of
 /// proc_meminfo(5)); `None` where the kernel does not say.
 #[must_use]
 pub fn available_bytes(root: &Root) -> Option<u64> {
-    let text = small::value_of(&root.read("/proc/meminfo").ok()?, "MemAvailable")?;
-    text.strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
+    bytes_of(&small::value_of(&root.read("/proc/meminfo").ok()?, "MemAvailable")?)
 }
 
 #[cfg(test)]
@@ -24,5 +57,19 @@ mod tests {
         std::fs::write(root.path("/proc/meminfo"), "MemTotal: 9 kB\nMemAvailable:       3 kB\n")
             .unwrap();
         assert_eq!(available_bytes(&root), Some(3072));
+    }
+
+    #[test]
+    fn each_node_has_its_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        std::fs::create_dir_all(root.path("/proc")).unwrap();
+        std::fs::write(root.path("/proc/meminfo"), "MemTotal: 9 kB\n").unwrap();
+        assert_eq!(node_bytes(&root), BTreeMap::from([(0, 9 << 10)]));
+        for (node, text) in [(0, "Node 0 MemTotal:  4 kB\nNode 0 MemFree: 1 kB\n"), (1, "x\n")] {
+            std::fs::create_dir_all(root.path(&format!("{NODES}/node{node}"))).unwrap();
+            std::fs::write(root.path(&format!("{NODES}/node{node}/meminfo")), text).unwrap();
+        }
+        assert_eq!(node_bytes(&root), BTreeMap::from([(0, 4 << 10)]));
     }
 }

@@ -76,6 +76,30 @@ pub enum ServicesFileError {
     /// A process number below 1.
     #[error("the pid of service '{0}' is below 1; 'ps -e' lists those that run")]
     Pid(String),
+    /// A size cannot be read.
+    #[error(
+        "{name}{} is '{size}'; write a size above 0 with k, m, g or t for powers of 1024, such as \
+         64g",
+        of.as_ref().map_or_else(String::new, |of| format!(" of service '{of}'"))
+    )]
+    Size {
+        /// The key.
+        name: &'static str,
+        /// The service; `None` where it is a key of the computer.
+        of: Option<String>,
+        /// The text.
+        size: String,
+    },
+    /// The nodes are not a list.
+    #[error(
+        "memory_nodes of service '{name}' is '{list}'; write NUMA nodes as a list, such as 0-1"
+    )]
+    Nodes {
+        /// The service.
+        name: String,
+        /// The text.
+        list: String,
+    },
     /// The text is not the name of a Slurm step.
     #[error("step of service '{name}' is '{step}'; write JOB.STEP, such as 123.0 or 123.batch")]
     Step {

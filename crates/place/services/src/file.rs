@@ -40,13 +40,16 @@ pub struct SharedComputer {
     /// CPUs that no service gets, as a list: for the system itself and for interrupts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub housekeeping: Option<String>,
+    /// The memory of each NUMA node, `64g`, where a plan is for another machine than this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub node_memory: Option<String>,
     /// Room above the recorded load that a plan leaves to each service, in percent of that load.
     pub head_room_percent: f64,
 }
 
 impl Default for SharedComputer {
     fn default() -> Self {
-        SharedComputer { housekeeping: None, head_room_percent: 20.0 }
+        SharedComputer { housekeeping: None, node_memory: None, head_room_percent: 20.0 }
     }
 }
 
@@ -103,6 +106,13 @@ pub struct Service {
     /// address (`0000:17:00.0`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub near: Option<String>,
+    /// Memory that the NUMA nodes of its CPUs must have for it, in bytes; `k`, `m`, `g` and `t`
+    /// stand for powers of 1024: `64g`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<String>,
+    /// The NUMA nodes that its CPUs and memory must be on, as a list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_nodes: Option<String>,
     /// A line for the shell that prints a total which grows with the service's work: a race judges
     /// the service by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -178,6 +188,18 @@ impl Service {
         self.targets().into_iter().next()
     }
 
+    /// The memory that it needs, in bytes.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory.as_deref().and_then(size_bytes).unwrap_or(0)
+    }
+
+    /// The NUMA nodes that it must be on; `None` where any will do.
+    #[must_use]
+    pub fn memory_node_set(&self) -> Option<CpuSet> {
+        self.memory_nodes.as_deref().and_then(CpuSet::of_list)
+    }
+
     /// Whether no other service may have its CPUs.
     #[must_use]
     pub fn is_alone(&self) -> bool {
@@ -220,6 +242,10 @@ impl ServicesFile {
         {
             return Err(ServicesFileError::Housekeeping(list.clone()));
         }
+        if let Some(size) = self.computer.node_memory.as_ref() {
+            let name = "node_memory";
+            check_size(size).map_err(|size| ServicesFileError::Size { name, of: None, size })?;
+        }
         let mut names = BTreeSet::new();
         let mut targets = BTreeSet::new();
         for service in &self.services {
@@ -238,16 +264,18 @@ impl ServicesFile {
 }
 
 /// The keys of the computer.
-const COMPUTER_KEYS: [&str; 2] = ["head_room_percent", "housekeeping"];
+const COMPUTER_KEYS: [&str; 3] = ["head_room_percent", "housekeeping", "node_memory"];
 
 /// The keys of a service.
-const SERVICE_KEYS: [&str; 15] = [
+const SERVICE_KEYS: [&str; 17] = [
     "cgroup",
     "command",
     "container",
     "domain",
     "least_cpus",
     "limit_percent",
+    "memory",
+    "memory_nodes",
     "metric",
     "most_cpus",
     "name",
@@ -309,12 +337,53 @@ fn check_service(service: &Service) -> Result<(), ServicesFileError> {
     if let Some(step) = service.step.as_ref().filter(|step| !is_step(step)) {
         return Err(ServicesFileError::Step { name, step: step.clone() });
     }
+    check_memory(service)?;
     let least = service.least_cpus.unwrap_or(0);
     match service.most_cpus {
         Some(0) => Err(ServicesFileError::MostIsZero(name)),
         Some(most) if most < least => Err(ServicesFileError::LeastAboveMost { name, least, most }),
         _ => Ok(()),
     }
+}
+
+/// Checks the memory that an entry asks for.
+pub(crate) fn check_memory(service: &Service) -> Result<(), ServicesFileError> {
+    let of = Some(service.name.clone());
+    if let Some(size) = &service.memory {
+        check_size(size).map_err(|size| ServicesFileError::Size { name: "memory", of, size })?;
+    }
+    let nodes = service.memory_node_set();
+    if service.memory_nodes.is_some() && nodes.is_none_or(|nodes| nodes.is_empty()) {
+        let list = service.memory_nodes.clone().unwrap_or_default();
+        return Err(ServicesFileError::Nodes { name: service.name.clone(), list });
+    }
+    Ok(())
+}
+
+fn check_size(size: &str) -> Result<(), String> {
+    match size_bytes(size) {
+        Some(bytes) if bytes > 0 => Ok(()),
+        _ => Err(size.to_owned()),
+    }
+}
+
+/// A size with a multiplier, in bytes.
+pub(crate) fn size_bytes(text: &str) -> Option<u64> {
+    let letter = text.chars().last()?.to_ascii_lowercase();
+    let power = ['k', 'm', 'g', 't'].iter().position(|known| *known == letter);
+    let digits = if power.is_some() { &text[..text.len() - 1] } else { text };
+    let number: u64 = seatmap_document::whole_number(digits)?;
+    number.checked_mul(1 << (10 * power.map_or(0, |power| power as u32 + 1)))
+}
+
+/// A size as it is written in the file: the largest multiplier that leaves a whole number.
+pub(crate) fn size_text(bytes: u64) -> String {
+    for (letter, shift) in [("t", 40), ("g", 30), ("m", 20), ("k", 10)] {
+        if bytes >= 1 << shift && bytes.trailing_zeros() >= shift {
+            return format!("{}{letter}", bytes >> shift);
+        }
+    }
+    bytes.to_string()
 }
 
 /// Whether a text names a Slurm step or job: `123.0`, `123.batch`, `123`.
@@ -371,10 +440,16 @@ mod tests {
             share: false,
             quiet: true,
             near: Some("a".into()),
+            memory: Some("1g".into()),
+            memory_nodes: Some("0".into()),
             metric: Some("a".into()),
             limit_percent: Some(1.0),
         };
-        let computer = SharedComputer { housekeeping: Some("0".into()), ..Default::default() };
+        let computer = SharedComputer {
+            housekeeping: Some("0".into()),
+            node_memory: Some("1g".into()),
+            ..Default::default()
+        };
         for (text, keys) in [
             (toml::to_string(&all).unwrap(), &SERVICE_KEYS[..]),
             (toml::to_string(&computer).unwrap(), &COMPUTER_KEYS[..]),
@@ -384,6 +459,17 @@ mod tests {
             written.sort_unstable();
             assert_eq!(written, keys);
         }
+    }
+
+    #[test]
+    fn sizes_are_written_as_they_are_read() {
+        for (text, bytes) in
+            [("7", 7), ("3k", 3 << 10), ("1536m", 1536 << 20), ("64g", 64 << 30), ("2t", 2 << 40)]
+        {
+            assert_eq!(size_bytes(text), Some(bytes), "{text}");
+            assert_eq!(size_text(bytes), text);
+        }
+        assert_eq!(size_bytes("64G"), Some(64 << 30));
     }
 
     #[test]
@@ -404,6 +490,12 @@ mod tests {
             message(&format!("{}{}", entry("pid = 7"), &entry("pid = 8")[HEAD.len()..]))
                 .contains("twice")
         );
+        for size in ["", "g", "0", "-1g", "1.5g", "64gb", "99999999999t", "\u{e9}"] {
+            let told = message(&entry(&format!("pid = 7\nmemory = \"{size}\"")));
+            assert!(told.contains("such as 64g"), "{told}");
+        }
+        let told = message(&entry("pid = 7\nmemory_nodes = \"a\""));
+        assert!(told.contains("memory_nodes of service 'a' is 'a'"), "{told}");
         assert!(message("format = \"seatmap-services/9\"\n").contains("seatmap-services/9"));
     }
 }

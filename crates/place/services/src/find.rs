@@ -169,7 +169,8 @@ const HEAD: &str = "\
 #
 # Keys of a service: unit, cgroup, container, domain, step, pid or command says where it is;
 # least_cpus and most_cpus limit its set; share = false gives it CPUs of its own; quiet = true keeps
-# interrupts of devices away as well; near = \"eth0\" seats it next to a device.
+# interrupts of devices away as well; near = \"eth0\" seats it next to a device;
+# memory = \"64g\" and memory_nodes = \"0\" keep it on NUMA nodes that have that memory.
 format = \"seatmap-services/1\"
 
 [computer]

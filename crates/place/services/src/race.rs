@@ -49,6 +49,8 @@ pub struct RaceRequest {
     pub time: Duration,
     /// Whether interrupts of devices leave the CPUs of quiet services.
     pub moves_interrupts: bool,
+    /// Whether the work of received packets leaves them as well.
+    pub moves_packets: bool,
 }
 
 /// The outcome of a race.
@@ -281,6 +283,7 @@ impl Race<'_> {
             name: self.request.name.clone(),
             time,
             moves_interrupts: self.request.moves_interrupts,
+            moves_packets: self.request.moves_packets,
         }
     }
 

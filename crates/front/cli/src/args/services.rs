@@ -181,6 +181,9 @@ pub struct PlanStanding {
     /// Send interrupts of devices to other CPUs than those of quiet services.
     #[arg(long)]
     pub interrupts: bool,
+    /// Steer received packets (RPS) to other CPUs than those of quiet services.
+    #[arg(long)]
+    pub rps: bool,
 }
 
 #[derive(Debug, Args)]

@@ -16,7 +16,8 @@ use seatmap_os::Root;
 use seatmap_report::{counted, services as page};
 use seatmap_services::apply::{ServicesHost, guard};
 use seatmap_services::drift::DriftReport;
-use seatmap_services::{RecordRequest, ServicesRecord, find};
+use seatmap_services::{RecordRequest, ServicesPlan, ServicesRecord, find};
+use std::path::Path;
 use std::time::Duration;
 
 /// How long the load of everything is looked at for programs that a plan does not know.
@@ -79,15 +80,19 @@ fn init(typed: &ServicesInit) -> Result<(), CliError> {
 
 fn import(typed: &ServicesImport) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
+    meant::check_file(&typed.file, outputs.path())?;
     let known = meant::known(&typed.file)?;
     let seats = meant::imported(typed)?;
     let profile = meant::profile(&typed.on)?;
-    if let Some(file) = &outputs.file {
-        file.write(&seatmap_document::written(&seats.plan(&profile)?))?;
+    let plan = outputs.file.as_ref().map(|file| Ok::<_, CliError>((file, seats.plan(&profile)?)));
+    let plan = plan.transpose()?;
+    // First: whatever fails after it, the same command finishes.
+    meant::add_imported(typed, known.as_ref(), &seats)?;
+    if let Some((file, plan)) = plan {
+        file.write(&seatmap_document::written(&plan))?;
     }
     let shown = page::ShownImport { seats: &seats, profile: &profile };
     outputs.show(&shown, page::import_html, page::import_text)?;
-    meant::add_imported(typed, known.as_ref(), &seats)?;
     match seats.claims() {
         0 => Ok(()),
         count => {
@@ -132,6 +137,14 @@ fn plan(typed: &ServicesPlanArguments) -> Result<(), CliError> {
         file.write(&seatmap_document::written(&plan))?;
     }
     let shown = page::ShownServicesPlan { plan: &plan, profile: &profile };
+    outputs.show(&shown, page::plan_html, page::plan_text)
+}
+
+/// Shows a plan on file as `services plan` did, on its machine where that is known here.
+pub fn show_plan(plan: &ServicesPlan, is_json: bool, page: Option<&Path>) -> Result<(), CliError> {
+    let outputs = Outputs::new(is_json, None, page)?;
+    let profile = meant::pictured_machine(plan);
+    let shown = page::ShownServicesPlan { plan, profile: &profile };
     outputs.show(&shown, page::plan_html, page::plan_text)
 }
 

@@ -1,6 +1,6 @@
 //! `seatmap show`.
 
-use super::{cluster, place::ranks};
+use super::{cluster, place::ranks, services};
 use crate::args::Show;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
@@ -17,6 +17,7 @@ use seatmap_report::html;
 use seatmap_report::placement;
 use seatmap_report::shown::{self, SetApart, ShownMachine};
 use seatmap_report::terminal::{self, DrawOptions};
+use seatmap_services::ServicesPlan;
 use seatmap_watch::recording::Recording;
 use std::convert::Infallible;
 use std::path::Path;
@@ -49,6 +50,9 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
     }
     if let Some(plan) = input::if_in_file(name, is_plan, Plan::from_json)? {
         return show_plan(&plan, page.is_some(), typed.forms.json);
+    }
+    if let Some(plan) = input::if_in_file(name, ServicesPlan::is_plan, ServicesPlan::from_json)? {
+        return services::show_plan(&plan, typed.json, typed.html.as_deref());
     }
     match input::if_in_file(name, RankPlan::is_plan, RankPlan::from_json)? {
         None => machine(typed, page, colour),

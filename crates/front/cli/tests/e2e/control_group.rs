@@ -14,15 +14,20 @@ impl Group {
     /// A group of a controller, below the mount of version 1 that has it or the root of version 2
     /// that gives it to groups below; `None` where there is neither, or this user can make none.
     pub fn new(controller: &str) -> Option<Self> {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self::named(
+            controller,
+            &format!("seatmap-check-{}-{controller}-{number}", std::process::id()),
+        )
+    }
+
+    /// As [`Group::new`], with a name that says something to a program.
+    pub fn named(controller: &str, name: &str) -> Option<Self> {
         let file = if controller == "cpu" { "cpu.shares" } else { "cpuset.cpus" };
         let of_version_1 = PathBuf::from(format!("/sys/fs/cgroup/{controller}"));
         let of_version_2 = || Self::hands_down(controller).then(|| PathBuf::from("/sys/fs/cgroup"));
         let mount = Some(of_version_1).filter(|mount| mount.join(file).exists());
-        let path = mount.or_else(of_version_2)?.join(format!(
-            "seatmap-check-{}-{controller}-{}",
-            std::process::id(),
-            NEXT.fetch_add(1, Ordering::Relaxed)
-        ));
+        let path = mount.or_else(of_version_2)?.join(name);
         std::fs::create_dir(&path).ok()?;
         Some(Group(path))
     }

@@ -45,6 +45,8 @@ mod quotas;
 mod run;
 mod said;
 mod services;
+mod services_domain;
+mod services_packets;
 mod shell;
 mod show;
 mod streams;

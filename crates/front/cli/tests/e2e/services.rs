@@ -184,6 +184,40 @@ fn seats_on_file_become_services_and_a_plan() {
 }
 
 #[test]
+fn a_plan_on_file_is_shown_as_it_was_printed() {
+    let place = Place::new();
+    let arguments = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x"];
+    let text =
+        place.stdout(&[&arguments[..], &["-o", "plan.json", "--html", "plan.html"]].concat());
+    assert_eq!(place.stdout(&["show", "plan.json"]), text);
+    place.stdout(&["show", "plan.json", "--html", "again.html"]);
+    assert_eq!(place.read("again.html"), place.read("plan.html"));
+    let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    assert_eq!(place.json(&["show", "plan.json", "--json"]), plan);
+    // A machine that nobody knows here: the plan itself has its CPUs.
+    place.file("plan.json", place.read("plan.json").replace("ryzen-5950x", "elsewhere"));
+    assert_eq!(place.stdout(&["show", "plan.json"]), text.replace("ryzen-5950x", "elsewhere"));
+    place.stdout(&["show", "plan.json", "--html", "again.html"]);
+    assert!(place.read("again.html").contains("<svg"));
+    place.file("plan.json", "{\"format\": \"seatmap-services-plan/1\"}");
+    let told = place.one_line_refusal(&["show", "plan.json"]);
+    assert!(told.contains("plan.json"), "{told}");
+}
+
+#[test]
+fn an_import_that_cannot_be_written_leaves_no_half() {
+    let place = Place::new();
+    let state = format!("{}/examples/seats/cpu_manager_state", crate::REPOSITORY);
+    let import = ["services", "import", &state, "--on", "ryzen-5950x"];
+    for file in ["absent/services.toml", "plan.json"] {
+        let told =
+            place.one_line_refusal(&[&import[..], &["-o", "plan.json", "--file", file]].concat());
+        assert!(told.contains(file), "{told}");
+        assert!(!place.path("plan.json").exists(), "{file}");
+    }
+}
+
+#[test]
 fn a_written_plan_is_judged_beside_a_better_one() {
     let place = Place::new();
     let mut shown = String::new();
@@ -222,6 +256,31 @@ fn claims_on_the_same_cpus_end_with_a_word() {
     assert!(told.contains("x.xml: line 1, column 25"), "{told}");
     let told = place.one_line_refusal(&["services", "import", "a.service", "--format", "libvirt"]);
     assert!(told.contains("this is not a file of libvirt"), "{told}");
+}
+
+/// The words by which a plan is refused before anything is changed.
+fn refused_plan(place: &Place) -> String {
+    let refused = output(place, &["apply", "plan.json"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(!place.path("run/services/services.json").exists());
+    String::from_utf8(refused.stderr).unwrap()
+}
+
+#[test]
+fn pods_and_jobs_stay_with_their_owners() {
+    let place = Place::new();
+    let state = format!("{}/examples/seats/cpu_manager_state", crate::REPOSITORY);
+    let import = ["services", "import", &state, "--on", "ryzen-5950x", "-o", "plan.json"];
+    place.stdout(&import);
+    let told = refused_plan(&place);
+    assert!(told.contains("'pod-235148fe' belongs to kubelet"), "{told}");
+    let mut plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    let service = plan["services"][0]["service"].as_object_mut().unwrap();
+    service.remove("cgroup");
+    service.insert("step".into(), "5".into());
+    place.file("plan.json", plan.to_string());
+    let told = refused_plan(&place);
+    assert!(told.contains("name a step, such as 5.0 or 5.batch"), "{told}");
 }
 
 #[test]

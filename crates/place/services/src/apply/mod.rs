@@ -1,8 +1,9 @@
 //! Gives planned sets to living services, and takes them back.
 //!
 //! Each service is changed in the way of its owner: a systemd unit by `systemctl set-property`, a
-//! container by its engine, a control group by its `cpuset` files, and processes without any of
-//! these by the masks of their threads. No process leaves its group.
+//! container by its engine, a domain by `virsh`, a control group by its `cpuset` files, and
+//! processes without any of these by the masks of their threads. No process leaves its group.
+//! Groups that an owner would write again are refused.
 //!
 //! Every change stands in a journal before it is made, in the format and with the guardian of
 //! [cells](seatmap_cell): after SIGKILL at any step the guardian puts everything back, and where
@@ -13,6 +14,8 @@
 //! |---|---|
 //! | [`setting`] | one setting of one owner: its present value, a change, the way back |
 //! | [`targets`] | the settings that seat a service |
+//! | [`owners`] | services that only their owner may seat |
+//! | `virsh` | the pins of a domain |
 //! | [`host`] | this computer, with the plans that stand |
 //! | [`seat`] | giving the sets |
 //! | [`undo`] | taking them back |
@@ -20,10 +23,12 @@
 
 pub mod guard;
 pub mod host;
+pub mod owners;
 pub mod seat;
 pub mod setting;
 pub mod targets;
 pub mod undo;
+mod virsh;
 
 pub use host::{AppliedPlan, ServicesHost};
 pub use seat::{ApplyRequest, Seated};
@@ -88,6 +93,50 @@ pub enum ApplyError {
          cgroup or pid"
     )]
     NoSystemd(String),
+    /// A pod is to be changed.
+    #[error(
+        "service '{0}' belongs to kubelet, which decides on the CPUs of its pods and writes them \
+         again; take it out of services.toml and plan again, and give kubelet its CPUs by \
+         'seatmap export --format kubelet'"
+    )]
+    OfKubelet(String),
+    /// A whole job of Slurm is to be changed.
+    #[error(
+        "service '{service}' is a whole job of Slurm, which writes the CPUs of a job again with \
+         each step; name a step, such as {job}.0 or {job}.batch"
+    )]
+    WholeJob {
+        /// The service.
+        service: String,
+        /// The job.
+        job: String,
+    },
+    /// A step of Slurm is to get CPUs of others.
+    #[error(
+        "service '{service}' is a step that Slurm has given CPUs {own}, and the plan gives it \
+         {beyond}, which Slurm may give to others; a plan can only narrow a step, and a job with \
+         more CPUs is made by 'srun --exclusive' or '--cpus-per-task'"
+    )]
+    BeyondStep {
+        /// The service.
+        service: String,
+        /// The CPUs that Slurm has given it.
+        own: CpuSet,
+        /// The CPUs of the plan that are not among them.
+        beyond: CpuSet,
+    },
+    /// A domain is to be changed, and libvirt's program for that is not there.
+    #[error(
+        "service '{0}' is a libvirt domain, and 'virsh' is not installed here; install it \
+         (libvirt-clients), or leave the service out of the plan"
+    )]
+    NoVirsh(String),
+    /// The name of a domain cannot be given to a command.
+    #[error(
+        "service '{0}' is a libvirt domain whose name is a number, or has other characters than \
+         letters, digits and - _ . @; 'virsh domrename' gives it another one"
+    )]
+    DomainName(String),
     /// A control group has no cpuset, and its threads none either.
     #[error("service '{0}' has no thread whose mask could be changed")]
     NoThreads(String),
@@ -174,7 +223,12 @@ impl Blame for ApplyError {
             | ApplyError::Claimed { .. }
             | ApplyError::CpusMissing { .. }
             | ApplyError::InCell(_)
-            | ApplyError::NoSystemd(_) => true,
+            | ApplyError::NoSystemd(_)
+            | ApplyError::OfKubelet(_)
+            | ApplyError::WholeJob { .. }
+            | ApplyError::BeyondStep { .. }
+            | ApplyError::NoVirsh(_)
+            | ApplyError::DomainName(_) => true,
             _ => false,
         }
     }

@@ -1,9 +1,9 @@
 //! Gives the sets of a plan to living services.
 
-use super::ApplyError;
 use super::host::{AppliedPlan, ServicesHost};
 use super::setting;
-use super::targets::{SeatingWay, of_threads};
+use super::targets::{SeatingWay, of_queues, of_threads};
+use super::{ApplyError, owners};
 use crate::living;
 use crate::plan::{PlannedService, ServicesPlan};
 use seatmap_cell::change::{Change, What};
@@ -12,7 +12,7 @@ use seatmap_cell::journal::{FORMAT, Header, Journal, JournalEntry};
 use seatmap_cell::name::Name;
 use seatmap_cell::posted;
 use seatmap_os::root::FileError;
-use seatmap_os::{CpuSet, boot, irq, layout, task};
+use seatmap_os::{CpuSet, boot, irq, layout, rps, task};
 use std::time::Duration;
 
 /// A plan without a name is called this.
@@ -35,6 +35,8 @@ pub struct ApplyRequest {
     pub time: Duration,
     /// Whether interrupts of devices leave the CPUs of quiet services.
     pub moves_interrupts: bool,
+    /// Whether the work of received packets leaves them as well.
+    pub moves_packets: bool,
 }
 
 /// Sets that were given.
@@ -48,6 +50,10 @@ pub struct Seated {
     pub threads: usize,
     /// The interrupts that the kernel did not let go elsewhere.
     pub interrupts_left: Vec<String>,
+    /// The queues of network cards that the kernel did not let be steered elsewhere.
+    pub queues_left: Vec<String>,
+    /// The services whose memory stays on its nodes: no owner moves it while they run.
+    pub memory_left: Vec<String>,
 }
 
 /// How often, and how far apart, it is looked whether a set has come into effect.
@@ -67,6 +73,7 @@ impl ServicesHost {
     /// [`ApplyError`].
     pub fn apply(&self, request: &ApplyRequest) -> Result<Seated, ApplyError> {
         let plan = &request.plan;
+        plan.services.iter().try_for_each(|planned| owners::check(&planned.service))?;
         self.check_cpus(plan)?;
         let mut ways = Vec::new();
         let services: Vec<_> = plan.services.iter().map(|one| one.service.clone()).collect();
@@ -164,7 +171,7 @@ fn all_cpus(plan: &ServicesPlan) -> CpuSet {
     sets.fold(CpuSet::default(), |all, one| all.with(&one))
 }
 
-fn refused(planned: &PlannedService, source: FileError) -> ApplyError {
+pub(super) fn refused(planned: &PlannedService, source: FileError) -> ApplyError {
     ApplyError::Refused {
         service: planned.service.name.clone(),
         cpus: planned.cpus.clone(),
@@ -193,6 +200,13 @@ impl ServiceSite<'_> {
         }
         let interrupts_left =
             if request.moves_interrupts { self.move_interrupts(&request.plan)? } else { vec![] };
+        let queues_left =
+            if request.moves_packets { self.move_packets(&request.plan)? } else { vec![] };
+        let memory_left = ways.iter().filter(|(planned, way)| {
+            let has_owner = !matches!(way, SeatingWay::Threads | SeatingWay::Domain(_));
+            !planned.nodes.is_empty() && !has_owner
+        });
+        let memory_left = memory_left.map(|(planned, _)| planned.service.name.clone()).collect();
         let applied = AppliedPlan {
             name: request.name.clone(),
             plan: request.plan.clone(),
@@ -204,7 +218,14 @@ impl ServiceSite<'_> {
         self.journal.append(&[JournalEntry::Done]).map_err(ApplyError::Remembering)?;
         let changes = &self.journal.changes;
         let threads = changes.iter().filter(|change| change.what == What::Affinity).count();
-        Ok(Seated { applied, changes: changes.len(), threads, interrupts_left })
+        Ok(Seated {
+            applied,
+            changes: changes.len(),
+            threads,
+            interrupts_left,
+            queues_left,
+            memory_left,
+        })
     }
 
     /// Writes changes down. They may be made after that.
@@ -294,7 +315,7 @@ impl ServiceSite<'_> {
             };
             let narrowed = now.within(&allowed);
             let new = if narrowed.is_empty() { allowed.clone() } else { narrowed };
-            if let Ok(Some(change)) = setting::of_file(root, &path, &new.to_string()) {
+            if let Ok(Some(change)) = setting::of_file(root, What::Cpus, &path, &new.to_string()) {
                 changes.push((number, change));
             }
         }
@@ -304,6 +325,27 @@ impl ServiceSite<'_> {
             // The kernel manages some interrupts itself.
             if setting::set(&self.host.root, &change, &change.new).is_err() {
                 left.push(irq::name(&self.host.root, &number));
+            }
+            fault::point();
+        }
+        Ok(left)
+    }
+
+    /// Steers the packets of network cards to other CPUs than those of quiet services. Returns the
+    /// queues that stay.
+    fn move_packets(&mut self, plan: &ServicesPlan) -> Result<Vec<String>, ApplyError> {
+        let root = &self.host.root;
+        let Some(allowed) = CpuSet::of_list(&plan.interrupts).filter(|set| !set.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let changes = of_queues(root, &allowed);
+        let changes = changes.map_err(|error| refused(&plan.services[0], error))?;
+        self.note(&changes)?;
+        let mut left = Vec::new();
+        for change in changes {
+            // The kernel refuses CPUs that it has isolated.
+            if setting::set(&self.host.root, &change, &change.new).is_err() {
+                left.push(rps::queue(&change.path));
             }
             fault::point();
         }

@@ -7,13 +7,16 @@
 //! |---|---|
 //! | `/sys/fs/cgroup/.../cpuset.cpus` | a file |
 //! | `/proc/TID` | the mask of a thread |
+//! | `/sys/class/net/*/queues/rx-*/rps_cpus` | a mask of CPUs |
 //! | `unit:NAME:AllowedCPUs` | a property of a unit until the next boot; `kept-unit:` for good |
 //! | `container:podman:NAME:cpus` | an option of a container |
+//! | `domain:NAME:vcpu:0`, `domain:NAME:emulator` | the pin of a part of a domain |
 
+use super::virsh::{self, DomainPart};
 use seatmap_cell::change::{Change, What};
 use seatmap_os::layout::Layout;
 use seatmap_os::root::FileError;
-use seatmap_os::{CpuSet, Root, limited};
+use seatmap_os::{CpuSet, Root, limited, rps};
 use std::io;
 use std::process::{Command, Output};
 use std::time::Duration;
@@ -36,6 +39,8 @@ enum Owner<'a> {
     Unit { name: &'a str, property: &'a str, is_kept: bool },
     /// A container engine.
     Container { engine: &'a str, name: &'a str, option: &'a str },
+    /// libvirt.
+    Domain { name: &'a str, part: DomainPart },
 }
 
 fn owner(path: &str) -> Owner<'_> {
@@ -47,6 +52,9 @@ fn owner(path: &str) -> Owner<'_> {
         (Some("container"), Some(engine), Some(name), Some(option)) => {
             Owner::Container { engine, name, option }
         }
+        (Some("domain"), Some(name), Some(kind), number) => {
+            DomainPart::of(kind, number).map_or(Owner::Kernel, |part| Owner::Domain { name, part })
+        }
         _ => Owner::Kernel,
     }
 }
@@ -55,8 +63,13 @@ fn owner(path: &str) -> Owner<'_> {
 ///
 /// # Errors
 /// The file cannot be read.
-pub(crate) fn of_file(root: &Root, path: &str, new: &str) -> Result<Option<Change>, FileError> {
-    let change = Change::of_file(root, What::Cpus, path, new)?;
+pub(crate) fn of_file(
+    root: &Root,
+    what: What,
+    path: &str,
+    new: &str,
+) -> Result<Option<Change>, FileError> {
+    let change = Change::of_file(root, what, path, new)?;
     Ok(Some(change).filter(|change| !change.same(&change.old, &change.new)))
 }
 
@@ -143,6 +156,7 @@ fn asked(path: &str) -> Result<String, FileError> {
             let format = format!("{{{{.HostConfig.{key}}}}}");
             run(path, Command::new(engine).args(["inspect", "--format", &format, "--", name]))
         }
+        Owner::Domain { name, part } => return virsh::pin(name, part),
         Owner::Kernel => return Err(failed(path, "it has no owner")),
     }?;
     let printed = String::from_utf8_lossy(&output.stdout).trim().to_owned();
@@ -176,6 +190,7 @@ fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
                 ]),
             )
         }
+        Owner::Domain { name, part } => return virsh::set_pin(name, part, value),
         Owner::Kernel => return Err(failed(path, "it has no owner")),
     }
     .map(drop)
@@ -210,12 +225,17 @@ fn failed(path: &str, why: &str) -> FileError {
 /// the journal, so that nothing else is obeyed, whoever wrote it.
 pub(crate) fn may_be(change: &Change, layout: &Layout) -> bool {
     let values = [&change.old, &change.new];
+    if change.what == What::CpuMask {
+        let are_masks = values.iter().all(|value| CpuSet::of_mask(value).is_some());
+        return are_masks && owner(&change.path) == Owner::Kernel && rps::is_file(&change.path);
+    }
     let are_lists = values.iter().all(|value| value.is_empty() || CpuSet::of_list(value).is_some());
     let is_place = match owner(&change.path) {
         Owner::Unit { name, property, .. } => is_word(name) && PROPERTIES.contains(&property),
         Owner::Container { engine, name, option } => {
             ["podman", "docker"].contains(&engine) && is_word(name) && OPTIONS.contains(&option)
         }
+        Owner::Domain { name, .. } => virsh::is_domain_name(name),
         Owner::Kernel if change.what == What::Affinity => {
             change.started_ticks.is_some() && has_number(&change.path, "/proc/", "")
         }
@@ -279,11 +299,17 @@ mod tests {
             "unit:redis.service:AllowedCPUs",
             "kept-unit:a@b.service:AllowedMemoryNodes",
             "container:podman:web:cpus",
+            "domain:web:vcpu:3",
+            "domain:web-1:emulator",
         ] {
             assert!(is_obeyed(What::Cpus, path, "0-3"), "{path}");
             assert!(!is_obeyed(What::Cpus, path, "0; rm"), "{path}");
         }
         assert!(is_obeyed(What::Affinity, "/proc/4711", "0-1"));
+        let queue = "/sys/class/net/eth0/queues/rx-0/rps_cpus";
+        assert!(is_obeyed(What::CpuMask, queue, "00000000,0000000f"));
+        assert!(!is_obeyed(What::CpuMask, queue, "x") && !is_obeyed(What::Cpus, queue, "0"));
+        assert!(!is_obeyed(What::CpuMask, "/etc/passwd", "f"));
         for (what, path) in [
             (What::Cpus, "/etc/passwd"),
             (What::Cpus, "/sys/fs/cgroup/../../etc/cpuset.cpus"),
@@ -293,6 +319,9 @@ mod tests {
             (What::Cpus, "unit:redis.service:ExecStart"),
             (What::Cpus, "container:sh:web:cpus"),
             (What::Cpus, "container:docker:a b:cpus"),
+            (What::Cpus, "domain:-c:vcpu:3"),
+            (What::Cpus, "domain:web:vcpu:-1"),
+            (What::Cpus, "domain:web:disk:0"),
             (What::Affinity, "/proc/self"),
             (What::Value, "/sys/fs/cgroup/x/cpuset.cpus"),
         ] {

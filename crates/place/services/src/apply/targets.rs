@@ -1,7 +1,8 @@
 //! The settings that seat a service, by what it is.
 
-use super::ApplyError;
+use super::seat::refused;
 use super::setting::{self, OPTIONS, PROPERTIES};
+use super::{ApplyError, owners, virsh};
 use crate::error::ServicesError;
 use crate::file::ServiceTarget;
 use crate::living;
@@ -10,7 +11,7 @@ use seatmap_cell::change::{Change, What};
 use seatmap_os::hierarchy::Hierarchies;
 use seatmap_os::root::FileError;
 use seatmap_os::task::Task;
-use seatmap_os::{CpuSet, Root, Tid, affinity, task};
+use seatmap_os::{CpuSet, Root, Tid, affinity, rps, task};
 use std::path::Path;
 
 /// The folder that is there where systemd runs the computer (sd_booted(3)).
@@ -23,6 +24,8 @@ pub enum SeatingWay {
     Unit(String),
     /// A container of an engine.
     Container(&'static str, String),
+    /// A libvirt domain, by its name.
+    Domain(String),
     /// The files of a control group, by its folder.
     Group(String),
     /// The masks of its threads.
@@ -36,6 +39,7 @@ impl SeatingWay {
     /// [`ApplyError`]: it is not there, or its owner is not.
     pub fn of(root: &Root, planned: &PlannedService) -> Result<Self, ApplyError> {
         let name = &planned.service.name;
+        owners::check(&planned.service)?;
         Ok(match planned.service.target() {
             Some(ServiceTarget::Unit(unit)) => {
                 if !root.has(SYSTEMD) || !setting::is_word(&unit) {
@@ -49,6 +53,7 @@ impl SeatingWay {
             Some(ServiceTarget::Container(container)) => {
                 let engine = living::of_container(&container)
                     .map_err(|problem| ServicesError::Container { name: name.clone(), problem })?;
+                owners::check_container(root, name, engine.1)?;
                 SeatingWay::Container(engine.0, container)
             }
             Some(ServiceTarget::Cgroup(path)) => {
@@ -62,16 +67,31 @@ impl SeatingWay {
                 own.map_or(SeatingWay::Threads, SeatingWay::Group)
             }
             Some(ServiceTarget::Step(step)) => {
-                // Slurm gives each step a cpuset, and has no command that changes it.
+                // Slurm writes the group of a step when it starts, and has no command for later.
                 let folders = seatmap_watch::choice::of_step(root, &step).unwrap_or_default();
                 let folders = folders.iter().filter_map(|folder| folder.to_str());
                 let own = folders
                     .map(str::to_owned)
                     .find(|folder| root.has(&format!("{folder}/cpuset.cpus")));
+                if let Some(folder) = &own {
+                    owners::check_step(root, planned, folder)?;
+                }
                 own.map_or(SeatingWay::Threads, SeatingWay::Group)
             }
-            Some(ServiceTarget::Pid(_) | ServiceTarget::Command(_) | ServiceTarget::Domain(_))
-            | None => SeatingWay::Threads,
+            Some(ServiceTarget::Domain(domain)) => {
+                if !virsh::is_domain_name(&domain) {
+                    return Err(ApplyError::DomainName(name.clone()));
+                }
+                // Looked at before anything is changed: without virsh, or a connection, nothing is.
+                virsh::pins(&domain).map_err(|source| {
+                    if virsh::is_missing(&source) {
+                        return ApplyError::NoVirsh(name.clone());
+                    }
+                    refused(planned, source)
+                })?;
+                SeatingWay::Domain(domain)
+            }
+            Some(ServiceTarget::Pid(_) | ServiceTarget::Command(_)) | None => SeatingWay::Threads,
         })
     }
 
@@ -102,6 +122,20 @@ impl SeatingWay {
                         of_group(root, folder, file, value, &mut changes)?;
                     }
                 }
+            }
+            SeatingWay::Domain(domain) => {
+                let cpus = planned.cpu_set();
+                // A part that somebody has pinned to some CPUs of the set keeps them.
+                let outside = virsh::pins(domain)?.into_iter().filter(|(_, pin)| {
+                    CpuSet::of_list(pin).is_none_or(|pin| !pin.is_subset(&cpus))
+                });
+                changes.extend(outside.map(|(part, old)| Change {
+                    what: What::Cpus,
+                    path: format!("domain:{domain}:{part}"),
+                    old,
+                    new: planned.cpus.clone(),
+                    started_ticks: None,
+                }));
             }
             SeatingWay::Threads => {}
         }
@@ -136,8 +170,30 @@ fn of_group(
             }
         }
     }
-    changes.extend(setting::of_file(root, &format!("{folder}/cpuset.{file}"), value)?);
+    let path = format!("{folder}/cpuset.{file}");
+    changes.extend(setting::of_file(root, What::Cpus, &path, value)?);
     Ok(())
+}
+
+/// The changes of queues whose packets are handed on to CPUs outside a set: to those inside, and to
+/// all of the set where none is. A queue without steering follows its interrupt, and is left alone.
+///
+/// # Errors
+/// The queues cannot be listed.
+pub fn of_queues(root: &Root, allowed: &CpuSet) -> Result<Vec<Change>, FileError> {
+    let mut changes = Vec::new();
+    for file in rps::files(root)? {
+        let Some(now) = root.read(&file).ok().and_then(|text| CpuSet::of_mask(&text)) else {
+            continue;
+        };
+        if now.is_subset(allowed) {
+            continue;
+        }
+        let inside = now.within(allowed);
+        let new = if inside.is_empty() { allowed } else { &inside };
+        changes.extend(setting::of_file(root, What::CpuMask, &file, &new.to_mask())?);
+    }
+    Ok(changes)
 }
 
 /// The changes of masks of the threads of some processes that do not have these CPUs yet. A thread

@@ -1,7 +1,7 @@
 //! Settings of groups and threads, given and taken back on a computer of files.
 
 use super::setting;
-use super::targets::{SeatingWay, of_threads};
+use super::targets::{SeatingWay, of_queues, of_threads};
 use super::undo::undo;
 use crate::file::Service;
 use crate::plan::PlannedService;
@@ -99,6 +99,33 @@ fn groups_of_both_versions_come_back_from_every_step() {
 }
 
 #[test]
+fn steered_packets_leave_quiet_cpus_and_come_back() {
+    let (_folder, root, run) = computer(2);
+    let file = |queue: &str| format!("/sys/class/net/eth0/queues/{queue}/rps_cpus");
+    let before = [("rx-0", "00000000,000000ff"), ("rx-1", "0"), ("rx-2", "3"), ("rx-3", "c")];
+    for (queue, mask) in before {
+        std::fs::create_dir_all(root.path(&file(queue)).parent().unwrap()).unwrap();
+        std::fs::write(root.path(&file(queue)), mask).unwrap();
+    }
+    let changes = of_queues(&root, &CpuSet::of_list("0-1,4-7").unwrap()).unwrap();
+    // Without steering, and with packets on allowed CPUs alone, a queue is left alone.
+    let new: Vec<[&str; 2]> =
+        changes.iter().map(|change| [change.path.as_str(), change.new.as_str()]).collect();
+    assert_eq!(new, [[file("rx-0").as_str(), "000000f3"], [file("rx-3").as_str(), "000000f3"]]);
+    let mut journal = given(&root, &run, 0);
+    let lines: Vec<JournalEntry> = changes.iter().cloned().map(JournalEntry::Change).collect();
+    journal.append(&lines).unwrap();
+    for change in &changes {
+        setting::set(&root, change, &change.new).unwrap();
+    }
+    let read = Journal::read(journal.path(), "boot").unwrap().unwrap();
+    assert_eq!(undo(&root, read, &[]).unwrap(), []);
+    for (queue, mask) in before {
+        assert_eq!(root.read(&file(queue)).unwrap(), mask, "{queue}");
+    }
+}
+
+#[test]
 fn inner_groups_shrink_first_and_grow_last() {
     let (_folder, root, _run) = computer(1);
     let way = SeatingWay::Group("/cg/redis".into());
@@ -132,6 +159,38 @@ fn a_planted_line_is_not_obeyed() {
     let left = undo(&root, journal, &[]).unwrap();
     assert!(left[0].why.contains("damaged"), "{left:?}");
     assert_eq!(root.read("/etc/passwd").unwrap(), "0");
+}
+
+#[test]
+fn a_step_is_narrowed_and_gets_no_cpus_of_others() {
+    for version in [1, 2] {
+        let (_folder, root, _run) = computer(version);
+        let step = "/cg/slurm/job_5/step_0";
+        let kind = if version == 1 { "cgroup cgroup rw,cpuset" } else { "cgroup2 cgroup2 rw" };
+        let mounted = format!("25 30 0:26 / /cg rw - {kind}\n");
+        std::fs::write(root.path("/proc/self/mountinfo"), mounted).unwrap();
+        let own = if version == 1 { "cpuset.cpus" } else { "cpuset.cpus.effective" };
+        std::fs::create_dir_all(root.path(step)).unwrap();
+        for above in ["/cg", "/cg/slurm", "/cg/slurm/job_5"] {
+            std::fs::write(root.path(&format!("{above}/cgroup.procs")), "").unwrap();
+        }
+        for (file, text) in
+            [("cgroup.procs", ""), ("cpuset.cpus", ""), ("cpuset.mems", ""), (own, "0-3\n")]
+        {
+            std::fs::write(root.path(&format!("{step}/{file}")), text).unwrap();
+        }
+        let of_step = |step: &str, cpus: &str| {
+            let service =
+                Service { name: "solver".into(), step: Some(step.into()), ..Service::default() };
+            SeatingWay::of(&root, &PlannedService { service, ..planned(cpus, "") })
+        };
+        let way = of_step("5.0", "2-3").unwrap();
+        assert_eq!(way, SeatingWay::Group(step.into()), "version {version}");
+        let told = of_step("5.0", "3-5").unwrap_err().to_string();
+        assert!(told.contains("has given CPUs 0-3, and the plan gives it 4,5"), "{told}");
+        let told = of_step("5", "2-3").unwrap_err().to_string();
+        assert!(told.contains("name a step, such as 5.0 or 5.batch"), "{told}");
+    }
 }
 
 #[test]

@@ -309,17 +309,23 @@ impl<'a> Pricing<'a> {
 
     /// Whether a pool keeps the limits of its services.
     #[must_use]
-    pub fn is_allowed(&self, members: Members, cpus: usize) -> bool {
+    pub fn is_allowed(&self, members: Members, set: &SetFacts) -> bool {
+        let cpus = set.cpus;
         let services: Vec<_> = places(members).map(|at| &self.demand.services[at]).collect();
         let least: u32 = services.iter().map(|service| service.least_cpus).sum();
         let most = services.iter().filter_map(|service| service.most_cpus).min();
         let may_share = services.len() == 1 || services.iter().all(|service| !service.is_alone);
-        may_share && cpus >= least.max(1) as usize && most.is_none_or(|most| cpus <= most as usize)
+        may_share
+            && cpus >= least.max(1) as usize
+            && most.is_none_or(|most| cpus <= most as usize)
+            && self.nodes_off(members, set) == 0
+            && self.lacking_bytes(std::iter::once((members, set))) == 0
     }
 
     /// By how many CPUs a pool breaks the limits of its services; services that may not share count
     /// as one each.
-    pub(crate) fn broken_by(&self, members: Members, cpus: usize) -> f64 {
+    pub(crate) fn broken_by(&self, members: Members, set: &SetFacts) -> f64 {
+        let cpus = set.cpus;
         let services: Vec<_> = places(members).map(|at| &self.demand.services[at]).collect();
         let least: u32 = services.iter().map(|service| service.least_cpus).sum();
         let most = services.iter().filter_map(|service| service.most_cpus).min();
@@ -327,15 +333,38 @@ impl<'a> Pricing<'a> {
         let too_many = most.map_or(0.0, |most| cpus as f64 - f64::from(most));
         let alone = services.iter().filter(|service| service.is_alone).count();
         let crowded = if services.len() > 1 { alone as f64 } else { 0.0 };
-        too_few.max(0.0) + too_many.max(0.0) + crowded
+        too_few.max(0.0) + too_many.max(0.0) + crowded + self.nodes_off(members, set) as f64
+    }
+
+    /// How many nodes of a set its services must not be on.
+    fn nodes_off(&self, members: Members, set: &SetFacts) -> usize {
+        let all = places(members).filter_map(|at| self.demand.services[at].memory_nodes.as_ref());
+        let off = all
+            .map(|nodes| set.node_shares.iter().filter(|(node, _)| !nodes.contains(*node)).count());
+        off.sum()
+    }
+
+    /// The bytes that the services of these sets need beyond the memory of their nodes.
+    pub(crate) fn lacking_bytes<'s>(
+        &self,
+        sets: impl Iterator<Item = (Members, &'s SetFacts)>,
+    ) -> u64 {
+        if !self.demand.asks_for_memory() {
+            return 0;
+        }
+        let needs = sets.map(|(members, set)| {
+            self.demand.pool_memory(members, set.node_shares.iter().map(|(node, _)| *node))
+        });
+        self.demand.lacking_bytes(&mut needs.collect::<Vec<_>>())
     }
 
     /// Whether all pools keep the limits.
     #[must_use]
     pub fn keeps_limits(&self, pools: &Pools) -> bool {
-        pools.0.iter().all(|pool| {
-            let cpus = pool.units.iter().map(|at| self.units.all[*at].cpus.len()).sum();
-            self.is_allowed(pool.members, cpus)
-        })
+        let facts = pools.0.iter().map(|pool| SetFacts::without_distance(self.units, &pool.units));
+        let facts: Vec<SetFacts> = facts.collect();
+        let members = pools.0.iter().map(|pool| pool.members);
+        members.clone().zip(&facts).all(|(members, set)| self.is_allowed(members, set))
+            && self.lacking_bytes(members.zip(&facts)) == 0
     }
 }

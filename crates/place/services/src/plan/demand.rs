@@ -2,8 +2,11 @@
 
 use super::Members;
 use super::cost::SMALL_CPUS;
+use super::memory::NodeMemory;
 use super::units::Units;
 use crate::record::ServicesRecord;
+use seatmap_os::CpuSet;
+use std::collections::BTreeMap;
 
 /// The most samples that a plan is judged on. Those of a longer record are joined, each group by
 /// the sample in which most was wanted, since bursts decide.
@@ -28,6 +31,10 @@ pub struct ServiceDemand {
     pub is_alone: bool,
     /// The NUMA node that it should sit on.
     pub near_node: Option<u32>,
+    /// The memory that it needs, in bytes.
+    pub memory_bytes: u64,
+    /// The NUMA nodes that it must be on; `None` where any will do.
+    pub memory_nodes: Option<CpuSet>,
 }
 
 /// All services, and the time of a slice.
@@ -46,12 +53,15 @@ pub struct Demand {
     pub meeting_cpus2: Vec<f64>,
     /// The time of a slice, in seconds.
     pub slice_s: f64,
+    /// The memory of the machine's nodes.
+    pub node_memory: NodeMemory,
 }
 
 impl Demand {
-    /// The demand of a record's services on a machine.
+    /// The demand of a record's services on a machine, whose nodes have this memory as far as it is
+    /// known.
     #[must_use]
-    pub fn of(record: &ServicesRecord, units: &Units) -> Self {
+    pub fn of(record: &ServicesRecord, units: &Units, node_bytes: &BTreeMap<u32, u64>) -> Self {
         let head_room = 1.0 + record.computer.head_room_percent / 100.0;
         let wanted: Vec<Vec<f64>> =
             record.services.iter().map(|service| service.wanted_cpus()).collect();
@@ -75,6 +85,8 @@ impl Demand {
                     most_cpus: recorded.service.most_cpus,
                     is_alone: recorded.service.is_alone(),
                     near_node: recorded.near_node,
+                    memory_bytes: recorded.service.memory_bytes(),
+                    memory_nodes: recorded.service.memory_node_set(),
                 }
             })
             .collect();
@@ -84,6 +96,7 @@ impl Demand {
             others_share: others.collect(),
             slice_s: record.interval_s * record.samples() as f64 / slices.len().max(1) as f64,
             services,
+            node_memory: NodeMemory::of(units, node_bytes),
             ..Demand::default()
         };
         demand.fill_pairs(record);

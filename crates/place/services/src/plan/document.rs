@@ -4,6 +4,7 @@ use super::cost::CostTerms;
 use super::replay::Lateness;
 use crate::file::{Service, SharedComputer};
 use seatmap_document::DocumentError;
+use seatmap_machine::{Origin, OriginKind, Profile, Pu, Topology};
 use seatmap_os::CpuSet;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -55,6 +56,28 @@ pub struct ServicesPlan {
     pub distances_are_assumed: bool,
     /// The reason why no talk was seen; null where it was.
     pub talk_unseen: Option<String>,
+}
+
+impl ServicesPlan {
+    /// The machine as far as the plan tells of it: its CPUs by last-level cache. A picture needs no
+    /// more, where the machine itself cannot be had.
+    #[must_use]
+    pub fn known_machine(&self) -> Profile {
+        let mut pus = Vec::new();
+        for (cache, list) in (0_u32..).zip(&self.caches) {
+            let cpus = CpuSet::of_list(list).unwrap_or_default();
+            pus.extend(cpus.iter().map(|os| Pu { os, l3: Some(cache), ..Pu::default() }));
+        }
+        let of_plan = self.services.iter().flat_map(|one| one.cpu_set().iter().collect::<Vec<_>>());
+        for os in of_plan {
+            if !pus.iter().any(|pu| pu.os == os) {
+                pus.push(Pu { os, ..Pu::default() });
+            }
+        }
+        let source = "a plan of services".to_owned();
+        let origin = Origin { kind: OriginKind::Imported, source, date: None, tool: None };
+        Profile::new(&self.machine, origin, Topology { pus })
+    }
 }
 
 /// The use of a plan.

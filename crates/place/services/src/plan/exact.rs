@@ -85,7 +85,7 @@ impl Search<'_> {
             for start in (0..count).filter(|_| members > 0) {
                 for end in start + 1..=count {
                     let facts = self.spans.facts(start, end);
-                    if self.pricing.is_allowed(members, facts.cpus) {
+                    if self.pricing.is_allowed(members, facts) {
                         row[self.spans.place(start, end)] =
                             self.pricing.alone(members, facts).total();
                     }
@@ -151,6 +151,14 @@ impl Search<'_> {
         }
     }
 
+    /// Whether the nodes of all pools so far have the memory that these need: a further pool only
+    /// needs more.
+    fn has_memory(&self, seated: &[Span], next: Span) -> bool {
+        let sets = seated.iter().chain(std::iter::once(&next));
+        let sets = sets.map(|span| (span.members, self.spans.facts(span.start, span.end)));
+        self.pricing.lacking_bytes(sets) == 0
+    }
+
     /// Every next pool that may lead to something better.
     fn branches_of(
         &mut self,
@@ -181,7 +189,7 @@ impl Search<'_> {
                         .sum();
                     self.branches += 1;
                     let bound = bound + beside;
-                    if bound < limit {
+                    if bound < limit && self.has_memory(seated, span) {
                         found.push(Branch { span, cost: cost + alone + beside, bound });
                     }
                 }

@@ -9,6 +9,7 @@
 //! | [`units`] | the machine in cores, or in CPUs where it has few: a pool has them whole |
 //! | [`demand`] | the services as the search sees them: load by sample, limits, talk |
 //! | [`cost`] | the objective, term by term |
+//! | [`memory`] | memory that services need, and the nodes that have it |
 //! | [`spans`] | runs of neighbouring units |
 //! | [`exact`] | the best plan for up to five services, by branch and bound |
 //! | [`search`] | a good plan for more, by annealing |
@@ -27,6 +28,7 @@ pub mod cost;
 pub mod demand;
 pub mod document;
 pub mod exact;
+pub mod memory;
 pub mod replay;
 pub mod request;
 pub mod search;

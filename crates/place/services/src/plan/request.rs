@@ -8,12 +8,14 @@ use super::document::{FORMAT, PackingBaseline, PlanVerdict, PlannedService, Serv
 use super::search::{Spanned, search};
 use super::spans::Spans;
 use super::units::Units;
-use super::{Pools, exact, replay};
+use super::{Pools, exact, memory, replay};
+use crate::file::size_bytes;
 use crate::record::ServicesRecord;
 use seatmap_document::Blame;
 use seatmap_machine::Profile;
 use seatmap_os::CpuSet;
 use seatmap_statistics::words::counted;
+use std::collections::BTreeMap;
 
 /// Moves of the search for more services than are solved exactly: seconds for 40 services on 256
 /// CPUs (`bench/services/run --only time`).
@@ -39,6 +41,8 @@ pub struct PlanRequest<'a> {
     pub allowed: Option<CpuSet>,
     /// Another plan for the same services, which is judged beside this one.
     pub beside: Option<&'a ServicesPlan>,
+    /// The memory of the machine's NUMA nodes in bytes, as far as it is known.
+    pub node_bytes: BTreeMap<u32, u64>,
     /// Whether the machine is the computer of the record, so that the present sets mean something.
     pub is_recorded_machine: bool,
 }
@@ -111,6 +115,79 @@ pub enum PlanError {
          has no core of this machine; cores count as a whole"
     )]
     BesideOverlaps,
+    /// No CPU that may be given is on the nodes of a service.
+    #[error(
+        "service '{name}' has memory_nodes = \"{nodes}\", and the CPUs that can be given are on \
+         {} {known}: name one of these",
+        if known.len() == 1 { "node" } else { "nodes" }
+    )]
+    NoSuchNodes {
+        /// The service.
+        name: String,
+        /// Its nodes.
+        nodes: CpuSet,
+        /// The nodes of CPUs that can be given.
+        known: CpuSet,
+    },
+    /// Nobody knows how much memory the machine has.
+    #[error(
+        "service '{name}' asks for memory, and how much {machine} has is not known: write \
+         node_memory = \"SIZE\" below [computer], the memory of each NUMA node"
+    )]
+    MemoryUnknown {
+        /// The service.
+        name: String,
+        /// The machine.
+        machine: String,
+    },
+    /// One service needs more memory than its nodes have.
+    #[error(
+        "service '{name}' has memory = \"{needed}\", and the NUMA nodes that it may be on have \
+         {have}: set memory = \"{have}\""
+    )]
+    MemoryOfOne {
+        /// The service.
+        name: String,
+        /// Its memory.
+        needed: String,
+        /// That of its nodes.
+        have: String,
+    },
+    /// All services together need more memory than there is.
+    #[error(
+        "the services need {needed} of memory ({}), and the NUMA nodes have {have}: lower memory \
+         by {less} in all",
+        .wishes.join(", ")
+    )]
+    MemoryOfAll {
+        /// The sum of all sizes.
+        needed: String,
+        /// The memory of all nodes.
+        have: String,
+        /// The services with the memory that they need.
+        wishes: Vec<String>,
+        /// The part that is too much.
+        less: String,
+    },
+    /// The memory is there, and not where the CPUs of the services can be.
+    #[error(
+        "no division gives every service CPUs on NUMA nodes with its memory: it fits with memory = \
+         \"{fitting}\" for '{name}', which has \"{asked}\""
+    )]
+    MemoryApart {
+        /// The service whose change is the smallest.
+        name: String,
+        /// Its memory.
+        asked: String,
+        /// The most with which a plan was found.
+        fitting: String,
+    },
+    /// The nodes that services must be on leave no division.
+    #[error(
+        "no division gives every service CPUs on its memory_nodes; without these there is one: let \
+         one service be on another node"
+    )]
+    MemoryNodesApart,
     /// The limits exclude each other in another way.
     #[error(
         "no division of {} keeps all limits: cores are given whole, so that least_cpus and \
@@ -137,8 +214,9 @@ impl PlanRequest<'_> {
     pub fn plan(&self) -> Result<ServicesPlan, PlanError> {
         let housekeeping = self.record.computer.housekeeping_cpus();
         let units = Units::of(self.profile, self.allowed.as_ref(), &housekeeping);
-        let demand = Demand::of(self.record, &units);
+        let demand = Demand::of(self.record, &units, &self.node_bytes(&units));
         check(&demand, &units)?;
+        memory::check(&demand, &units, &self.profile.name)?;
         let pricing = Pricing::new(&demand, &units);
         let beside = self.beside.map(|plan| baselines::written(&units, self.record, plan));
         let beside = beside.transpose()?;
@@ -147,11 +225,11 @@ impl PlanRequest<'_> {
         let (best, bound, is_proven) = if demand.services.len() <= exact::MOST {
             let known = search(&pricing, &spans, FEW_MOVES);
             let answer = exact::solve(&pricing, &spans, known);
-            let answer = answer.ok_or(PlanError::NothingFits { cpus: units.cpu_count() })?;
+            let answer = answer.ok_or_else(|| nothing_fits(&demand, &units, &spans))?;
             (answer.best, answer.bound, answer.is_proven)
         } else {
             let found = search(&pricing, &spans, MOVES);
-            let found = found.ok_or(PlanError::NothingFits { cpus: units.cpu_count() })?;
+            let found = found.ok_or_else(|| nothing_fits(&demand, &units, &spans))?;
             (found, general_bound, false)
         };
         let bound = bound.max(general_bound);
@@ -159,6 +237,14 @@ impl PlanRequest<'_> {
         let judged = beside.map(|pools| baseline(&pricing, PackingPolicy::Written, &pools));
         plan.baselines.extend(judged);
         Ok(plan)
+    }
+
+    /// The memory of the nodes: as the file says, or as the machine does.
+    fn node_bytes(&self, units: &Units) -> BTreeMap<u32, u64> {
+        match self.record.computer.node_memory.as_deref().and_then(size_bytes) {
+            Some(bytes) => units.all.iter().map(|unit| (unit.node, bytes)).collect(),
+            None => self.node_bytes.clone(),
+        }
     }
 
     fn document(
@@ -281,6 +367,14 @@ pub(crate) fn caches(units: &Units) -> Vec<String> {
             of_cache.flat_map(|unit| unit.cpus.iter().copied()).collect::<CpuSet>().to_string()
         })
         .collect()
+}
+
+/// Why no division keeps all limits.
+fn nothing_fits(demand: &Demand, units: &Units, spans: &Spans) -> PlanError {
+    let of_memory = Some(demand).filter(|demand| demand.asks_for_memory());
+    of_memory
+        .and_then(|demand| memory::smallest_change(demand, units, spans))
+        .unwrap_or(PlanError::NothingFits { cpus: units.cpu_count() })
 }
 
 /// Limits that cannot be kept, where that can be told without a search.

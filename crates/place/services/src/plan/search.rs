@@ -1,9 +1,11 @@
 //! A good plan for many services, by annealing.
 //!
 //! The state is the pools in the order of their runs, each with its length; units that no pool has
-//! lie behind the last one. A move shifts a border, swaps two pools, or moves a service.
+//! lie behind the last one. Where services must be on some nodes, there are gaps too: parts without
+//! services, which may have no units. A move shifts a border, swaps two pools, or moves a service.
 
 use super::cost::{CostTerms, Pricing};
+use super::demand::Demand;
 use super::spans::Spans;
 use super::{Members, Pool, Pools, places};
 use seatmap_statistics::Xoshiro;
@@ -42,11 +44,22 @@ pub(crate) fn span_price(pricing: &Pricing, spans: &Spans, a: &Span, b: &Span) -
     pricing.between(a.members, b.members, ns, common).total()
 }
 
-/// A pool of the state, without its place.
+/// A pool of the state, without its place; a gap where it has no members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Part {
     members: Members,
     units: usize,
+}
+
+impl Part {
+    fn is_gap(&self) -> bool {
+        self.members == 0
+    }
+
+    /// The units that it can give away.
+    fn spare(&self) -> usize {
+        self.units.saturating_sub(usize::from(!self.is_gap()))
+    }
 }
 
 struct Annealing<'a> {
@@ -62,7 +75,10 @@ pub fn search(pricing: &Pricing, spans: &Spans, moves: usize) -> Option<Spanned>
     let mut annealing = Annealing { pricing, spans, random: Xoshiro::new(1) };
     let starts = [start_apart(pricing, spans), start_together(pricing, spans)];
     let mut best: Option<(f64, Vec<Part>)> = None;
-    for start in starts {
+    let has_nodes = pricing.demand.services.iter().any(|one| one.memory_nodes.is_some());
+    let gaps = if has_nodes { pricing.demand.node_memory.nodes.len() } else { 0 };
+    for mut start in starts {
+        start.extend((0..gaps).map(|_| Part { members: 0, units: 0 }));
         let (cost, parts) = annealing.run(start, moves);
         if best.as_ref().is_none_or(|(known, _)| cost < *known) {
             best = Some((cost, parts));
@@ -119,6 +135,10 @@ fn placed(parts: &[Part]) -> Spanned {
     let mut start = 0;
     let mut spans = Vec::new();
     for part in parts {
+        if part.is_gap() {
+            start += part.units;
+            continue;
+        }
         spans.push(Span { members: part.members, start, end: start + part.units });
         start += part.units;
     }
@@ -155,14 +175,15 @@ impl Annealing<'_> {
         if placed.0.last().is_some_and(|last| last.end > self.spans.count()) {
             return f64::INFINITY;
         }
-        let mut sum = 0.0;
+        let sets = placed.0.iter();
+        let sets = sets.map(|span| (span.members, self.spans.facts(span.start, span.end)));
+        let lacking_bytes = self.pricing.lacking_bytes(sets);
+        let mut sum = BROKEN * Demand::broken_by_bytes(lacking_bytes);
         for (at, span) in placed.0.iter().enumerate() {
             let facts = self.spans.facts(span.start, span.end);
             let terms: CostTerms = self.pricing.alone(span.members, facts);
             sum += terms.total();
-            if !self.pricing.is_allowed(span.members, facts.cpus) {
-                sum += BROKEN * self.pricing.broken_by(span.members, facts.cpus);
-            }
+            sum += BROKEN * self.pricing.broken_by(span.members, facts);
             for other in &placed.0[at + 1..] {
                 sum += span_price(self.pricing, self.spans, span, other);
             }
@@ -179,9 +200,10 @@ impl Annealing<'_> {
             0 | 1 => self.shift(&mut next, a, b)?,
             2 => self.grow_or_shrink(&mut next, a)?,
             3 if a != b => next.swap(a, b),
-            4 | 5 if a != b => self.move_service(&mut next, a, b),
+            4 | 5 | 7 if a == b || next[a].is_gap() || next[b].is_gap() => return None,
+            4 | 5 => self.move_service(&mut next, a, b),
             6 => self.split(&mut next, a)?,
-            7 if a != b => {
+            7 => {
                 next[a].members |= next[b].members;
                 next[a].units += next[b].units;
                 next.remove(b);
@@ -193,7 +215,7 @@ impl Annealing<'_> {
 
     /// Gives units of one pool to another.
     fn shift(&mut self, next: &mut [Part], a: usize, b: usize) -> Option<()> {
-        let spare = next[a].units - 1;
+        let spare = next[a].spare();
         if a == b || spare == 0 {
             return None;
         }
@@ -210,7 +232,7 @@ impl Annealing<'_> {
         let used: usize = next.iter().map(|part| part.units).sum();
         if self.random.below(2) == 0 && used < self.spans.count() {
             next[a].units += 1;
-        } else if next[a].units > 1 {
+        } else if next[a].spare() > 0 {
             next[a].units -= 1;
         } else {
             return None;

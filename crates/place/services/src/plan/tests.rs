@@ -2,7 +2,8 @@
 
 use super::bound::lower_bound;
 use super::cost::{Pricing, SetFacts, waiting};
-use super::demand::Demand;
+use super::demand::{Demand, ServiceDemand};
+use super::memory::NodeMemory;
 use super::request::{PlanError, PlanRequest};
 use super::search::search;
 use super::spans::Spans;
@@ -14,6 +15,7 @@ use proptest::prelude::*;
 use seatmap_machine::{Origin, OriginKind, Profile, Pu, Topology};
 use seatmap_os::CpuSet;
 use seatmap_statistics::Xoshiro;
+use std::collections::BTreeMap;
 
 /// A machine of so many cores, some of which share a cache, and half of which a node.
 fn machine(cores: u32, smt: u32, per_cache: u32, nodes: u32) -> Profile {
@@ -83,7 +85,15 @@ fn random_record(services: usize, samples: usize, cpus: f64, seed: u64) -> Servi
 }
 
 fn plan(record: &ServicesRecord, profile: &Profile) -> Result<ServicesPlan, PlanError> {
-    PlanRequest { record, profile, allowed: None, beside: None, is_recorded_machine: true }.plan()
+    PlanRequest {
+        record,
+        profile,
+        allowed: None,
+        beside: None,
+        node_bytes: BTreeMap::new(),
+        is_recorded_machine: true,
+    }
+    .plan()
 }
 
 /// Every way to give whole units to pools, in any shape.
@@ -148,7 +158,7 @@ fn the_exact_plan_is_within_two_percent_of_every_division() {
         let profile = machine(cores, 2, per_cache, nodes);
         let record = random_record(services, 20, f64::from(cores), seed);
         let units = Units::of(&profile, None, &CpuSet::default());
-        let demand = Demand::of(&record, &units);
+        let demand = Demand::of(&record, &units, &BTreeMap::new());
         let pricing = Pricing::new(&demand, &units);
         let spans = Spans::of(&units);
         let answer = exact::solve(&pricing, &spans, None).unwrap();
@@ -251,6 +261,105 @@ fn limits_are_kept_or_named_with_the_change_that_helps() {
     assert_eq!(plan(&all, &profile).unwrap_err(), PlanError::NoCpus);
 }
 
+/// Two nodes of four cores and so much memory, and two services that need some.
+fn with_memory(node: &str, needs: [&str; 2]) -> Result<ServicesPlan, PlanError> {
+    let services = ["a", "b"].iter().zip(needs).map(|(name, need)| {
+        let mut one = service(name, vec![1.0; 9]);
+        match need.strip_prefix("nodes ") {
+            Some(nodes) => one.service.memory_nodes = Some(nodes.into()),
+            None => one.service.memory = Some(need.into()).filter(|_| !need.is_empty()),
+        }
+        one
+    });
+    let mut record = record(services.collect());
+    record.computer.node_memory = Some(node.into()).filter(|_| !node.is_empty());
+    plan(&record, &machine(8, 1, 4, 2))
+}
+
+#[test]
+fn services_stay_on_nodes_with_their_memory() {
+    let plan = with_memory("8g", ["6g", "6g"]).unwrap();
+    let nodes: Vec<&str> = plan.services.iter().map(|one| one.nodes.as_str()).collect();
+    // Not both on one node.
+    assert!(nodes != ["0", "0"] && nodes != ["1", "1"], "{nodes:?}");
+    let plan = with_memory("8g", ["12g", ""]).unwrap();
+    assert_eq!(plan.services[0].nodes, "0,1");
+    for node in ["0", "1"] {
+        let plan = with_memory("", [&format!("nodes {node}"), ""]).unwrap();
+        assert_eq!(plan.services[0].nodes, node);
+        let all = plan.baseline("all share all").unwrap();
+        assert!(!all.keeps_limits);
+    }
+}
+
+#[test]
+fn memory_that_cannot_be_had_is_named_with_the_change_that_helps() {
+    for (node, needs, told) in [
+        ("", ["1g", ""], "how much test has is not known: write node_memory = \"SIZE\""),
+        ("8g", ["17g", ""], "the NUMA nodes that it may be on have 16g: set memory = \"16g\""),
+        (
+            "8g",
+            ["12g", "5g"],
+            "need 17g of memory (a 12g, b 5g), and the NUMA nodes have 16g: lower \
+                               memory by 1g in all",
+        ),
+        (
+            "8g",
+            ["nodes 7", ""],
+            "memory_nodes = \"7\", and the CPUs that can be given are on nodes \
+                                 0,1",
+        ),
+    ] {
+        let error = with_memory(node, needs).unwrap_err().to_string();
+        assert!(error.contains(told), "{error}");
+    }
+    // Each fits alone, both must be on one node, and 1g less of either is enough.
+    let mut services = vec![service("a", vec![1.0; 9]), service("b", vec![1.0; 9])];
+    for (one, size) in services.iter_mut().zip(["5g", "4g"]) {
+        one.service.memory = Some(size.into());
+        one.service.memory_nodes = Some("1".into());
+    }
+    let mut record = record(services);
+    record.computer.node_memory = Some("8g".into());
+    let error = plan(&record, &machine(8, 1, 4, 2)).unwrap_err().to_string();
+    assert!(error.ends_with("it fits with memory = \"3g\" for 'b', which has \"4g\""), "{error}");
+}
+
+proptest! {
+    #[test]
+    fn memory_is_lacking_where_no_division_of_the_nodes_has_it(
+        sizes in proptest::collection::vec(0..6_u64, 1..5),
+        pools in proptest::collection::vec((0..4_usize, 0..4_usize, 0..6_u64), 0..4),
+    ) {
+        let nodes: Vec<u32> = (0..sizes.len() as u32).collect();
+        let services = pools.iter().map(|(_, _, bytes)| ServiceDemand {
+            memory_bytes: *bytes,
+            ..ServiceDemand::default()
+        });
+        let demand = Demand {
+            services: services.collect(),
+            node_memory: NodeMemory { nodes, bytes: sizes.clone() },
+            ..Demand::default()
+        };
+        let runs: Vec<[usize; 2]> = pools.iter().map(|(a, b, _)| {
+            let [a, b] = [a, b].map(|end| (*end).min(sizes.len() - 1));
+            [a.min(b), a.max(b)]
+        }).collect();
+        let mut needs: Vec<_> = runs.iter().enumerate().map(|(at, [first, last])| {
+            demand.pool_memory(1 << at, (*first as u32)..=(*last as u32))
+        }).collect();
+        // Hall's theorem: what is lacking is the most that any pools need beyond their nodes.
+        let lacking = (0..1_usize << pools.len()).map(|some| {
+            let chosen = (0..pools.len()).filter(|at| some >> at & 1 == 1);
+            let needed: u64 = chosen.clone().map(|at| pools[at].2).sum();
+            let reached = (0..sizes.len())
+                .filter(|node| chosen.clone().any(|at| (runs[at][0]..=runs[at][1]).contains(node)));
+            needed.saturating_sub(reached.map(|node| sizes[node]).sum())
+        });
+        prop_assert_eq!(demand.lacking_bytes(&mut needs), lacking.max().unwrap_or(0));
+    }
+}
+
 #[test]
 fn a_machine_of_two_cpus_is_divided_by_cpus() {
     let mut profile = machine(1, 2, 1, 1);
@@ -276,6 +385,7 @@ fn many_services_are_searched_within_their_bound() {
         profile: &machine(32, 1, 8, 2),
         allowed: None,
         beside: None,
+        node_bytes: BTreeMap::new(),
         is_recorded_machine: true,
     };
     assert_eq!(again.plan().unwrap(), plan, "the same record gives the same plan");
@@ -286,7 +396,7 @@ fn the_replay_carries_a_burst_into_the_next_slice() {
     let units = Units::of(&machine(4, 1, 4, 1), None, &CpuSet::default());
     let mut record = record(vec![service("a", vec![6.0, 0.0, 0.0, 0.0])]);
     record.computer.head_room_percent = 0.0;
-    let demand = Demand::of(&record, &units);
+    let demand = Demand::of(&record, &units, &BTreeMap::new());
     let pools = Pools(vec![Pool { members: 1, units: vec![0, 1, 2, 3] }]);
     let late = replay::play(&demand, &units, &pools);
     // 0.6 CPU seconds came, 0.4 were done in time, and four CPUs need 50 ms for the rest.

@@ -5,10 +5,11 @@ use crate::args::{
     ServicesRace,
 };
 use seatmap_console::error::CliError;
+use seatmap_console::output::Destination;
 use seatmap_console::{here, input, output};
 use seatmap_machine::Profile;
 use seatmap_machine::import::MAX_FILE_BYTES;
-use seatmap_os::{Root, trusted, whole_file};
+use seatmap_os::{Root, memory, trusted, whole_file};
 use seatmap_services::apply::ApplyRequest;
 use seatmap_services::import::{
     self, CgroupDriver, ImportedSeats, SeatsFormat, SourceFile, gather,
@@ -18,6 +19,7 @@ use seatmap_services::recorder::INTERVAL;
 use seatmap_services::{
     PlanRequest, RecordRequest, ServicesFile, ServicesPlan, ServicesRecord, living,
 };
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -56,6 +58,26 @@ pub fn extend(path: &Path, is_there: bool, text: Option<String>) -> Result<(), C
     };
     let services = append(path, is_there, &text)?;
     output::print(&format!("{}: {services} added\n", path.display()))
+}
+
+/// Checks, before anything is written, that the file of services can be, and is not the plan's.
+pub fn check_file(path: &Path, plan: Option<&Path>) -> Result<(), CliError> {
+    let place = Destination::new(path)?;
+    if matches!(&place, Destination::File(place) if Some(&**place) == plan) {
+        let problem = "is the file of services; give -o another name for the plan";
+        return Err(CliError::at(path, problem));
+    }
+    Ok(())
+}
+
+/// The machine on which a plan is drawn: its own by name, if it is known here and has its CPUs.
+pub fn pictured_machine(plan: &ServicesPlan) -> Profile {
+    let known = plan.known_machine();
+    let name = if plan.machine == here::host_name() { "host" } else { &plan.machine };
+    let own = input::profile(name)
+        .ok()
+        .filter(|own| known.topology.os_indices().all(|cpu| own.topology.pu(cpu).is_some()));
+    own.unwrap_or(known)
 }
 
 /// The services and CPUs of the files that were typed.
@@ -185,6 +207,7 @@ pub fn plan<'a>(
         profile,
         beside,
         allowed: is_here.then(|| living::usable_cpus(&Root::new("/"))),
+        node_bytes: if is_here { memory::node_bytes(&Root::new("/")) } else { BTreeMap::new() },
         is_recorded_machine: is_here && record.machine == here::host_name(),
     }
 }
@@ -196,6 +219,7 @@ pub fn applying(typed: &ServicesApply) -> Result<ApplyRequest, CliError> {
         name: typed.standing.name.clone(),
         time: typed.standing.ttl,
         moves_interrupts: typed.standing.interrupts,
+        moves_packets: typed.standing.rps,
     })
 }
 
@@ -208,6 +232,7 @@ pub fn racing(typed: &ServicesRace) -> Result<RaceRequest, CliError> {
         rounds: typed.rounds as usize,
         time: typed.standing.ttl,
         moves_interrupts: typed.standing.interrupts,
+        moves_packets: typed.standing.rps,
     })
 }
 

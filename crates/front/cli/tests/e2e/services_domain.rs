@@ -1,0 +1,174 @@
+//! `seatmap services apply` on a domain of libvirt.
+
+use crate::common::{Guarded, Place};
+use crate::control_group::Group;
+use serde_json::Value;
+use std::fs::File;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Stdio};
+
+fn printed(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A `virsh` for a whole test. The test driver of libvirt forgets everything with its connection,
+/// so that one process of the real program keeps it. The driver's `vcpupin` does not know `--live`.
+const VIRSH: &str = r#"#!/bin/sh
+cd "$(dirname "$0")/.." || exit 1
+line="$*"
+case $1 in vcpupin) line=${line% --live};; esac
+echo "$line" >to
+echo "echo --- 'end'" >to
+failed=0
+while IFS= read -r line; do
+  case $line in
+  "--- end") exit $failed;;
+  "virsh # "*) ;;
+  error:*) failed=1; echo "$line" >&2;;
+  *) echo "$line";;
+  esac
+done <from
+exit 1
+"#;
+
+/// A domain of this libvirt in a plan, with a sleeper for a process, in a group of libvirt's name.
+struct Domain {
+    place: Place,
+    name: String,
+    sleeper: Guarded,
+    /// Removed after the sleeper has ended.
+    _group: Group,
+}
+
+impl Domain {
+    fn new() -> Option<Self> {
+        let place = Place::new();
+        let name = format!("seatmap-{}", place.folder().file_name()?.to_str()?.trim_matches('.'));
+        let name = name.replace('_', "");
+        let group = Group::named("cpuset", &format!("qemu-1-{name}.libvirt-qemu"))?;
+        for file in ["cpuset.mems", "cpuset.cpus"] {
+            let above = std::fs::read_to_string(group.0.parent()?.join(file));
+            group.set(file, &above.unwrap_or_default());
+        }
+        let mut sleeper = Command::new("sleep");
+        let sleeper = group.joined_by(sleeper.arg("1000")).stdin(Stdio::null()).spawn().ok()?;
+        std::fs::create_dir(place.path("bin")).ok()?;
+        let file = "format = \"seatmap-services/1\"\n[[service]]\nname = \"web\"\n";
+        place.file("services.toml", format!("{file}domain = \"{name}\"\n"));
+        let domain = Domain { place, name, sleeper: Guarded(sleeper), _group: group };
+        printed(&mut domain.services(&["plan", "--seconds", "300ms", "-o", "plan.json"]));
+        let mut plan: Value = serde_json::from_str(&domain.place.read("plan.json")).unwrap();
+        // The test driver pins no process: the sleeper may be on any CPU.
+        let cpus: seatmap_os::CpuSet =
+            seatmap_os::affinity::current().unwrap().into_iter().collect();
+        plan["services"][0]["cpus"] = cpus.to_string().into();
+        domain.place.file("plan.json", plan.to_string());
+        Some(domain)
+    }
+
+    /// A command that finds the `virsh` of this test first.
+    fn services(&self, arguments: &[&str]) -> Command {
+        let mut command = self.place.command(&[&["services"], arguments].concat());
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", self.place.path("bin").display()));
+        command.env("SEATMAP_RUN", self.place.path("run"));
+        command
+    }
+
+    /// A libvirt with this domain, for as long as the value lives.
+    fn libvirt(&self) -> (Guarded, [File; 2]) {
+        let node = format!(
+            "<node><domain type='test'><name>{}</name><memory>1048576</memory><vcpu>2</vcpu>\
+             <iothreads>1</iothreads><os><type>hvm</type></os></domain></node>",
+            self.name
+        );
+        self.place.file("node.xml", node);
+        let ends = ["to", "from"].map(|pipe| {
+            let path = self.place.path(pipe);
+            assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+            File::options().read(true).write(true).open(path).unwrap()
+        });
+        let libvirt = Command::new("virsh")
+            .args(["-c", &format!("test://{}", self.place.path("node.xml").display())])
+            .env("LC_ALL", "C")
+            .stdin(ends[0].try_clone().unwrap())
+            .stdout(ends[1].try_clone().unwrap())
+            .stderr(ends[1].try_clone().unwrap())
+            .spawn()
+            .unwrap();
+        self.install(VIRSH);
+        (Guarded(libvirt), ends)
+    }
+
+    fn install(&self, script: &str) {
+        self.place.file("bin/virsh", script);
+        let executable = PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(self.place.path("bin/virsh"), executable).unwrap();
+    }
+
+    /// The words by which applying is refused, with programs from these folders.
+    fn refusal(&self, path: &str, code: i32) -> String {
+        let mut apply = self.services(&["apply", "plan.json"]);
+        let output = apply.env("PATH", path).output().unwrap();
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{told}");
+        assert!(!self.place.path("run/services/services.json").exists());
+        told
+    }
+
+    /// The pins that libvirt has.
+    fn pins(&self) -> String {
+        let mut all = String::new();
+        for verb in ["vcpupin", "iothreadinfo", "emulatorpin"] {
+            let mut virsh = Command::new(self.place.path("bin/virsh"));
+            all += &printed(virsh.args([verb, "--domain", &self.name, "--live"]));
+        }
+        all
+    }
+}
+
+impl Drop for Domain {
+    fn drop(&mut self) {
+        let _ = self.sleeper.kill();
+        let _ = self.sleeper.wait();
+    }
+}
+
+#[test]
+fn a_domain_is_pinned_by_libvirt_and_comes_back() {
+    if Command::new("virsh").arg("--version").output().is_err() {
+        return seatmap_needs::skipped!("virsh is not installed");
+    }
+    let Some(domain) = Domain::new() else {
+        return seatmap_needs::skipped!("no cpuset can be made");
+    };
+    let _libvirt = domain.libvirt();
+    // The first answer has a greeting before it.
+    let _ = domain.pins();
+    let before = domain.pins();
+    assert!(before.contains("emulator:") && before.contains("IOThread ID"), "{before}");
+    for _ in 0..2 {
+        let told = printed(&mut domain.services(&["apply", "plan.json", "--ttl", "1h"]));
+        // Two vCPUs and the emulator; the driver has pinned the I/O thread within the set already.
+        assert!(told.contains("by 3 settings"), "{told}");
+        assert_ne!(domain.pins(), before);
+        printed(&mut domain.services(&["undo"]));
+        assert_eq!(domain.pins(), before);
+    }
+}
+
+#[test]
+fn without_virsh_or_libvirt_nothing_is_changed() {
+    let Some(domain) = Domain::new() else {
+        return seatmap_needs::skipped!("no cpuset can be made");
+    };
+    let told = domain.refusal("/nonexistent", 2);
+    assert!(told.contains("'web' is a libvirt domain, and 'virsh' is not installed"), "{told}");
+    // A libvirt that does not answer.
+    domain.install("#!/bin/sh\necho 'error: Failed to connect socket' >&2\nexit 1\n");
+    let own = domain.place.path("bin").display().to_string();
+    let told = domain.refusal(&format!("{own}:/usr/bin:/bin"), 1);
+    assert!(told.contains("Failed to connect socket"), "{told}");
+}

@@ -1,0 +1,62 @@
+//! `seatmap services apply --rps` on a network card of a namespace of its own.
+
+use crate::common::{Guarded, Place};
+use seatmap_os::CpuSet;
+use serde_json::Value;
+use std::process::{Command, Stdio};
+
+/// Makes a card whose packets go to all CPUs, and prints where they go before a plan, with it, and
+/// after it. Exit code 77: this user can make no card.
+const SCRIPT: &str = r#"
+mount -t sysfs sysfs /sys && ip link add v0 type veth peer name v1 || exit 77
+queue=/sys/class/net/v0/queues/rx-0/rps_cpus
+echo "$ALL" >$queue || exit 77
+cat $queue
+"$0" services apply plan.json --ttl 1h --rps >said || exit 3
+cat $queue
+"$0" services undo >>said || exit 3
+cat $queue
+"#;
+
+#[test]
+fn packets_leave_quiet_cpus_and_come_back() {
+    let place = Place::new();
+    let cpus = seatmap_os::affinity::current().unwrap();
+    let [quiet, other, ..] = cpus[..] else {
+        return seatmap_needs::skipped!("there is one CPU");
+    };
+    let sleeper = Command::new("sleep").arg("1000").stdin(Stdio::null()).spawn().unwrap();
+    let mut sleeper = Guarded(sleeper);
+    let file = format!(
+        "format = \"seatmap-services/1\"\n[[service]]\nname = \"a\"\npid = {}\nquiet = true\n",
+        sleeper.id()
+    );
+    place.file("services.toml", file);
+    place.stdout(&["services", "plan", "--seconds", "300ms", "-o", "plan.json"]);
+    let mut plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    plan["services"][0]["cpus"] = quiet.to_string().into();
+    plan["services"][0]["nodes"] = "".into();
+    plan["interrupts"] = other.to_string().into();
+    place.file("plan.json", plan.to_string());
+    let [all, expected] = [vec![quiet, other], vec![other]]
+        .map(|cpus| cpus.into_iter().collect::<CpuSet>().to_mask());
+    let mut seatmap = place.command(&[]);
+    seatmap.env("SEATMAP_RUN", place.path("run")).env("ALL", &all);
+    let mut unshare = Command::new("unshare");
+    unshare.args(["-n", "-m", "sh", "-c", SCRIPT]).arg(seatmap.get_program());
+    unshare.current_dir(place.folder());
+    unshare.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = unshare.output();
+    let _ = sleeper.kill();
+    let _ = sleeper.wait();
+    // 1 is unshare's own: this user can make no namespace.
+    let refused = [Some(1), Some(77)];
+    let Some(output) = output.ok().filter(|output| !refused.contains(&output.status.code())) else {
+        return seatmap_needs::skipped!("no network namespace with a card can be made");
+    };
+    let told = String::from_utf8_lossy(&output.stderr);
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let masks: Vec<Option<CpuSet>> = printed.lines().map(CpuSet::of_mask).collect();
+    let sets = [all.clone(), expected, all].map(|mask| CpuSet::of_mask(&mask));
+    assert_eq!(masks, sets, "{told}");
+}

@@ -1,0 +1,82 @@
+//! Receive packet steering: the CPUs to which a queue of a network card hands the work of received
+//! packets on (Documentation/networking/scaling.rst).
+
+use crate::root::{FileError, Root};
+
+/// The folder of network cards.
+const FOLDER: &str = "/sys/class/net";
+
+/// The file of a queue with the mask of these CPUs; all zero means that the CPU that took the
+/// interrupt does the work.
+const FILE: &str = "rps_cpus";
+
+/// The files of all queues, in the order of their names; none where the kernel has no steering.
+///
+/// # Errors
+/// [`FileError`]: a folder is there and cannot be read.
+pub fn files(root: &Root) -> Result<Vec<String>, FileError> {
+    let mut files = Vec::new();
+    for card in root.folders(FOLDER)? {
+        let queues = format!("{FOLDER}/{card}/queues");
+        for queue in root.folders(&queues)? {
+            let file = format!("{queues}/{queue}/{FILE}");
+            if root.has(&file) {
+                files.push(file);
+            }
+        }
+    }
+    Ok(files)
+}
+
+/// Whether a path is that of such a file, whatever is there.
+#[must_use]
+pub fn is_file(path: &str) -> bool {
+    let parts: Vec<&str> = path
+        .strip_prefix(FOLDER)
+        .and_then(|rest| rest.strip_prefix('/'))
+        .unwrap_or("")
+        .split('/')
+        .collect();
+    let [card, "queues", queue, FILE] = parts[..] else { return false };
+    let number = queue.strip_prefix("rx-").unwrap_or("");
+    let is_queue = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_queue && !card.is_empty() && card != "." && card != ".."
+}
+
+/// The queue of a file, for messages: `eth0 rx-0`.
+#[must_use]
+pub fn queue(file: &str) -> String {
+    let mut parts = file.strip_prefix(FOLDER).unwrap_or(file).split('/').skip(1);
+    let card = parts.next().unwrap_or_default();
+    format!("{card} {}", parts.nth(1).unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queues_are_found_and_nothing_else_is_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        assert_eq!(files(&root).unwrap(), [""; 0]);
+        let file = "/sys/class/net/eth0/queues/rx-0/rps_cpus";
+        for path in [file, "/sys/class/net/eth0/queues/tx-0/xps_cpus"] {
+            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
+            std::fs::write(root.path(path), "0\n").unwrap();
+        }
+        assert_eq!(files(&root).unwrap(), [file]);
+        assert!(is_file(file));
+        assert_eq!(queue(file), "eth0 rx-0");
+        for path in [
+            "/sys/class/net/eth0/queues/tx-0/rps_cpus",
+            "/sys/class/net/../queues/rx-0/rps_cpus",
+            "/sys/class/net/eth0/x/queues/rx-0/rps_cpus",
+            "/sys/class/net/eth0/queues/rx-/rps_cpus",
+            "/etc/passwd",
+            "",
+        ] {
+            assert!(!is_file(path), "{path}");
+        }
+    }
+}

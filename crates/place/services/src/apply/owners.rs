@@ -1,0 +1,104 @@
+//! Services whose CPUs belong to somebody who does not know of a plan: pods of kubelet, which
+//! writes their groups again, and steps of Slurm, which has promised the other CPUs to others.
+
+use super::ApplyError;
+use crate::file::{Service, ServiceTarget};
+use crate::plan::PlannedService;
+use seatmap_os::{CpuSet, Root};
+
+/// Refuses the services that nobody but their owner may seat, by what they are called.
+///
+/// # Errors
+/// [`ApplyError::OfKubelet`] or [`ApplyError::WholeJob`].
+pub fn check(service: &Service) -> Result<(), ApplyError> {
+    let name = service.name.clone();
+    match service.target() {
+        Some(ServiceTarget::Cgroup(path)) if is_of_kubelet(&path) => {
+            Err(ApplyError::OfKubelet(name))
+        }
+        Some(ServiceTarget::Unit(unit)) if is_of_kubelet(&unit) => Err(ApplyError::OfKubelet(name)),
+        // Each new step writes the job's group again: `task_cgroup_cpuset_create` of
+        // src/plugins/task/cgroup/task_cgroup_cpuset.c.
+        Some(ServiceTarget::Step(job)) if !job.contains('.') => {
+            Err(ApplyError::WholeJob { service: name, job })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a container that kubelet has had made: its group says it.
+///
+/// # Errors
+/// [`ApplyError::OfKubelet`].
+pub fn check_container(root: &Root, service: &str, pid: i32) -> Result<(), ApplyError> {
+    let membership = root.read(&format!("/proc/{pid}/cgroup")).unwrap_or_default();
+    if membership.lines().any(is_of_kubelet) {
+        return Err(ApplyError::OfKubelet(service.to_owned()));
+    }
+    Ok(())
+}
+
+/// Refuses CPUs that Slurm has not given to a step, by the group of the step.
+///
+/// # Errors
+/// [`ApplyError::BeyondStep`], or the group cannot be read.
+pub fn check_step(root: &Root, planned: &PlannedService, folder: &str) -> Result<(), ApplyError> {
+    let files = ["cpuset.cpus.effective", "cpuset.effective_cpus", "cpuset.cpus"];
+    let own = files.iter().find_map(|file| root.read(&format!("{folder}/{file}")).ok());
+    let own = own.as_deref().and_then(CpuSet::of_list).unwrap_or_default();
+    let beyond = planned.cpu_set().without(&own);
+    if beyond.is_empty() {
+        return Ok(());
+    }
+    Err(ApplyError::BeyondStep { service: planned.service.name.clone(), own, beyond })
+}
+
+/// Whether a group or slice is below that of all pods, `kubepods` (kubelet's `--cgroup-root` may
+/// put a name before it: `kubelet-kubepods-pod1.slice`).
+fn is_of_kubelet(path: &str) -> bool {
+    path.split('/').any(|part| {
+        let stem = part.strip_suffix(".slice").unwrap_or(part);
+        stem.split('-').any(|word| word == "kubepods")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::import::{self, CgroupDriver, SourceFile};
+
+    #[test]
+    fn pods_of_both_drivers_are_refused() {
+        let text = "{\"policyName\":\"static\",\"defaultCpuSet\":\"0\",\
+                    \"entries\":{\"235148fe-393f\":{\"api\":\"1\"}},\"checksum\":1}";
+        let file = SourceFile { name: "cpu_manager_state", text, is_from_folder: false };
+        for driver in [CgroupDriver::Systemd, CgroupDriver::Cgroupfs] {
+            let seats = import::read(&[file], None, driver).unwrap();
+            let told = check(&seats.seats[0].service).unwrap_err().to_string();
+            assert!(told.contains("belongs to kubelet"), "{told}");
+        }
+        for (path, is_pod) in [
+            ("/sys/fs/cgroup/kubepods.slice/kubepods-burstable.slice/kubepods-pod1.slice", true),
+            ("/kubelet.slice/kubelet-kubepods.slice/kubelet-kubepods-pod1.slice", true),
+            ("1:cpuset:/kubepods/besteffort/pod1/0a1b", true),
+            ("/system.slice/kubelet.service", false),
+            ("/kubepodsman", false),
+            ("/", false),
+        ] {
+            assert_eq!(is_of_kubelet(path), is_pod, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_container_that_kubelet_made_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        for (pid, group) in [(7, "0::/kubepods/pod1/0a"), (8, "0::/machine.slice/web.scope")] {
+            let path = root.path(&format!("/proc/{pid}/cgroup"));
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, group).unwrap();
+        }
+        assert!(check_container(&root, "web", 7).is_err());
+        check_container(&root, "web", 8).unwrap();
+    }
+}

@@ -1,0 +1,217 @@
+//! The pins of a living libvirt domain: the CPUs of its vCPUs, its I/O threads and its emulator,
+//! read and set by `virsh` (virsh(1): vcpupin, iothreadpin, emulatorpin).
+//!
+//! libvirt gives each of these threads a control group with a cpuset, so that a mask alone would
+//! not reach CPUs outside the pin. `virsh` connects as `LIBVIRT_DEFAULT_URI` says.
+
+use super::setting::is_word;
+use seatmap_document::whole_number;
+use seatmap_os::limited::{self, LimitedError};
+use seatmap_os::root::FileError;
+use seatmap_os::{CpuSet, Tid};
+use std::fmt;
+use std::io;
+use std::process::{Command, Output};
+use std::time::Duration;
+
+/// A libvirt that has not answered after this time does not answer.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// errno(3): it is not there.
+const ENOENT: i32 = 2;
+
+/// The most parts of a domain; libvirt's own limit of vCPUs is lower (4096 in 2024).
+const MOST_PARTS: usize = 8192;
+
+/// A part of a domain that has a pin of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DomainPart {
+    /// A virtual CPU.
+    Vcpu(u32),
+    /// A thread of its disks.
+    IoThread(u32),
+    /// All its other threads.
+    Emulator,
+}
+
+impl fmt::Display for DomainPart {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DomainPart::Vcpu(number) => write!(out, "vcpu:{number}"),
+            DomainPart::IoThread(number) => write!(out, "iothread:{number}"),
+            DomainPart::Emulator => write!(out, "emulator"),
+        }
+    }
+}
+
+impl DomainPart {
+    /// The part that a journal names.
+    pub(super) fn of(kind: &str, number: Option<&str>) -> Option<Self> {
+        match (kind, number) {
+            ("emulator", None) => Some(DomainPart::Emulator),
+            ("vcpu", Some(text)) => whole_number(text).map(DomainPart::Vcpu),
+            ("iothread", Some(text)) => whole_number(text).map(DomainPart::IoThread),
+            _ => None,
+        }
+    }
+
+    /// The command that shows the pins of such parts.
+    fn shown_by(self) -> &'static str {
+        match self {
+            DomainPart::Vcpu(_) => "vcpupin",
+            DomainPart::IoThread(_) => "iothreadinfo",
+            DomainPart::Emulator => "emulatorpin",
+        }
+    }
+}
+
+/// Whether a domain's name can be given to `virsh`, which takes a number for a domain's id first.
+pub(super) fn is_domain_name(name: &str) -> bool {
+    is_word(name) && name.parse::<Tid>().is_err()
+}
+
+/// The pins of all parts of a domain that runs.
+///
+/// # Errors
+/// `virsh` is not there, does not reach libvirt, or does not know the domain.
+pub(super) fn pins(domain: &str) -> Result<Vec<(DomainPart, String)>, FileError> {
+    let mut all = Vec::new();
+    for kind in [DomainPart::Vcpu(0), DomainPart::IoThread(0), DomainPart::Emulator] {
+        all.extend(shown(domain, kind)?);
+    }
+    Ok(all)
+}
+
+/// The pin of one part.
+///
+/// # Errors
+/// As [`pins`]; and the domain has no such part any more.
+pub(super) fn pin(domain: &str, part: DomainPart) -> Result<String, FileError> {
+    let found = shown(domain, part)?.into_iter().find(|(other, _)| *other == part);
+    found.map(|(_, cpus)| cpus).ok_or_else(|| gone(domain))
+}
+
+/// Pins one part while the domain runs; its file stays as it is.
+///
+/// # Errors
+/// As [`pins`], and libvirt's own.
+pub(super) fn set_pin(domain: &str, part: DomainPart, cpus: &str) -> Result<(), FileError> {
+    let number = match part {
+        DomainPart::Vcpu(number) => Some(("vcpupin", "--vcpu", number)),
+        DomainPart::IoThread(number) => Some(("iothreadpin", "--iothread", number)),
+        DomainPart::Emulator => None,
+    };
+    let mut arguments = match number {
+        Some((verb, option, number)) => {
+            vec![verb.to_owned(), option.to_owned(), number.to_string()]
+        }
+        None => vec!["emulatorpin".to_owned()],
+    };
+    arguments.extend(["--cpulist".to_owned(), cpus.to_owned()]);
+    run(domain, &arguments).map(drop)
+}
+
+fn shown(domain: &str, kind: DomainPart) -> Result<Vec<(DomainPart, String)>, FileError> {
+    let output = run(domain, &[kind.shown_by().to_owned()])?;
+    Ok(read(&String::from_utf8_lossy(&output.stdout), kind))
+}
+
+/// The pins in a table of `virsh`: a number, or `*` for the emulator, and a list of CPUs. Older
+/// releases write a colon after the number.
+fn read(text: &str, kind: DomainPart) -> Vec<(DomainPart, String)> {
+    let lines = text.lines().filter_map(|line| {
+        let mut words = line.split_whitespace();
+        let number = words.next()?.trim_end_matches(':');
+        let cpus = words.next().filter(|cpus| CpuSet::of_list(cpus).is_some())?;
+        let part = match kind {
+            DomainPart::Vcpu(_) => DomainPart::Vcpu(number.parse().ok()?),
+            DomainPart::IoThread(_) => DomainPart::IoThread(number.parse().ok()?),
+            DomainPart::Emulator if number == "*" => DomainPart::Emulator,
+            DomainPart::Emulator => return None,
+        };
+        Some((part, cpus.to_owned()))
+    });
+    lines.take(MOST_PARTS).collect()
+}
+
+/// Runs `virsh VERB --domain DOMAIN --live`, whose sentences are in English then.
+fn run(domain: &str, arguments: &[String]) -> Result<Output, FileError> {
+    let mut command = Command::new("virsh");
+    command.env("LC_ALL", "C").args(arguments).args(["--domain", domain, "--live"]);
+    let output = limited::output("virsh", &mut command, PATIENCE).map_err(|error| {
+        // The caller tells a program that is not installed from one that does not answer.
+        let kind = match &error {
+            LimitedError::Start { source, .. } => source.kind(),
+            LimitedError::Late { .. } => io::ErrorKind::TimedOut,
+        };
+        let why = seatmap_document::with_causes(&error);
+        FileError { path: path(domain), source: io::Error::new(kind, why) }
+    })?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let has_ended = ["failed to get domain", "domain is not running", "for offline domain"];
+    if has_ended.iter().any(|words| said.contains(words)) {
+        return Err(gone(domain));
+    }
+    let first = said.lines().next().unwrap_or("virsh failed without a word");
+    let why = first.trim_start_matches("error: ").to_owned();
+    Err(FileError { path: path(domain), source: io::Error::other(why) })
+}
+
+/// Whether an error is that `virsh` itself is not installed.
+pub(super) fn is_missing(error: &FileError) -> bool {
+    error.source.kind() == io::ErrorKind::NotFound && !error.is_absent()
+}
+
+fn path(domain: &str) -> String {
+    format!("domain:{domain}")
+}
+
+/// A domain that does not run took its pins along.
+fn gone(domain: &str) -> FileError {
+    FileError { path: path(domain), source: io::Error::from_raw_os_error(ENOENT) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Printed by virsh 9.0.0 with its test driver.
+    const VCPUS: &str = " VCPU   CPU Affinity\n----------------------\n 0      1\n 1      0-7\n\n";
+    const EMULATOR: &str =
+        "emulator: CPU Affinity\n----------------------------------\n       *: 2,4-5\n\n";
+    const IO_THREADS: &str =
+        " IOThread ID   CPU Affinity\n-----------------------------\n 1             0-1\n";
+
+    #[test]
+    fn tables_of_virsh_are_read() {
+        let vcpus = read(VCPUS, DomainPart::Vcpu(0));
+        let expected = [(DomainPart::Vcpu(0), "1".into()), (DomainPart::Vcpu(1), "0-7".into())];
+        assert_eq!(vcpus, expected);
+        let emulator = read(EMULATOR, DomainPart::Emulator);
+        assert_eq!(emulator, [(DomainPart::Emulator, "2,4-5".into())]);
+        let threads = read(IO_THREADS, DomainPart::IoThread(0));
+        assert_eq!(threads, [(DomainPart::IoThread(1), "0-1".into())]);
+        assert_eq!(read("No IOThreads found for the domain\n", DomainPart::IoThread(0)), []);
+        // virsh before 1.3.
+        let old = "VCPU: CPU Affinity\n----------------------------------\n   0: 0-3\n";
+        assert_eq!(read(old, DomainPart::Vcpu(0)), [(DomainPart::Vcpu(0), "0-3".into())]);
+    }
+
+    #[test]
+    fn parts_are_written_and_read() {
+        for part in [DomainPart::Vcpu(12), DomainPart::IoThread(1), DomainPart::Emulator] {
+            let text = part.to_string();
+            let (kind, number) = text.split_once(':').map_or((&*text, None), |(a, b)| (a, Some(b)));
+            assert_eq!(DomainPart::of(kind, number), Some(part));
+        }
+        for (kind, number) in
+            [("vcpu", None), ("vcpu", Some("+1")), ("vcpu", Some("x")), ("emulator", Some("0"))]
+        {
+            assert_eq!(DomainPart::of(kind, number), None, "{kind} {number:?}");
+        }
+        assert!(is_domain_name("web-1") && !is_domain_name("7") && !is_domain_name("-c"));
+    }
+}

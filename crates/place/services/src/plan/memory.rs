@@ -1,0 +1,197 @@
+//! Memory that services need, and the NUMA nodes that have it.
+//!
+//! The memory of a service lies on the nodes of its pool. Several pools may have a node in common,
+//! so that the nodes are given out: from the first to the last, each to the pool whose last node is
+//! nearest. The nodes of a pool are a run, for which no other order serves more (the convex case of
+//! Glover 1967, "Maximum matching in a convex bipartite graph").
+
+use super::cost::Pricing;
+use super::demand::Demand;
+use super::request::PlanError;
+use super::search::search;
+use super::spans::Spans;
+use super::units::Units;
+use super::{Members, places};
+use crate::file::size_text;
+use std::collections::BTreeMap;
+
+/// Steps in which the largest size that fits is looked for: to a 1024th of what was asked for.
+const STEPS: u32 = 10;
+
+/// Moves of a search that only looks whether anything fits.
+const MOVES: usize = 1_000;
+
+/// The unit in which a missing size counts as broken, and below which none is proposed.
+const MIB: u64 = 1 << 20;
+
+/// The memory of the machine's nodes, in the order of the units; what is unknown is without end.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NodeMemory {
+    /// The nodes.
+    pub nodes: Vec<u32>,
+    /// The memory of each, in bytes.
+    pub bytes: Vec<u64>,
+}
+
+impl NodeMemory {
+    /// Of the nodes of some units, whose memory somebody knows.
+    #[must_use]
+    pub fn of(units: &Units, known_bytes: &BTreeMap<u32, u64>) -> Self {
+        let mut nodes: Vec<u32> = units.all.iter().map(|unit| unit.node).collect();
+        nodes.dedup();
+        let bytes = nodes.iter().map(|node| known_bytes.get(node).copied().unwrap_or(u64::MAX));
+        NodeMemory { bytes: bytes.collect(), nodes }
+    }
+
+    /// The first and the last place of some nodes.
+    fn ends(&self, nodes: impl Iterator<Item = u32>) -> [usize; 2] {
+        let mut ends = [usize::MAX, 0];
+        for node in nodes {
+            if let Some(at) = self.nodes.iter().position(|known| *known == node) {
+                ends = [ends[0].min(at), ends[1].max(at)];
+            }
+        }
+        ends
+    }
+
+    fn sum(&self, bytes: impl Iterator<Item = u64>) -> u64 {
+        bytes.fold(0, u64::saturating_add)
+    }
+}
+
+/// The memory that a pool needs, between two places of nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PoolMemory {
+    first: usize,
+    last: usize,
+    bytes: u64,
+}
+
+impl Demand {
+    /// Whether any service asks for memory or nodes.
+    pub(crate) fn asks_for_memory(&self) -> bool {
+        self.services.iter().any(|one| one.memory_bytes > 0 || one.memory_nodes.is_some())
+    }
+
+    /// The memory of a pool on some nodes.
+    pub(crate) fn pool_memory(
+        &self,
+        members: Members,
+        nodes: impl Iterator<Item = u32>,
+    ) -> PoolMemory {
+        let [first, last] = self.node_memory.ends(nodes);
+        let all = places(members).map(|at| self.services[at].memory_bytes);
+        PoolMemory { first, last, bytes: self.node_memory.sum(all) }
+    }
+
+    /// The bytes that pools need beyond those of their nodes.
+    pub(crate) fn lacking_bytes(&self, pools: &mut [PoolMemory]) -> u64 {
+        let mut lacking: u64 = 0;
+        for (at, bytes) in self.node_memory.bytes.iter().enumerate() {
+            let mut left = *bytes;
+            loop {
+                let waiting = pools.iter_mut().filter(|pool| pool.first <= at && pool.bytes > 0);
+                let Some(next) = waiting.min_by_key(|pool| pool.last) else { break };
+                let given = next.bytes.min(left);
+                next.bytes -= given;
+                left -= given;
+                if left == 0 {
+                    break;
+                }
+            }
+            for pool in pools.iter_mut().filter(|pool| pool.last == at) {
+                lacking = lacking.saturating_add(pool.bytes);
+                pool.bytes = 0;
+            }
+        }
+        lacking
+    }
+
+    /// By how much a plan is broken that lacks so many bytes: one, and one more for each MiB.
+    pub(crate) fn broken_by_bytes(lacking: u64) -> f64 {
+        if lacking == 0 { 0.0 } else { 1.0 + (lacking / MIB) as f64 }
+    }
+}
+
+/// Memory that cannot be had, where that can be told without a search.
+pub(crate) fn check(demand: &Demand, units: &Units, machine: &str) -> Result<(), PlanError> {
+    let memory = &demand.node_memory;
+    let known: seatmap_os::CpuSet = units.all.iter().map(|unit| unit.node).collect();
+    let mut needed: u64 = 0;
+    for service in &demand.services {
+        let name = service.name.clone();
+        if let Some(nodes) = &service.memory_nodes
+            && !nodes.meets(&known)
+        {
+            return Err(PlanError::NoSuchNodes { name, nodes: nodes.clone(), known });
+        }
+        if service.memory_bytes == 0 {
+            continue;
+        }
+        if memory.bytes.contains(&u64::MAX) {
+            let machine = machine.to_owned();
+            return Err(PlanError::MemoryUnknown { name, machine });
+        }
+        let may_have = memory.nodes.iter().zip(&memory.bytes).filter(|(node, _)| {
+            service.memory_nodes.as_ref().is_none_or(|nodes| nodes.contains(**node))
+        });
+        let have = memory.sum(may_have.map(|(_, bytes)| *bytes));
+        if service.memory_bytes > have {
+            let needed = size_text(service.memory_bytes);
+            return Err(PlanError::MemoryOfOne { name, needed, have: size_text(have) });
+        }
+        needed = needed.saturating_add(service.memory_bytes);
+    }
+    let have = memory.sum(memory.bytes.iter().copied());
+    if needed > have {
+        let asking = demand.services.iter().filter(|one| one.memory_bytes > 0);
+        let wishes = asking.map(|one| format!("{} {}", one.name, size_text(one.memory_bytes)));
+        return Err(PlanError::MemoryOfAll {
+            needed: size_text(needed),
+            have: size_text(have),
+            wishes: wishes.collect(),
+            less: size_text((needed - have).next_multiple_of(MIB)),
+        });
+    }
+    Ok(())
+}
+
+/// The smallest change of one service's memory with which something fits, where something fits
+/// without any.
+pub(crate) fn smallest_change(demand: &Demand, units: &Units, spans: &Spans) -> Option<PlanError> {
+    let mut without = demand.clone();
+    for service in &mut without.services {
+        service.memory_bytes = 0;
+        service.memory_nodes = None;
+    }
+    if !fits(&without, units, spans) {
+        return None;
+    }
+    let mut best: Option<(u64, PlanError)> = None;
+    for (at, service) in demand.services.iter().enumerate() {
+        let asked = service.memory_bytes;
+        let mut trial = demand.clone();
+        trial.services[at].memory_bytes = 0;
+        if asked == 0 || !fits(&trial, units, spans) {
+            continue;
+        }
+        let mut ends = [0, asked];
+        for _ in 0..STEPS {
+            trial.services[at].memory_bytes = ends[0].midpoint(ends[1]);
+            let middle = trial.services[at].memory_bytes;
+            ends = if fits(&trial, units, spans) { [middle, ends[1]] } else { [ends[0], middle] };
+        }
+        let less = asked - ends[0];
+        if best.as_ref().is_none_or(|(known, _)| less < *known) {
+            let fitting = size_text(ends[0] / MIB * MIB);
+            let asked = size_text(asked);
+            let name = service.name.clone();
+            best = Some((less, PlanError::MemoryApart { name, asked, fitting }));
+        }
+    }
+    Some(best.map_or(PlanError::MemoryNodesApart, |(_, error)| error))
+}
+
+fn fits(demand: &Demand, units: &Units, spans: &Spans) -> bool {
+    search(&Pricing::new(demand, units), spans, MOVES).is_some()
+}
