@@ -2,7 +2,7 @@
 //! which would stand at the door for as long as it lives.
 
 use seatmap_os::root::Root;
-use seatmap_os::{CpuSet, Tid, affinity, task};
+use seatmap_os::{CpuSet, Tid, kept_masks, task};
 
 /// The threads of this process that have left a cell's CPUs, with the masks that they had, which
 /// those that still live get back when this is dropped.
@@ -18,22 +18,24 @@ pub fn step_aside(root: &Root, cpus: &CpuSet) -> SteppedAside {
 
 /// Moves a thread off these CPUs; returns its mask before that.
 fn moved(tid: Tid, cpus: &CpuSet) -> Option<(Tid, CpuSet)> {
-    let before = affinity::to_put_back(tid).ok().filter(|mask| mask.meets(cpus))?;
+    let before = kept_masks::to_put_back(tid).ok().filter(|mask| mask.meets(cpus))?;
     // The kernel refuses an empty mask, and one that the thread's cpuset does not hold.
-    before.without(cpus).give(tid).ok()?;
+    kept_masks::give(tid, &before.without(cpus)).ok()?;
     Some((tid, before))
 }
 
 impl Drop for SteppedAside {
     fn drop(&mut self) {
-        // One that has ended needs nothing.
-        self.0.iter().for_each(|(tid, before)| drop(before.give(*tid)));
+        // One that has ended needs nothing. They are threads of this process, so that masks which
+        // lack CPUs matter for as long as it lives, and it can wait for these itself.
+        self.0.iter().for_each(|(tid, before)| drop(kept_masks::give(*tid, before)));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seatmap_os::affinity;
 
     #[test]
     fn threads_leave_and_come_back() {

@@ -41,6 +41,7 @@ pub mod guardian;
 pub mod host;
 pub mod hygiene;
 pub mod journal;
+mod mask_snapshot;
 pub mod memory;
 pub mod name;
 mod orphan;

@@ -15,6 +15,7 @@ use crate::change::{Change, What};
 use crate::claim::Claim;
 use crate::fault;
 use crate::journal::{Journal, JournalEntry, Stage};
+use crate::mask_snapshot::MaskSnapshot;
 use crate::permitted;
 use crate::settings;
 use crate::thread_mask;
@@ -51,19 +52,28 @@ pub fn undo(root: &Root, mut journal: Journal, others: &mut [Journal]) -> io::Re
     journal.append_or_take(lines);
     left.extend(note_masks(root, &mut journal, others).err().map(|error| Left::unlisted(&error)));
     left.extend(lost(&journal));
+    let own = journal.header.set();
+    let mut snapshot = if journal.has_group() {
+        MaskSnapshot::take(root, |mask| mask.with(&own))
+    } else {
+        MaskSnapshot::default()
+    };
     // Masks last: the kernel forgets them when cpusets change.
     let (masks, rest): (Vec<&Change>, Vec<&Change>) =
         journal.changes.iter().rev().partition(|change| change.what == What::Affinity);
     for change in rest.into_iter().chain(masks) {
-        left.extend(undo_one(root, change, &journal, others)?);
+        left.extend(undo_one(root, change, &journal, others, snapshot.away())?);
         fault::point();
+        snapshot.look();
     }
     let mut heirs = Vec::new();
-    left.extend(widen_heirs(root, &journal, others, &mut heirs)?);
+    left.extend(widen_heirs(root, &journal, others, snapshot.away(), &mut heirs)?);
     let taken = others.iter().flat_map(|other| other.header.set()).collect();
     left.extend(forgotten::find(root, journal.changes.iter().chain(&heirs), &taken));
     let open = everywhere(root, others);
-    others.iter().for_each(|other| narrow_again(root, other, &open));
+    left.extend(forgotten::give(snapshot.lost(&open, &journal.changes), &taken));
+    let away = snapshot.away();
+    others.iter().for_each(|other| narrow_again(root, other, &open, away));
     invariant!(
         journal.stage == Stage::Leaving,
         "undo",
@@ -181,6 +191,7 @@ fn undo_one(
     change: &Change,
     journal: &Journal,
     others: &mut [Journal],
+    away: &CpuSet,
 ) -> io::Result<Option<Left>> {
     if change.what == What::Count {
         return Ok(take_away(root, change));
@@ -197,9 +208,9 @@ fn undo_one(
         .filter(|other| other.header.serial > serial && other.of_path(&change.path).is_some())
         .collect();
     if heirs.is_empty() {
-        Ok(put_back(root, change, &open))
+        Ok(put_back(root, change, &open, away))
     } else {
-        rebase(root, change, heirs, &open)
+        rebase(root, change, heirs, &open, away)
     }
 }
 
@@ -210,7 +221,7 @@ fn everywhere(root: &Root, others: &[Journal]) -> CpuSet {
 }
 
 /// Puts one thing back, where it is as we left it.
-fn put_back(root: &Root, change: &Change, open: &CpuSet) -> Option<Left> {
+fn put_back(root: &Root, change: &Change, open: &CpuSet, away: &CpuSet) -> Option<Left> {
     let current = match change.current(root) {
         Ok(current) => current,
         Err(error) if error.is_absent() => return None,
@@ -221,7 +232,7 @@ fn put_back(root: &Root, change: &Change, open: &CpuSet) -> Option<Left> {
     }
     // Kernels since 6.2 give a thread the mask back that it chose, also the CPUs that were the
     // cell's.
-    if change.is_kept() && !was_widened(change, &current, open) {
+    if change.is_kept() && !was_widened(change, &current, open, away) {
         return None;
     }
     if let Some(mask) = widened_by_kernel(change, &current) {
@@ -232,7 +243,7 @@ fn put_back(root: &Root, change: &Change, open: &CpuSet) -> Option<Left> {
             .and_then(|error| left(change, error.source.to_string()));
     }
     let is_ours = change.same(&current, &change.new) || change.is_given(&current);
-    if !is_ours && !was_widened(change, &current, open) {
+    if !is_ours && !was_widened(change, &current, open, away) {
         return left(
             change,
             format!("somebody changed it to '{current}'; it was '{}'", change.old),
@@ -254,11 +265,12 @@ fn left(change: &Change, why: String) -> Option<Left> {
 }
 
 /// Kernels before 6.2 forget a thread's own mask when its cpuset changes, and let it run
-/// everywhere, on CPUs that are offline as well.
-fn was_widened(change: &Change, current: &str, open: &CpuSet) -> bool {
+/// everywhere, on CPUs that are offline as well. CPUs that were `away` meanwhile may be missing.
+fn was_widened(change: &Change, current: &str, open: &CpuSet, away: &CpuSet) -> bool {
+    let away = away.with(&affinity::offline());
     change.what == What::Affinity
         && CpuSet::of_list(current)
-            .is_some_and(|current| current.without(&affinity::offline()) == *open)
+            .is_some_and(|current| current.without(&away) == open.without(&away))
 }
 
 /// The mask for a thread of the kernel that the kernel itself has widened while the cell stood, as
@@ -330,6 +342,7 @@ fn rebase(
     change: &Change,
     heirs: Vec<&mut Journal>,
     open: &CpuSet,
+    away: &CpuSet,
 ) -> io::Result<Option<Left>> {
     let mut value = change.old.clone();
     let mut ours = vec![change.new.clone()];
@@ -356,7 +369,7 @@ fn rebase(
     let is_ours = ours.iter().any(|value| change.same(value, &current))
         || change.is_given(&current)
         || is_within(change.what, &current, &value)
-        || was_widened(change, &current, open)
+        || was_widened(change, &current, open, away)
         || widened_by_kernel(change, &current).is_some();
     let made = Change { old: current, new: value, ..change.clone() };
     Ok(if is_ours {
@@ -389,10 +402,10 @@ fn is_within(what: What, small: &str, large: &str) -> bool {
 
 /// Gives threads back the masks that another cell knows of, where the kernel forgot them when this
 /// one went.
-fn narrow_again(root: &Root, other: &Journal, open: &CpuSet) {
+fn narrow_again(root: &Root, other: &Journal, open: &CpuSet, away: &CpuSet) {
     for change in other.changes.iter().filter(|change| !change.is_kept() || other.has_group()) {
         if change.what == What::Affinity
-            && change.current(root).is_ok_and(|now| was_widened(change, &now, open))
+            && change.current(root).is_ok_and(|now| was_widened(change, &now, open, away))
         {
             // Where this fails the thread has gone.
             let _ = change.make(root);
@@ -407,6 +420,7 @@ fn widen_heirs(
     root: &Root,
     journal: &Journal,
     others: &mut [Journal],
+    away: &CpuSet,
     widened: &mut Vec<Change>,
 ) -> io::Result<Vec<Left>> {
     let mut left = Vec::new();
@@ -420,7 +434,7 @@ fn widen_heirs(
             break;
         }
         for heir in found.heirs {
-            left.extend(undo_one(root, &heir, journal, others)?);
+            left.extend(undo_one(root, &heir, journal, others, away)?);
             widened.push(heir);
         }
     }

@@ -8,7 +8,7 @@ use seatmap_cell::fault;
 use seatmap_os::Tid;
 use seatmap_os::root::FileError;
 use seatmap_os::task;
-use seatmap_os::{CpuSet, Root, affinity, group};
+use seatmap_os::{CpuSet, Root, group, kept_masks};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ pub fn members(root: &Root, folder: &str) -> Result<Vec<Stopped>, FileError> {
     Ok(inside
         .filter(|task| !task.has_ended())
         .filter_map(|task| {
-            let cpus = affinity::to_put_back(task.tid).ok()?.to_string();
+            let cpus = kept_masks::to_put_back(task.tid).ok()?.to_string();
             Some(Stopped { tid: task.tid, pid: task.pid, started_ticks: task.started_ticks, cpus })
         })
         .collect())
@@ -82,10 +82,11 @@ pub fn seat(root: &Root, stopped: &[Stopped], folder: &str) -> Vec<Tid> {
         let _ = root.write(&file, &thread.tid.to_string());
         fault::point();
     }
-    // Afterwards: entering a group may give a thread another mask.
+    // Afterwards: entering a group may give a thread another mask. The controller stays, and gives
+    // it once more where a CPU of the seat is offline now.
     for thread in stopped.iter().filter(|thread| is_the_same(root, thread)) {
         let cpus = CpuSet::of_list(&thread.cpus).unwrap_or_default();
-        let _ = cpus.give(thread.tid);
+        let _ = kept_masks::give(thread.tid, &cpus);
         fault::point();
     }
     // Where its members cannot be read, any may be outside.

@@ -184,7 +184,8 @@ impl<'a> Scheduler<'a> {
         let threads = seatmap_os::task::of_process(&self.host.root, std::process::id() as _)
             .unwrap_or_default();
         // In a cpuset that has none of these CPUs it stays where it is: nothing of the cell's is
-        // there either.
+        // there either. CPUs that are offline are left out: the mask is made anew each time that a
+        // cell comes or goes.
         threads.iter().for_each(|thread| drop(mask.give(thread.tid)));
     }
 

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use pyo3::prelude::*;
-use seatmap_os::{CpuSet, Root, Tid, affinity, task};
+use seatmap_os::{CpuSet, Root, Tid, kept_masks, task};
 
 /// Number, name, mask and last CPU of a thread.
 type ThreadSeat = (Tid, String, Vec<u32>, Option<u32>);
@@ -26,7 +26,8 @@ pub fn own_tid() -> Tid {
     task::own_tid()
 }
 
-/// Gives a thread of this process exactly these CPUs, and checks that it has them.
+/// Gives a thread of this process exactly these CPUs, and checks that it has those of them that are
+/// online. It gets the others when they come.
 #[pyfunction]
 pub fn bind_thread(tid: Tid, cpus: Vec<u32>) -> PyResult<()> {
     let wanted: CpuSet = cpus.into_iter().collect();
@@ -36,7 +37,7 @@ pub fn bind_thread(tid: Tid, cpus: Vec<u32>) -> PyResult<()> {
         ))
         .into());
     }
-    match affinity::bind(tid, &wanted) {
+    match kept_masks::bind(tid, &wanted) {
         Ok(None) => Ok(()),
         Ok(Some(has)) => Err(Failure::Work(format!(
             "thread {tid} was to have CPUs {wanted}, and the kernel gave it {has}: a control group \

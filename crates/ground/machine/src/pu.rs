@@ -49,6 +49,12 @@ pub struct Pu {
     /// The kind of its core on a hybrid processor.
     #[serde(default)]
     pub kind: Option<CoreKind>,
+    /// The size of its core's level-1 cache of data, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l1d_bytes: Option<u64>,
+    /// The size of its core's level-1 cache of instructions, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub l1i_bytes: Option<u64>,
     /// The size of its level-2 cache, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub l2_bytes: Option<u64>,

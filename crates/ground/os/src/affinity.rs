@@ -20,6 +20,7 @@ use crate::root::Root;
 use crate::traced;
 use crate::{CpuSet, Tid, small};
 use std::io;
+use std::sync::OnceLock;
 use std::thread;
 
 /// The first kernel that keeps CPUs that are offline in masks that are set: "cgroup/cpuset: Don't
@@ -199,7 +200,10 @@ pub fn commands(mask: &CpuSet, tids: &[Tid]) -> String {
 /// good.
 #[must_use]
 pub fn forgets_offline() -> bool {
-    is_older(&small::read("/proc/sys/kernel/osrelease").unwrap_or_default())
+    // A kernel stays the one that it is, and this is asked for each thread that gets a mask.
+    static FORGETS: OnceLock<bool> = OnceLock::new();
+    *FORGETS
+        .get_or_init(|| is_older(&small::read("/proc/sys/kernel/osrelease").unwrap_or_default()))
 }
 
 fn is_older(release: &str) -> bool {

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`cpu_list`], [`cpu_set`] | CPUs as a person types them, in order; CPUs as a set of any length |
 //! | [`affinity`], [`forgotten`] | pinning, verified; masks with offline CPUs, or without |
-//! | [`owed`] | masks that are given back when CPUs come back which they lack |
+//! | [`owed`], [`kept_masks`] | masks that are given once more when CPUs come that they lack |
 //! | [`partners`] | threads that wait for each other, and the end of their waits when one is gone |
 //! | [`pool`] | threads for work that can be divided, as many as the system grants |
 //! | [`cpus`], [`holder`] | which CPUs are present, online and allowed; who has the others |
@@ -78,6 +78,7 @@ pub mod holder;
 pub mod interpreter;
 pub mod interrupts;
 pub mod irq;
+pub mod kept_masks;
 pub mod kernel;
 pub mod layout;
 pub mod lease;

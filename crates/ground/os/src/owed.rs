@@ -4,6 +4,12 @@
 //! ([`affinity::forgets_offline`]). No call gives such a thread its whole mask while a CPU of it is
 //! away, so somebody has to stay: [`OwedMasks::wait`] does, in a process that has nothing else to
 //! do. It ends when each thread has its mask, has ended, or has got another one from somebody else.
+//!
+//! | who gives the mask | who stays |
+//! |---|---|
+//! | a command that ends: a cell, a plan of services | its guardian, by [`OwedMasks::wait`] |
+//! | a launcher, while its program runs | itself ([`OwedMasks::note`], [`OwedMasks::look`]) |
+//! | a process that lives on and has other work | a thread of it ([`crate::kept_masks`]) |
 
 use crate::task::Task;
 use crate::{CpuList, CpuSet, Tid, affinity};
@@ -13,7 +19,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 /// The pause between two looks. A look reads one small file, and CPUs seldom come.
-const PAUSE: Duration = Duration::from_secs(1);
+pub(crate) const PAUSE: Duration = Duration::from_secs(1);
 
 /// A thread with a mask of its own. As text, three words: its number, its start, its CPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,6 +64,9 @@ pub trait MaskKernel {
     /// The CPUs that are present and offline, where the kernel takes them out of masks.
     fn forgotten_cpus(&self) -> CpuSet;
 
+    /// When a thread started, in clock ticks after the boot; `None` where it has gone.
+    fn started_ticks(&self, tid: Tid) -> Option<u64>;
+
     /// The whole mask of a thread; `None` where it has gone, and its number may be another's.
     fn mask(&self, tid: Tid, started_ticks: u64) -> Option<CpuSet>;
 
@@ -75,6 +84,10 @@ pub struct RunningKernel;
 impl MaskKernel for RunningKernel {
     fn forgotten_cpus(&self) -> CpuSet {
         if affinity::forgets_offline() { affinity::offline() } else { CpuSet::default() }
+    }
+
+    fn started_ticks(&self, tid: Tid) -> Option<u64> {
+        Task::of(tid).map(|task| task.started_ticks)
     }
 
     fn mask(&self, tid: Tid, started_ticks: u64) -> Option<CpuSet> {
@@ -102,6 +115,12 @@ impl Owed {
         kernel.mask(thread.tid, thread.started_ticks)?;
         // One that ends now, or belongs to somebody else, takes no mask.
         kernel.give(thread.tid, &thread.cpus).ok()?;
+        Owed::of(kernel, thread)
+    }
+
+    /// A thread that was given its mask a moment ago; `None` where it lacks nothing that could
+    /// still come.
+    fn of(kernel: &impl MaskKernel, thread: ThreadMask) -> Option<Self> {
         let has = kernel.mask(thread.tid, thread.started_ticks)?;
         let is_owed = thread.cpus.without(&has).meets(&kernel.forgotten_cpus());
         is_owed.then_some(Owed { thread, has })
@@ -126,6 +145,12 @@ pub struct OwedMasks {
 }
 
 impl OwedMasks {
+    /// Owes nobody anything.
+    #[must_use]
+    pub const fn new() -> Self {
+        OwedMasks { owed: Vec::new() }
+    }
+
     /// Gives threads their masks. Those that lack nothing afterwards are not among the owed.
     pub fn give(
         kernel: &mut impl MaskKernel,
@@ -134,6 +159,30 @@ impl OwedMasks {
         OwedMasks {
             owed: threads.into_iter().filter_map(|thread| Owed::give(kernel, thread)).collect(),
         }
+    }
+
+    /// Takes in a thread that was given a mask a moment ago, if it lacks CPUs that may still come.
+    /// A mask that it was given before is owed no longer.
+    pub fn note(&mut self, kernel: &impl MaskKernel, tid: Tid, cpus: &CpuSet) {
+        self.owed.retain(|owed| owed.thread.tid != tid);
+        // Asked first: this is all that a kernel costs which forgets nothing.
+        if cpus.meets(&kernel.forgotten_cpus()) {
+            let started_ticks = kernel.started_ticks(tid);
+            let thread = started_ticks.map(|started_ticks| ThreadMask {
+                tid,
+                started_ticks,
+                cpus: cpus.clone(),
+            });
+            self.owed.extend(thread.and_then(|thread| Owed::of(kernel, thread)));
+        }
+    }
+
+    /// The whole mask that a thread is owed, if it still lacks CPUs of it.
+    #[must_use]
+    pub fn of(&self, kernel: &impl MaskKernel, tid: Tid) -> Option<CpuSet> {
+        let owed = self.owed.iter().find(|owed| owed.thread.tid == tid)?;
+        let now = kernel.mask(tid, owed.thread.started_ticks)?;
+        (now == owed.has).then(|| owed.thread.cpus.clone())
     }
 
     /// Whether each thread has what is to be had.
@@ -178,6 +227,10 @@ mod tests {
     impl MaskKernel for OldKernel {
         fn forgotten_cpus(&self) -> CpuSet {
             self.offline.clone()
+        }
+
+        fn started_ticks(&self, tid: Tid) -> Option<u64> {
+            self.threads.get(&tid).map(|(started, _)| *started)
         }
 
         fn mask(&self, tid: Tid, started_ticks: u64) -> Option<CpuSet> {
@@ -260,6 +313,24 @@ mod tests {
         owed.look(&mut kernel);
         assert!(owed.is_empty() && kernel.calls == 3, "{}", kernel.calls);
         assert_eq!(masks(&kernel), ["0", "1"]);
+    }
+
+    #[test]
+    fn the_latest_mask_of_a_thread_is_the_one_that_it_is_owed() {
+        let (mut kernel, mut owed) = given("2,3");
+        assert_eq!(owed.of(&kernel, 7), Some(set("0-3")));
+        kernel.give(7, &set("1,2")).unwrap();
+        assert_eq!(owed.of(&kernel, 7), None, "somebody gave it another one");
+        owed.note(&kernel, 7, &set("1,2"));
+        kernel.give(8, &set("0,1")).unwrap();
+        owed.note(&kernel, 8, &set("0,1"));
+        owed.note(&kernel, 10, &set("2"));
+        assert_eq!([7, 8, 10].map(|tid| owed.of(&kernel, tid)), [Some(set("1,2")), None, None]);
+        kernel.offline = CpuSet::default();
+        owed.look(&mut kernel);
+        assert_eq!(masks(&kernel), ["1,2", "0,1", "0-3"]);
+        owed.note(&kernel, 7, &set("1,2"));
+        assert!(owed.is_empty());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The CPU of a thread that sends or answers small messages.
 
-use seatmap_os::{CpuSet, affinity};
+use seatmap_os::{CpuSet, kept_masks};
 
 /// Two threads whose CPUs the kernel chooses anew show its choices, and not the network: with both
 /// on one CPU, a round trip between two nodes of one computer takes 17 us, and with a sleeping CPU
@@ -19,15 +19,17 @@ impl Seat {
     /// The thread that calls, with its CPUs as they are.
     pub(crate) fn new() -> Self {
         let trips = CpuSet::of_thread(0).ok().and_then(|now| now.last());
-        Seat { usual: affinity::to_put_back(0).ok(), trips, is_seated: false }
+        Seat { usual: kept_masks::to_put_back(0).ok(), trips, is_seated: false }
     }
 
     /// Seats the thread that calls for trips, or gives it all its CPUs back.
     pub(crate) fn for_trips(&mut self, seated: bool) {
         let Some(usual) = self.usual.as_ref().filter(|_| self.is_seated != seated) else { return };
         let wanted = if seated { self.trips.map(CpuSet::single) } else { Some(usual.clone()) };
-        // A thread that cannot be seated measures as well, with more scatter.
-        let _ = wanted.map(|cpus| cpus.give(0));
+        // A thread that cannot be seated measures as well, with more scatter. It gets its mask back
+        // after each group of trips, and so CPUs that have come meanwhile; one that is offline at
+        // the end comes by itself while the process lives.
+        let _ = wanted.map(|cpus| kept_masks::give(0, &cpus));
         self.is_seated = seated;
     }
 }

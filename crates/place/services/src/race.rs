@@ -270,6 +270,8 @@ impl Race<'_> {
             return Ok(());
         }
         self.stands = false;
+        // Masks that lack a CPU end the race too, and the plan's guardian waits for that CPU: later
+        // halves would run with other masks than the first.
         let (_, left) = self.host.undo(Some(&self.request.name))?;
         match left.first() {
             Some(left) => Err(RaceError::Left(left.to_string())),

@@ -223,15 +223,17 @@ impl FormerMasks {
     /// Notes the mask that a thread has now.
     fn note(&mut self, pid: Tid, tid: Tid) {
         // One that has ended meanwhile needs none.
-        if let Ok(mask) = affinity::whole(tid) {
+        if let Ok(mask) = affinity::to_put_back(tid) {
             self.processes.entry(pid).or_default().push((tid, mask));
         }
     }
 
-    /// The command that gives the masks back, of processes in which one has changed.
+    /// The command that gives the masks back, of processes in which one has changed. No process of
+    /// Seatmap stays, so that a user who types it while a CPU is offline types it again on a kernel
+    /// that forgets such CPUs.
     fn undo(&self) -> Option<String> {
         let has_changed =
-            |(tid, mask): &(Tid, CpuSet)| affinity::whole(*tid).is_ok_and(|now| now != *mask);
+            |(tid, mask): &(Tid, CpuSet)| affinity::to_put_back(*tid).is_ok_and(|now| now != *mask);
         let changed = self.processes.iter().filter(|(_, threads)| threads.iter().any(has_changed));
         let commands: Vec<String> =
             changed.flat_map(|(pid, threads)| give_back(*pid, threads)).collect();

@@ -15,6 +15,7 @@
 use crate::ending::Ending;
 use crate::signals::{self, Came, Signals};
 use seatmap_os::Tid;
+use seatmap_os::owed::OwedMasks;
 use seatmap_os::ready::{self, Awaited};
 use seatmap_os::task::Task;
 use std::io::{self, IsTerminal, PipeReader, PipeWriter, Read, Write};
@@ -266,6 +267,35 @@ pub fn go_to_the_background() {
 /// when the program does.
 pub fn leave_streams() {
     silence(&[0, 1]);
+}
+
+/// Leaves a process behind that gives masks once more when CPUs come which they lack, and then
+/// ends; returns it. `None` where no mask lacks a CPU, or the system starts no process. This
+/// process, which must have one thread, is not held up.
+pub(crate) fn wait_behind(owed: OwedMasks) -> Option<Tid> {
+    if owed.is_empty() {
+        return None;
+    }
+    // SAFETY: there is one thread, so the child may go on as this process would.
+    match unsafe { libc::fork() } {
+        ..0 => None,
+        0 => {
+            leave_session();
+            go_to_the_background();
+            let_go();
+            signals::let_end();
+            owed.wait();
+            std::process::exit(0)
+        }
+        waiter => Some(waiter),
+    }
+}
+
+/// Closes all files but the standard streams: a lease on CPUs ends with the last copy of its file.
+fn let_go() {
+    // Kernels before 5.9 do not know the call, and keep leases until the end. SAFETY: this process
+    // uses no object any more that owns a descriptor.
+    unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0) };
 }
 
 fn silence(streams: &[i32]) {

@@ -69,7 +69,7 @@ pub fn run(
     let behind = launch.behind();
     let mut report = Report { complete: true, ..launch.report() };
     if behind.processes > 0 {
-        report.behind = Some(Behind { freed: launch.give_masks_back(), ..behind });
+        report.behind = Some(launch.give_masks_back(behind));
     }
     Ok((ending, report))
 }
@@ -194,7 +194,7 @@ impl<'a> Launch<'a> {
             .iter()
             .map(|pid| seatmap_os::task::threads(*pid).map_or(1, |tids| tids.len()))
             .sum();
-        Behind { processes: processes.len(), threads, supervisor: None, freed: 0 }
+        Behind { processes: processes.len(), threads, supervisor: None, freed: 0, waiter: None }
     }
 
     /// Seats the threads that outlive the first process, until none is left, or until a signal asks
@@ -211,9 +211,12 @@ impl<'a> Launch<'a> {
     }
 
     /// Ends the seating: all threads get the mask that they would have without Seatmap, unless they
-    /// chose another one themselves. Returns the number of threads that got it.
-    pub fn give_masks_back(&mut self) -> usize {
-        self.pinner.give_masks_back(|| self.watch.processes().collect())
+    /// chose another one themselves. Where they lack CPUs of it that are offline, a process stays
+    /// that gives it once more when these come. Returns what is known of them then.
+    pub fn give_masks_back(&mut self, behind: Behind) -> Behind {
+        let freed = self.pinner.give_masks_back(|| self.watch.processes().collect());
+        let waiter = front::wait_behind(self.pinner.take_owed());
+        Behind { freed, waiter, ..behind }
     }
 
     /// The CPUs of threads that have no other one, on which other runs have seated threads as well.

@@ -17,6 +17,7 @@ use crate::runtimes::{Fit, Narrowed, Runtimes, fit};
 use crate::seats::Seat;
 use crate::threads::{Threads, Waited};
 use seatmap_os::holder::Holder;
+use seatmap_os::owed::{OwedMasks, RunningKernel};
 use seatmap_os::task;
 use seatmap_os::task::{Family, Task};
 use seatmap_os::{CpuSet, Tid, affinity};
@@ -80,6 +81,8 @@ pub(crate) struct Pinner {
     widened: usize,
     /// A limit for looks at threads that have ended, during which the program waits.
     allowance: Allowance,
+    /// Seats and masks that lack CPUs which were offline, and which this kernel forgets.
+    owed: OwedMasks,
 }
 
 impl Pinner {
@@ -95,6 +98,7 @@ impl Pinner {
             widens: false,
             widened: 0,
             allowance,
+            owed: OwedMasks::new(),
         }
     }
 
@@ -179,6 +183,18 @@ impl Pinner {
             self.gone(tid);
         }
         renamed
+    }
+
+    /// Gives masks once more to threads that lack CPUs of them which have come.
+    pub fn look_at_owed(&mut self) {
+        if !self.owed.is_empty() {
+            self.owed.look(&mut RunningKernel);
+        }
+    }
+
+    /// The masks that lack CPUs, for somebody who waits for these.
+    pub fn take_owed(&mut self) -> OwedMasks {
+        std::mem::take(&mut self.owed)
     }
 
     /// Notes that the threads of a process, which have their masks, do not run.
@@ -439,7 +455,12 @@ impl Pinner {
                 record.trouble = Some(Trouble::Changed { cpus, to: found.list(), holder });
             }
             // A thread that has ended since had the mask that it was given.
-            Ok(_) => record.confirmed = true,
+            Ok(found) => {
+                record.confirmed = true;
+                if !self.owed.is_empty() || found.is_ok_and(|found| found != seat.cpus) {
+                    self.owed.note(&RunningKernel, tid, &seat.cpus);
+                }
+            }
             // The thread was gone before, and never had the seat.
             Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
             Err(error) => record.trouble = Some(Trouble::refused(tid, &seat.cpus, &error)),
@@ -449,15 +470,20 @@ impl Pinner {
     /// A thread inherits its creator's mask. One that has no seat must not share its creator's; a
     /// mask that the program chose itself is left alone. Returns whether there was a mask to give
     /// back.
-    fn free(&self, tid: Tid) -> bool {
+    fn free(&mut self, tid: Tid) -> bool {
         // The kernel's answer is cheaper than the thread's file, and most threads have the mask of
         // this process.
         if CpuSet::of_thread(tid).is_ok_and(|mask| mask == self.home) {
             return false;
         }
-        let inherited = affinity::whole(tid).ok();
+        let Ok(inherited) = affinity::whole(tid) else { return false };
         // Where setting the mask fails the thread is gone.
-        inherited.is_some_and(|mask| self.seating.is_a_seat(&mask) && self.home.give(tid).is_ok())
+        let is_given = self.seating.is_a_seat(&inherited) && self.home.give(tid).is_ok();
+        // One that was created by a thread which lacks CPUs of this mask lacks them as well.
+        if is_given || !self.owed.is_empty() && affinity::is_as_given(&self.home, &inherited) {
+            self.owed.note(&RunningKernel, tid, &self.home);
+        }
+        is_given
     }
 
     fn is_on(&self, tid: Tid, cpus: &CpuSet) -> bool {

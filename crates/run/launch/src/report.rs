@@ -135,6 +135,11 @@ pub struct Behind {
     pub supervisor: Option<Tid>,
     /// The number of threads that got back the mask that they would have without Seatmap.
     pub freed: usize,
+    /// The process that gives them their masks once more when CPUs come that they lack: Linux
+    /// before 6.3 takes CPUs that are offline out of masks. Absent where none is needed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(default))]
+    pub waiter: Option<Tid>,
 }
 
 /// One thread.

@@ -214,6 +214,13 @@ pub(crate) fn send(pid: Tid, signal: i32) {
     unsafe { libc::kill(pid, signal) };
 }
 
+/// Lets this process be ended by signals, as it was before any were held back.
+pub(crate) fn let_end() {
+    let none = set([]);
+    // SAFETY: the set is valid, and nothing is written.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const none, std::ptr::null_mut()) };
+}
+
 fn set(signals: impl IntoIterator<Item = i32>) -> libc::sigset_t {
     let mut set = MaybeUninit::uninit();
     // SAFETY: sigemptyset initialises the set, which is writable.

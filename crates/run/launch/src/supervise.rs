@@ -121,8 +121,8 @@ fn attend(mut launch: Launch<'_>, returns_at: ReturnsAt, listener: &mut dyn RunL
         leave(&mut launch, ending);
     }
     let is_over = launch.stay();
-    let freed = if is_over { launch.give_masks_back() } else { 0 };
-    let behind = if is_over { Some(Behind { freed, ..launch.behind() }) } else { None };
+    let behind = launch.behind();
+    let behind = is_over.then(|| launch.give_masks_back(behind));
     let report = Report { behind, complete: true, ..launch.report() };
     listener.seated(&report, ending)
 }

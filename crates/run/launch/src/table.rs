@@ -200,9 +200,15 @@ impl Report {
             0 => format!("{live}, and none of them was seated"),
             freed => {
                 let threads = counted(freed, "thread");
+                let lacking = behind.waiter.map_or_else(String::new, |pid| {
+                    format!(
+                        ", but for those that are offline; process {pid} waits until these are \
+                         back, and ends"
+                    )
+                });
                 format!(
                     "{live}; seating has ended, and {threads} may use all of the program's CPUs \
-                     again"
+                     again{lacking}"
                 )
             }
         })
@@ -301,7 +307,13 @@ mod tests {
     fn number_words_are_right() {
         for count in [0, 1, 2] {
             for supervisor in [None, Some(7)] {
-                let behind = Behind { processes: count, threads: count, supervisor, freed: count };
+                let behind = Behind {
+                    processes: count,
+                    threads: count,
+                    supervisor,
+                    freed: count,
+                    waiter: None,
+                };
                 let report = Report {
                     created: count,
                     helpers: count,
@@ -437,10 +449,14 @@ mod tests {
         the program created no other thread, so it kept the whole set, 4,5; --strict seats it
         40 short-lived processes ended before they could take a seat; --strict seats them
         ");
-        let daemon = Behind { processes: 6, threads: 6, supervisor: Some(81), freed: 0 };
+        let daemon =
+            Behind { processes: 6, threads: 6, supervisor: Some(81), freed: 0, waiter: None };
         insta::assert_snapshot!(told(daemon), @"6 processes with 6 threads live on; process 81 keeps them seated ('kill 81' ends that, and gives them their CPUs back)");
         insta::assert_snapshot!(told(Behind { supervisor: None, freed: 5, ..daemon }), @"6 processes with 6 threads live on; seating has ended, and 5 threads may use all of the program's CPUs again");
-        let one = Behind { processes: 1, threads: 1, supervisor: None, freed: 0 };
+        let lacking = told(Behind { supervisor: None, freed: 5, waiter: Some(9), ..daemon });
+        let end = "but for those that are offline; process 9 waits until these are back, and ends";
+        assert!(lacking.ends_with(end), "{lacking}");
+        let one = Behind { processes: 1, threads: 1, supervisor: None, freed: 0, waiter: None };
         assert_eq!(told(one), "1 process lives on, and was not seated");
         report.strangers = 2;
         let strangers = "2 threads were created by another way than any task of the plan; they took the next seats";

@@ -76,6 +76,8 @@ impl Watch {
     /// changed.
     pub fn look(&mut self, pinner: &mut Pinner, tracer: &mut Tracer) -> bool {
         let begun = Instant::now();
+        // First: a seat that lacks a CPU which has come would look like another mask.
+        pinner.look_at_owed();
         let mut news = self.find(pinner, tracer);
         for tid in pinner.threads.tids() {
             news |= pinner.look(tid, tracer.expects(tid));

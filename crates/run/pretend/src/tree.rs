@@ -161,17 +161,26 @@ impl MachineTree {
     /// The caches of each CPU that are known. `lscpu` counts them up to the first number that is
     /// missing, so that they are numbered without a gap.
     fn caches(&mut self, machine: &PretendedMachine) {
-        let levels = [(2, Parts::of(machine, |pu| pu.l2)), (3, Parts::of(machine, |pu| pu.l3))];
+        let kinds: [(u32, &str, CacheBytes, Parts); 4] = [
+            (1, "Data", |pu| pu.l1d_bytes, Parts::of(machine, |pu| pu.l1d_bytes.and(pu.core))),
+            (
+                1,
+                "Instruction",
+                |pu| pu.l1i_bytes,
+                Parts::of(machine, |pu| pu.l1i_bytes.and(pu.core)),
+            ),
+            (2, "Unified", |pu| pu.l2_bytes, Parts::of(machine, |pu| pu.l2)),
+            (3, "Unified", |pu| pu.l3_bytes, Parts::of(machine, |pu| pu.l3)),
+        ];
         let running = machine.topology.pus.iter().filter(|pu| machine.online.contains(pu.os));
         for pu in running {
-            let known = levels.iter().filter_map(|(level, parts)| {
-                let bytes = if *level == 2 { pu.l2_bytes } else { pu.l3_bytes };
-                Some((level, (parts.number)(pu)?, bytes, parts.around(pu)))
+            let known = kinds.iter().filter_map(|(level, kind, bytes, parts)| {
+                Some((level, kind, (parts.number)(pu)?, bytes(pu), parts.around(pu)))
             });
-            for (index, (level, number, bytes, sharers)) in known.enumerate() {
+            for (index, (level, kind, number, bytes, sharers)) in known.enumerate() {
                 let cache = format!("{CPUS}/cpu{}/cache/index{index}", pu.os);
                 self.line(format!("{cache}/level"), level);
-                self.line(format!("{cache}/type"), "Unified");
+                self.line(format!("{cache}/type"), kind);
                 self.line(format!("{cache}/id"), number);
                 self.line(format!("{cache}/coherency_line_size"), 64);
                 self.line(format!("{cache}/shared_cpu_map"), mask(&sharers, machine.cpu_bits()));
@@ -253,6 +262,9 @@ impl MachineTree {
         }
     }
 }
+
+/// The size of a PU's cache of some kind.
+type CacheBytes = fn(&Pu) -> Option<u64>;
 
 /// The parts of one level. The CPUs of each are gathered once, as a machine may have thousands.
 struct Parts {

@@ -27,6 +27,16 @@ fn machine(cpus: Option<&str>, offline: &str) -> PretendedMachine {
     PretendedMachine::new("made-up", topology, cpus.map(set).as_ref(), &set(offline)).unwrap()
 }
 
+/// The same machine, whose cores have 48 KiB for data and 32 KiB for instructions.
+fn machine_with_first_level() -> PretendedMachine {
+    let mut topology = machine(None, "").topology;
+    topology.pus.iter_mut().for_each(|pu| {
+        pu.l1d_bytes = Some(48 << 10);
+        pu.l1i_bytes = Some(32 << 10);
+    });
+    PretendedMachine::new("made-up", topology, None, &CpuSet::default()).unwrap()
+}
+
 /// Runs a line of the shell on a machine; `None` where this computer does not allow it.
 fn on(machine: PretendedMachine, line: &str) -> Option<PretendedRun> {
     let command = ["sh", "-c", line].map(Into::into).into();
@@ -48,6 +58,30 @@ fn assert_true(machine: PretendedMachine, line: &str) {
     if let Some(run) = on(machine, line) {
         assert_eq!(run.ending, Ending::Exited(0), "{line}");
     }
+}
+
+/// Whether `lscpu` says that all caches of a kind have so many MiB together.
+fn lscpu_tells(kind: &str, size: &str) -> String {
+    format!("LC_ALL=C lscpu | grep -q '^ *{kind}[^:]*: *{size} MiB'")
+}
+
+/// 64 cores have 3 MiB and 2 MiB together.
+#[test]
+fn caches_of_the_first_level_are_seen_where_they_are_known() {
+    let knows_lscpu = std::process::Command::new("lscpu").output();
+    if !knows_lscpu.is_ok_and(|output| String::from_utf8_lossy(&output.stdout).contains("CPU(s)")) {
+        return seatmap_needs::skipped!("lscpu");
+    }
+    for (kind, size) in [("L1d", "3"), ("L1i", "2"), ("L2", "64")] {
+        assert_true(machine_with_first_level(), &lscpu_tells(kind, size));
+    }
+    assert_true(machine(None, ""), "! LC_ALL=C lscpu | grep L1");
+    assert_true(machine(None, ""), &lscpu_tells("L2", "64"));
+    let index = "/sys/devices/system/cpu/cpu65/cache/index1";
+    let shared = format!(
+        "test $(cat {index}/type) = Instruction && test $(cat {index}/shared_cpu_list) = 1,65"
+    );
+    assert_true(machine_with_first_level(), &shared);
 }
 
 #[test]

@@ -7,8 +7,9 @@
 use super::error::ClosingError;
 use super::masks::{chosen_masks, renew};
 use crate::change::{Change, What};
+use crate::mask_snapshot::{LostCpus, MaskSnapshot};
 use crate::settings::PREFIX;
-use crate::site::Site;
+use crate::site::{Site, SiteError};
 use seatmap_os::layout::Layout;
 use seatmap_os::root::Root;
 
@@ -29,13 +30,32 @@ pub fn close(site: &mut Site<'_>, layout: &Layout) -> Result<String, ClosingErro
     site.change(Change::folder(&group))?;
     site.furnish(&format!("{group}/cpuset.cpus"), &site.cell.to_string())?;
     let partition = format!("{group}/cpuset.cpus.partition");
-    site.furnish(&partition, ISOLATED)?;
-    let found = site.root.read(&partition)?;
+    let mut snapshot = MaskSnapshot::take(site.root, |mask| mask.without(&site.cell));
+    let isolated = site.furnish(&partition, ISOLATED);
+    let found = site.root.read(&partition);
+    // Before any error: what is undone then is what the journal has.
+    note_lost(site, &mut snapshot)?;
+    isolated?;
+    let found = found?;
     if found != ISOLATED {
         return Err(ClosingError::NotHere(format!("the kernel says '{found}'")));
     }
     renew(site, &masks);
     Ok(group)
+}
+
+/// Notes the masks that lost CPUs which went offline after the chosen ones were noted.
+fn note_lost(site: &mut Site<'_>, snapshot: &mut MaskSnapshot) -> Result<(), SiteError> {
+    let lost = snapshot.lost(&site.rest, &site.journal.changes);
+    let changes = lost.into_iter().map(|LostCpus { thread, now, .. }| Change {
+        what: What::Affinity,
+        path: format!("/proc/{}", thread.tid),
+        old: thread.cpus.with(&site.cell).to_string(),
+        new: now.to_string(),
+        started_ticks: Some(thread.started_ticks),
+    });
+    let changes: Vec<Change> = changes.collect();
+    site.note(&changes)
 }
 
 pub(super) fn base(layout: &Layout) -> Result<String, ClosingError> {

@@ -3,8 +3,9 @@
 
 use super::left::Left;
 use crate::change::{Change, What};
+use crate::mask_snapshot::LostCpus;
 use crate::thread_mask;
-use seatmap_os::forgotten::ForgottenCpus;
+use seatmap_os::forgotten::{self, ForgottenCpus};
 use seatmap_os::owed::ThreadMask;
 use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, affinity};
@@ -39,4 +40,17 @@ fn lacking(
     let tid = thread_mask::tid_of(&change.path).ok()?;
     let started_ticks = change.started_ticks?;
     Some((ThreadMask { tid, started_ticks, cpus: old }, lost))
+}
+
+/// Gives threads the CPUs that the kernel has taken out of their masks by itself. Returns those
+/// that are offline still. The CPUs that are `taken` by cells that stand belong to no mask.
+pub(super) fn give(threads: impl IntoIterator<Item = LostCpus>, taken: &CpuSet) -> Vec<Left> {
+    let lacking = threads.into_iter().filter_map(|LostCpus { thread, now, lost }| {
+        let cpus = now.with(&lost).without(taken);
+        // One that has ended needs none.
+        cpus.give(thread.tid).ok()?;
+        let lost = forgotten::lost(thread.tid, &cpus);
+        Some((ThreadMask { cpus, ..thread }, lost))
+    });
+    ForgottenCpus::gather(lacking).into_iter().map(Left::masks).collect()
 }

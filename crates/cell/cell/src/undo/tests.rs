@@ -306,8 +306,12 @@ fn a_mask_that_was_chosen_meanwhile_is_nobodys_change() {
     let path = format!("/proc/{}", task::own_tid());
     let root = Root::new("/");
     let kept = mask_change(&path, "4000", "4000");
-    assert_eq!(put_back(&root, &kept, &CpuSet::of_list("4000-4001").unwrap()), None);
+    assert_eq!(
+        put_back(&root, &kept, &CpuSet::of_list("4000-4001").unwrap(), &CpuSet::default()),
+        None
+    );
     let changed = mask_change(&path, "4000", "4001");
-    let left = put_back(&root, &changed, &CpuSet::of_list("4000-4001").unwrap());
+    let left =
+        put_back(&root, &changed, &CpuSet::of_list("4000-4001").unwrap(), &CpuSet::default());
     assert!(left.is_some_and(|left| left.why.contains("somebody changed it")));
 }

@@ -119,16 +119,22 @@ fn check_caches(shape: &Shape) -> Result<(), Flaw> {
             ),
         );
     }
-    let efficiency = shape.hybrid.as_ref().and_then(|hybrid| hybrid.efficiency_l2_bytes);
-    let sizes = shape
-        .l3_bytes
-        .iter()
-        .map(|bytes| ("l3_bytes", bytes))
-        .chain(shape.l2_bytes.iter().map(|bytes| ("l2_bytes", bytes)));
-    for (key, bytes) in
-        sizes.chain(efficiency.iter().map(|bytes| ("hybrid.efficiency_l2_bytes", bytes)))
-    {
-        if !(1..=MAX_CACHE_BYTES).contains(bytes) {
+    let of_cores = [
+        ("l1d_bytes", shape.l1d_bytes),
+        ("l1i_bytes", shape.l1i_bytes),
+        ("l2_bytes", shape.l2_bytes),
+    ];
+    let of_efficiency = shape.hybrid.iter().flat_map(|hybrid| {
+        [
+            ("hybrid.efficiency_l1d_bytes", hybrid.efficiency_l1d_bytes),
+            ("hybrid.efficiency_l1i_bytes", hybrid.efficiency_l1i_bytes),
+            ("hybrid.efficiency_l2_bytes", hybrid.efficiency_l2_bytes),
+        ]
+    });
+    let of_l3s = shape.l3_bytes.iter().map(|bytes| ("l3_bytes", Some(*bytes)));
+    let sizes = of_l3s.chain(of_cores).chain(of_efficiency);
+    for (key, bytes) in sizes.filter_map(|(key, bytes)| Some((key, bytes?))) {
+        if !(1..=MAX_CACHE_BYTES).contains(&bytes) {
             return flaw(
                 format!("topology.{key}"),
                 format!(

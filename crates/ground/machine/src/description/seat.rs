@@ -66,6 +66,12 @@ fn threads(shape: &Shape, core: u32) -> impl Iterator<Item = Seat> + use<> {
     let cluster = core - into_cluster;
     let die = l3 / shape.l3_per_die;
     let cores_per_node = shape.cores_per_package() / shape.numa_nodes_per_package;
+    let [l1d_bytes, l1i_bytes, l2_bytes] = match (&shape.hybrid, kind) {
+        (Some(hybrid), Some(CoreKind::Efficiency)) => {
+            [hybrid.efficiency_l1d_bytes, hybrid.efficiency_l1i_bytes, hybrid.efficiency_l2_bytes]
+        }
+        _ => [shape.l1d_bytes, shape.l1i_bytes, shape.l2_bytes],
+    };
     let pu = Pu {
         os: 0,
         core: Some(core),
@@ -76,10 +82,9 @@ fn threads(shape: &Shape, core: u32) -> impl Iterator<Item = Seat> + use<> {
         numa: Some(core / cores_per_node),
         package: Some(die / shape.dies_per_package),
         kind,
-        l2_bytes: match (&shape.hybrid, kind) {
-            (Some(hybrid), Some(CoreKind::Efficiency)) => hybrid.efficiency_l2_bytes,
-            _ => shape.l2_bytes,
-        },
+        l1d_bytes,
+        l1i_bytes,
+        l2_bytes,
         l3_bytes: shape
             .l3_bytes
             .get(if shape.l3_bytes.len() > 1 { l3 as usize } else { 0 })

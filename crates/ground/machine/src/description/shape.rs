@@ -48,6 +48,16 @@ pub struct Shape {
     /// The order in which OS indices are given to PUs.
     #[serde(default)]
     pub numbering: Numbering,
+    /// The size of each core's level-1 cache of data, in bytes; of the performance cores on a
+    /// hybrid processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]
+    pub l1d_bytes: Option<u64>,
+    /// The size of each core's level-1 cache of instructions, in bytes; of the performance cores on
+    /// a hybrid processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]
+    pub l1i_bytes: Option<u64>,
     /// The size of each L2, in bytes; of the performance cores on a hybrid processor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]
@@ -86,6 +96,14 @@ pub struct Hybrid {
     /// Efficiency cores that share an L2.
     #[cfg_attr(feature = "schema", schemars(range(max = MAX_PUS)))]
     pub efficiency_cores_per_cluster: NonZeroU32,
+    /// The size of an efficiency core's level-1 cache of data, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]
+    pub efficiency_l1d_bytes: Option<u64>,
+    /// The size of an efficiency core's level-1 cache of instructions, in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]
+    pub efficiency_l1i_bytes: Option<u64>,
     /// The size of an efficiency cluster's L2, in bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_CACHE_BYTES)))]

@@ -18,6 +18,8 @@ pub fn full_pu(os: u32, kind: CoreKind) -> Pu {
         cluster: Some(0),
         book: Some(0),
         drawer: Some(0),
+        l1d_bytes: Some(48 << 10),
+        l1i_bytes: Some(32 << 10),
         l2_bytes: Some(1 << 20),
         l3_bytes: Some(32 << 20),
         priority: Some(196),

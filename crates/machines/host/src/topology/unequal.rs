@@ -14,14 +14,28 @@ const INDEXES: [&str; 8] =
 /// CPPC's highest performance, which Intel's Turbo Boost Max 3.0 uses.
 const RANKINGS: [&str; 2] = ["cpufreq/amd_pstate_prefcore_ranking", "acpi_cppc/highest_perf"];
 
+/// The types of caches that hold data, and of those that hold instructions alone, as the kernel
+/// names them.
+const DATA: &[&str] = &["Data", "Unified"];
+const INSTRUCTIONS: &[&str] = &["Instruction"];
+
+/// A level, and the types of cache that are meant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct CacheKind(u32, &'static [&'static str]);
+
 /// Adds sizes and ranking, as far as the kernel tells them.
 pub(super) fn add(tree: &Tree, pus: &mut [Pu]) {
-    let mut sizes: HashMap<(u32, u32), Option<u64>> = HashMap::new();
-    // Each cache is read once, at its first PU.
+    let mut sizes: HashMap<(CacheKind, u32), Option<u64>> = HashMap::new();
+    // Each cache is read once, at its first PU. Caches of the first level are their core's.
     for pu in pus.iter_mut() {
-        for (level, number, bytes) in [(2, pu.l2, &mut pu.l2_bytes), (3, pu.l3, &mut pu.l3_bytes)] {
+        for (kind, number, bytes) in [
+            (CacheKind(1, DATA), pu.core, &mut pu.l1d_bytes),
+            (CacheKind(1, INSTRUCTIONS), pu.core, &mut pu.l1i_bytes),
+            (CacheKind(2, DATA), pu.l2, &mut pu.l2_bytes),
+            (CacheKind(3, DATA), pu.l3, &mut pu.l3_bytes),
+        ] {
             *bytes = number.and_then(|number| {
-                *sizes.entry((level, number)).or_insert_with(|| cache_bytes(tree, pu.os, level))
+                *sizes.entry((kind, number)).or_insert_with(|| cache_bytes(tree, pu.os, kind))
             });
         }
     }
@@ -30,13 +44,15 @@ pub(super) fn add(tree: &Tree, pus: &mut [Pu]) {
     }
 }
 
-/// The size of a CPU's cache of a level that holds data.
-fn cache_bytes(tree: &Tree, cpu: u32, level: u32) -> Option<u64> {
+/// The size of a CPU's cache of a kind. One without a type holds data.
+fn cache_bytes(tree: &Tree, cpu: u32, CacheKind(level, types): CacheKind) -> Option<u64> {
     INDEXES
         .into_iter()
         .find(|index| {
-            index_file(tree, cpu, index, "level").is_some_and(|text| text.parse() == Ok(level))
-                && index_file(tree, cpu, index, "type").is_none_or(|kind| kind != "Instruction")
+            let is_level =
+                index_file(tree, cpu, index, "level").is_some_and(|text| text.parse() == Ok(level));
+            let found = index_file(tree, cpu, index, "type");
+            is_level && types.contains(&found.as_deref().unwrap_or("Unified"))
         })
         .and_then(|index| size(&index_file(tree, cpu, index, "size")?))
 }
@@ -66,7 +82,8 @@ mod tests {
     use super::*;
 
     fn pus() -> Vec<Pu> {
-        (0..4).map(|os| Pu { os, l2: Some(os), l3: Some(os / 2), ..Pu::default() }).collect()
+        let pu = |os| Pu { os, core: Some(os), l2: Some(os), l3: Some(os / 2), ..Pu::default() };
+        (0..4).map(pu).collect()
     }
 
     fn added(files: &[(String, &str)]) -> Vec<Pu> {
@@ -86,6 +103,9 @@ mod tests {
                 [(path("level"), level), (path("type"), kind), (path("size"), size)]
             };
         let files = [
+            cache(0, "index0", "1", "Data", "48K"),
+            cache(1, "index0", "1", "Instruction", "64K"),
+            cache(2, "index0", "1", "Unified", "16K"),
             cache(0, "index1", "2", "Instruction", "7K"),
             cache(0, "index2", "2", "Unified", "1024K"),
             cache(0, "index3", "3", "Unified", "98304K"),
@@ -97,6 +117,10 @@ mod tests {
             pus.iter().map(|pu| pu.l2_bytes).collect::<Vec<_>>(),
             [Some(1 << 20), None, None, None]
         );
+        let l1d = [Some(48 << 10), None, Some(16 << 10), None];
+        assert_eq!(pus.iter().map(|pu| pu.l1d_bytes).collect::<Vec<_>>(), l1d);
+        let l1i = [None, Some(64 << 10), None, None];
+        assert_eq!(pus.iter().map(|pu| pu.l1i_bytes).collect::<Vec<_>>(), l1i);
         let l3 = [Some(96 << 20), Some(96 << 20), Some(32 << 20), Some(32 << 20)];
         assert_eq!(pus.iter().map(|pu| pu.l3_bytes).collect::<Vec<_>>(), l3);
     }

@@ -56,6 +56,8 @@ fn assert_same(name: &str, read: &Topology, topology: &Topology) {
     for (read, pu) in read.pus.iter().zip(&topology.pus) {
         let has = |pu: &Pu| (pu.numa.unwrap_or(0), pu.kind, pu.l2_bytes, pu.l3_bytes);
         assert_eq!(has(read), has(pu), "{name}: CPU {}", pu.os);
+        let of_core = |pu: &Pu| pu.core.map(|_| [pu.l1d_bytes, pu.l1i_bytes]);
+        assert_eq!(of_core(read), of_core(pu), "{name}: CPU {}", pu.os);
     }
 }
 

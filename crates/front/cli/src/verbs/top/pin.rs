@@ -1,6 +1,6 @@
 //! Binds threads to CPUs when the user has said yes.
 
-use seatmap_os::{CpuSet, Tid, affinity};
+use seatmap_os::{CpuSet, Tid, affinity, forgotten};
 use seatmap_report::counted;
 
 /// Binds threads, and says in a sentence what came of it.
@@ -8,7 +8,8 @@ pub fn pin(tids: &[Tid], cpus: &CpuSet) -> String {
     let mut failures = Vec::new();
     for tid in tids {
         match affinity::bind(*tid, cpus) {
-            Ok(None) => {}
+            // The mask stays when this program has ended, and nobody waits for the CPU then.
+            Ok(None) => failures.extend(lacking(*tid, cpus)),
             Ok(Some(narrower)) => failures.push(format!("thread {tid} may run on {narrower} only")),
             Err(error) => failures.push(format!("thread {tid}: {error}")),
         }
@@ -19,4 +20,18 @@ pub fn pin(tids: &[Tid], cpus: &CpuSet) -> String {
         ([first], _) => format!("not bound as asked: {first}"),
         ([first, more @ ..], _) => format!("not bound as asked: {first}, and {} more", more.len()),
     }
+}
+
+/// The CPUs that this kernel has taken out of a mask because they are offline, and the command that
+/// gives them later.
+fn lacking(tid: Tid, cpus: &CpuSet) -> Option<String> {
+    let lost = forgotten::lost(tid, cpus);
+    let command = affinity::commands(cpus, &[tid]);
+    (!lost.is_empty()).then(|| {
+        format!(
+            "thread {tid} lacks {}, as this kernel takes CPUs that are offline out of masks; once \
+             it is back, '{command}' gives it",
+            lost.named()
+        )
+    })
 }

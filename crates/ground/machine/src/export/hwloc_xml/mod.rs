@@ -95,12 +95,11 @@ impl Document {
         }
         // hwloc wants these of a cache. Where the profile does not know them, 0 is hwloc's word for
         // that.
-        let depth = node.level.strip_prefix('L').and_then(|rest| rest.strip_suffix("Cache"));
-        if let Some(depth) = depth {
+        if let Some((depth, cache_type)) = node.cache_depth_and_type() {
             let bytes = node.cache_bytes(&profile.topology).unwrap_or(0);
             text += &format!(
                 " cache_size=\"{bytes}\" depth=\"{depth}\" cache_linesize=\"0\" \
-                 cache_associativity=\"0\" cache_type=\"0\""
+                 cache_associativity=\"0\" cache_type=\"{cache_type}\""
             );
         }
         text

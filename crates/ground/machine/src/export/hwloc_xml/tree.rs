@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 type Level = (&'static str, fn(&Pu) -> Option<u32>);
 
 /// Where two levels hold the same PUs, the earlier one is outside.
-const LEVELS: [Level; 8] = [
+const LEVELS: [Level; 10] = [
     ("Drawer", |pu| pu.drawer),
     ("Book", |pu| pu.book),
     (Tree::PACKAGE, |pu| pu.package),
@@ -19,6 +19,8 @@ const LEVELS: [Level; 8] = [
     ("L3Cache", |pu| pu.l3),
     ("Cluster", |pu| pu.cluster),
     ("L2Cache", |pu| pu.l2),
+    ("L1Cache", |pu| pu.l1d_bytes.and(pu.core)),
+    ("L1iCache", |pu| pu.l1i_bytes.and(pu.core)),
     ("Core", |pu| pu.core),
 ];
 
@@ -56,7 +58,24 @@ impl Node {
     /// The size of a cache, where its first PU has one.
     pub(super) fn cache_bytes(&self, topology: &Topology) -> Option<u64> {
         let pu = topology.pu(*self.pus.first()?)?;
-        if self.level == "L3Cache" { pu.l3_bytes } else { pu.l2_bytes }
+        match self.level {
+            "L1Cache" => pu.l1d_bytes,
+            "L1iCache" => pu.l1i_bytes,
+            "L2Cache" => pu.l2_bytes,
+            _ => pu.l3_bytes,
+        }
+    }
+
+    /// The level of a cache and its type, as hwloc numbers them: 0 holds everything, 1 data, 2
+    /// instructions.
+    pub(super) fn cache_depth_and_type(&self) -> Option<(u32, u32)> {
+        match self.level {
+            "L1Cache" => Some((1, 1)),
+            "L1iCache" => Some((1, 2)),
+            "L2Cache" => Some((2, 0)),
+            "L3Cache" => Some((3, 0)),
+            _ => None,
+        }
     }
 
     fn new(level: &'static str, os_index: Option<u32>, pus: Vec<u32>) -> Self {

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | PU | `PU`, if allowed and online | `os_index` |
 //! | core, L2, L3, die | `Core`, `L2Cache`, `L3Cache`, `Die` around it | order in the file: hwloc's own numbers repeat from package to package |
+//! | size of a cache | `cache_size` of `L1Cache` (data), `L1iCache`, `L2Cache`, `L3Cache` around it | |
 //! | cluster, book, drawer | `Group` around it with the subtype `Cluster`, `Book`, `Drawer` | order in the file |
 //! | package | `Package` around it | `os_index`, else order |
 //! | NUMA node | the smallest `NUMANode` whose cpuset holds it, wherever attached | `os_index` |

@@ -157,6 +157,8 @@ impl Scan {
                 inside.l2 = next_number(&mut self.numbers.l2);
                 inside.l2_bytes = cache_bytes(element)?;
             }
+            "L1Cache" => inside.l1d_bytes = cache_bytes(element)?,
+            "L1iCache" => inside.l1i_bytes = cache_bytes(element)?,
             "Core" => inside.core = next_number(&mut self.numbers.core),
             "Group" => match attribute(element, "subtype")?.as_deref() {
                 Some("Cluster") => inside.cluster = next_number(&mut self.numbers.cluster),

@@ -1,0 +1,108 @@
+//! Masks that this process gave, and that a thread of it gives once more when CPUs come.
+//!
+//! For processes that live on and have other work: a Python program, a controller, a benchmark.
+//! They are kept for as long as the process lives. On kernels that forget no CPU
+//! ([`affinity::forgets_offline`]) nothing is kept, and the thread is not started.
+
+use crate::owed::{OwedMasks, PAUSE, RunningKernel};
+use crate::{CpuSet, Tid, affinity};
+use std::io;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// The masks that are owed to threads, and whether a thread looks after them.
+struct KeptMasks {
+    owed: OwedMasks,
+    is_watched: bool,
+}
+
+static KEPT: Mutex<KeptMasks> = Mutex::new(KeptMasks { owed: OwedMasks::new(), is_watched: false });
+
+fn kept() -> MutexGuard<'static, KeptMasks> {
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Gives a thread a mask, now and when CPUs come that it lacks. A mask that it was given so before
+/// is kept no longer.
+///
+/// # Errors
+/// The kernel's error: `ESRCH` where the thread has gone.
+pub fn give(tid: Tid, cpus: &CpuSet) -> io::Result<()> {
+    cpus.give(tid)?;
+    note(tid, cpus);
+    Ok(())
+}
+
+/// As [`affinity::bind`], now and when CPUs come that the thread lacks.
+///
+/// # Errors
+/// The kernel's error: `ESRCH` where the thread has gone.
+pub fn bind(tid: Tid, cpus: &CpuSet) -> io::Result<Option<CpuSet>> {
+    let narrower = affinity::bind(tid, cpus)?;
+    note(tid, cpus);
+    Ok(narrower)
+}
+
+/// The mask that gives a thread back what it has now, and what it is kept besides:
+/// [`affinity::to_put_back`] does not know of CPUs that the kernel has forgotten.
+///
+/// # Errors
+/// The kernel's error: `ESRCH` where the thread has gone.
+pub fn to_put_back(tid: Tid) -> io::Result<CpuSet> {
+    let own = if tid == 0 { crate::task::own_tid() } else { tid };
+    match kept().owed.of(&RunningKernel, own) {
+        Some(whole) => Ok(whole),
+        None => affinity::to_put_back(tid),
+    }
+}
+
+fn note(tid: Tid, cpus: &CpuSet) {
+    let tid = if tid == 0 { crate::task::own_tid() } else { tid };
+    let mut kept = kept();
+    kept.owed.note(&RunningKernel, tid, cpus);
+    if !kept.owed.is_empty() && !kept.is_watched {
+        // Without the thread the masks stay as the kernel has made them.
+        let watch = thread::Builder::new().name("seatmap-masks".into()).spawn(watch);
+        kept.is_watched = watch.is_ok();
+    }
+}
+
+/// Looks until each thread has its mask.
+fn watch() {
+    loop {
+        thread::sleep(PAUSE);
+        let mut kept = kept();
+        kept.owed.look(&mut RunningKernel);
+        if kept.owed.is_empty() {
+            kept.is_watched = false;
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::owed::MaskKernel;
+
+    #[test]
+    fn a_mask_is_given_and_kept_where_the_kernel_forgets_a_cpu() {
+        let seated = thread::scope(|scope| {
+            let seated = scope.spawn(|| {
+                let whole = affinity::to_put_back(0).unwrap();
+                let seat = CpuSet::single(CpuSet::of_thread(0).unwrap().first().unwrap());
+                give(0, &seat).unwrap();
+                let had = CpuSet::of_thread(0).unwrap();
+                assert_eq!(to_put_back(0).unwrap(), seat);
+                assert_eq!(bind(0, &whole).unwrap(), None);
+                assert_eq!(to_put_back(0).unwrap(), whole);
+                (had, seat)
+            });
+            seated.join().unwrap()
+        });
+        assert_eq!(seated.0, seated.1);
+        let forgets = !RunningKernel.forgotten_cpus().is_empty();
+        assert!(forgets || kept().owed.is_empty());
+        assert!(give(Tid::MAX, &CpuSet::single(0)).is_err());
+    }
+}
