@@ -3,7 +3,6 @@
 ``tests/control.rs`` runs this file with the module that cargo has built, when no other test runs.
 """
 
-import glob
 import os
 import subprocess
 import sys
@@ -13,15 +12,18 @@ import unittest
 
 import seatmap
 
-#: The settings of the kernel that a cell changes: interrupts, unbound work, control groups.
-SETTINGS = [
-    "/proc/irq/*/smp_affinity_list",
-    "/sys/devices/virtual/workqueue/**/cpumask",
-    "/sys/fs/cgroup/**/cpuset.cpus",
-    "/sys/fs/cgroup/**/cpuset.cpu_exclusive",
-    "/sys/fs/cgroup/**/cpuset.sched_load_balance",
-    "/sys/fs/cgroup/**/cpuset.cpus.partition",
-]
+#: The settings of the kernel that a cell changes, for interrupts, unbound work and control groups:
+#: the folder, and the names of the files in it.
+SETTINGS = {
+    "/proc/irq": ["smp_affinity_list"],
+    "/sys/devices/virtual/workqueue": ["cpumask"],
+    "/sys/fs/cgroup": [
+        "cpuset.cpus",
+        "cpuset.cpu_exclusive",
+        "cpuset.sched_load_balance",
+        "cpuset.cpus.partition",
+    ],
+}
 
 #: A program that stays in a cell until its stdin ends, and says which CPU it has.
 STAYS = """
@@ -43,12 +45,15 @@ def skip(case, why):
 def settings():
     """Each setting that a cell changes, by its file."""
     found = {}
-    for path in (path for pattern in SETTINGS for path in glob.glob(pattern, recursive=True)):
-        try:
-            with open(path) as file:
-                found[path] = file.read()
-        except OSError:
-            pass  # An interrupt or a group that has gone.
+    for root, names in SETTINGS.items():
+        # Links lead back to the folder that they are in: os.walk does not follow them.
+        for folder, _, files in os.walk(root):
+            for path in (os.path.join(folder, name) for name in names if name in files):
+                try:
+                    with open(path) as file:
+                        found[path] = file.read()
+                except OSError:
+                    pass  # An interrupt or a group that has gone.
     return found
 
 
