@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use pyo3::prelude::*;
 use seatmap_console::output;
 use std::cell::{Cell, RefCell};
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// How often Ctrl-C is looked for. A look takes Python's lock, for which it may wait 5 ms
@@ -26,6 +27,31 @@ pub fn beside_python<T: Send>(
         }
     }
     Ok(answer?)
+}
+
+/// Does work in a thread of its own, and calls `stop` from this one when Ctrl-C is raised: the way
+/// for work that looks at a switch and knows nothing of Python.
+pub fn unless_interrupted<T: Send>(
+    work: impl FnOnce() -> Result<T, Failure> + Send,
+    stop: impl FnOnce(),
+) -> Result<T, Failure> {
+    let interruption = Interruption::listen();
+    // The worker's end of the channel goes with it, also by a panic.
+    let (alive, ended) = channel::<()>();
+    let answer = std::thread::scope(|scope| {
+        let worker = scope.spawn(move || {
+            let _alive = alive;
+            work()
+        });
+        while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+            if interruption.is_raised() {
+                stop();
+                break;
+            }
+        }
+        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    });
+    interruption.unless_raised(answer)
 }
 
 /// Notices Ctrl-C during work without Python's lock.

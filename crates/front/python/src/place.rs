@@ -1,6 +1,6 @@
 //! Placements, as `seatmap place` finds them.
 
-use crate::call::beside_python;
+use crate::call::{beside_python, unless_interrupted};
 use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::pattern::Pattern;
@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use seatmap_appraise::{Appraisal, AppraisalRequest, BeforePlan, Messages, rehearsal};
 use seatmap_catalog::usable::{self, Usable};
 use seatmap_console::{here, output};
-use seatmap_place::search::SearchTime;
+use seatmap_place::search::{SearchStop, SearchTime};
 use seatmap_place::{MessageWait, PlaceRequest, SmtUse};
 use seatmap_plan::{Objective, Plan, export};
 use seatmap_report::floor::Comparison;
@@ -141,10 +141,12 @@ pub fn place(
             Some(word) => objective(word)?,
             None => request.usual_objective(),
         };
-        let appraisal = AppraisalRequest {
+        let stop = SearchStop::default();
+        let request = AppraisalRequest {
             machine: &machine.machine,
             place: request,
             time: options.time()?,
+            stop: Some(stop.clone()),
             messages: Messages { packet_bytes: None, rounds: rehearsal::ROUNDS },
             widen: None,
             near_memory: options.memory,
@@ -152,8 +154,8 @@ pub fn place(
             before: Some(BeforePlan::InOrder),
             date: here::today(),
             tool: here::tool(),
-        }
-        .appraise()?;
+        };
+        let appraisal = unless_interrupted(|| Ok(request.appraise()?), || stop.stop())?;
         Ok(Placement {
             machine: machine.machine.clone(),
             profile: Arc::clone(profile),

@@ -4,16 +4,57 @@
 """
 
 import os
+import subprocess
 import sys
 import threading
+import time
 import unittest
 
 import seatmap
+
+#: The settings of the kernel that a cell changes, for interrupts, unbound work and control groups:
+#: the folder, and the names of the files in it.
+SETTINGS = {
+    "/proc/irq": ["smp_affinity_list"],
+    "/sys/devices/virtual/workqueue": ["cpumask"],
+    "/sys/fs/cgroup": [
+        "cpuset.cpus",
+        "cpuset.cpu_exclusive",
+        "cpuset.sched_load_balance",
+        "cpuset.cpus.partition",
+    ],
+}
+
+#: A program that stays in a cell until its stdin ends, and says which CPU it has.
+STAYS = """
+import sys, seatmap
+with seatmap.quiet(1, name=sys.argv[1], untested=True) as cell:
+    print(cell.cpus[0], flush=True)
+    sys.stdin.read()
+"""
+
+#: A killed program's cell stands for its lease of 60 s; the rest is for a busy computer.
+LONGEST_S = 180
 
 
 def skip(case, why):
     print(f"skipped: {case.id()}: {why}", file=sys.stderr)
     case.skipTest(why)
+
+
+def settings():
+    """Each setting that a cell changes, by its file."""
+    found = {}
+    for root, names in SETTINGS.items():
+        # Links lead back to the folder that they are in: os.walk does not follow them.
+        for folder, _, files in os.walk(root):
+            for path in (os.path.join(folder, name) for name in names if name in files):
+                try:
+                    with open(path) as file:
+                        found[path] = file.read()
+                except OSError:
+                    pass  # An interrupt or a group that has gone.
+    return found
 
 
 class Cells(unittest.TestCase):
@@ -46,6 +87,43 @@ class Cells(unittest.TestCase):
         except seatmap.SeatmapError as error:
             skip(self, f"cells are refused: {error}")
         self.assertEqual(os.sched_getaffinity(0), before)
+
+    def test_a_killed_program_leaves_the_computer_as_it_was(self):
+        name = f"killed-{os.getpid()}"
+        before = settings()
+        beside = subprocess.Popen(["sleep", "600"])
+        self.addCleanup(beside.wait)
+        self.addCleanup(beside.kill)
+        masks = [os.sched_getaffinity(pid) for pid in (0, beside.pid)]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        program = subprocess.Popen([sys.executable, "-c", STAYS, name], **pipes)
+        self.addCleanup(program.communicate)
+        self.addCleanup(program.kill)
+        cpu = program.stdout.readline()
+        if not cpu:
+            error = program.stderr.read().decode().strip().splitlines()[-1]
+            self.assertIn("SeatmapError", error)
+            skip(self, f"cells are refused: {error}")
+        taken = int(cpu)
+        self.assertNotIn(taken, os.sched_getaffinity(beside.pid))
+        program.kill()
+        program.wait()
+        deadline = time.monotonic() + LONGEST_S
+        while not self.is_as_before(name, before, masks, beside):
+            self.assertLess(time.monotonic(), deadline, self.differences(name, before))
+            time.sleep(0.5)
+        with seatmap.quiet(1, name=name, untested=True):
+            pass
+
+    def is_as_before(self, name, before, masks, beside):
+        now = [os.sched_getaffinity(pid) for pid in (0, beside.pid)]
+        return now == masks and not self.differences(name, before)
+
+    def differences(self, name, before):
+        """Settings that are not as before, and files that the cell's groups have left."""
+        now = settings()
+        changed = [path for path in before if now.get(path, before[path]) != before[path]]
+        return {path: now[path] for path in [*changed, *(path for path in now if name in path)]}
 
 
 if __name__ == "__main__":

@@ -250,7 +250,7 @@ fn sets(plan: &ServicesPlan) -> Table {
         .words(["service", "CPUs", ""])
         .figures(["median", "p99", "most"])
         .words(["nodes", "shares with"]);
-    table.rows(plan.services.iter().map(|one| {
+    let rows = table.rows(plan.services.iter().map(|one| {
         let others: Vec<&str> = plan
             .services
             .iter()
@@ -267,7 +267,9 @@ fn sets(plan: &ServicesPlan) -> Table {
             one.nodes.clone(),
             others.join(", "),
         ]
-    }))
+    }));
+    // A machine with one node has nothing to say about nodes.
+    rows.where_filled(6)
 }
 
 fn ways(plan: &ServicesPlan) -> Table {
@@ -320,7 +322,9 @@ fn picture(shown: &ShownServicesPlan) -> maud::Markup {
 fn notes(plan: &ServicesPlan) -> Vec<String> {
     let mut notes = Vec::new();
     if plan.is_proven {
-        notes.push("It is proven: no other runs of cores lose less by 1 % of this.".to_owned());
+        notes.push(
+            "It is proven: no other sets of adjacent cores lose 1 % less than these.".to_owned(),
+        );
     }
     if plan.distances_are_assumed {
         notes.push(
@@ -392,6 +396,7 @@ fn import_page(shown: &ShownImport) -> Page {
             seat.sources.join(", "),
         ]
     }));
+    let rows = rows.where_filled(3);
     let mut page = Page::new(format!("Services of {}", shown.profile.name), headline);
     page.sections.push(Section::new("Sets").with(rows));
     page.sections.push(Section::new("Notes").with(import_notes(shown.seats)));

@@ -139,6 +139,7 @@ impl RankingRequest<'_> {
             machine: &machine.machine,
             place,
             time: self.time,
+            stop: None,
             messages: self.messages,
             widen: None,
             near_memory: false,

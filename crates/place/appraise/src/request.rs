@@ -6,7 +6,7 @@ use seatmap_catalog::Machine;
 use seatmap_document::Blame;
 use seatmap_machine::Level;
 use seatmap_pattern::Pattern;
-use seatmap_place::search::SearchTime;
+use seatmap_place::search::{SearchStop, SearchTime};
 use seatmap_place::typical::DRAWN;
 use seatmap_place::{Answer, OTHER_WAY_PART, PlaceError, PlaceRequest, PlacementRemark};
 use seatmap_plan::{Objective, Plan};
@@ -25,6 +25,8 @@ pub struct AppraisalRequest<'a> {
     pub place: PlaceRequest<'a>,
     /// How long to search.
     pub time: SearchTime,
+    /// Another thread may end the search, which is then an error.
+    pub stop: Option<SearchStop>,
     /// The messages that are run where runs judge.
     pub messages: Messages,
     /// Each task may run on all CPUs of this group around its own.
@@ -81,16 +83,23 @@ pub enum AppraisalError {
     /// A placement that is drawn could not be run.
     #[error(transparent)]
     Count(SimError),
+    /// The request's switch was used.
+    #[error("the search was ended before its time")]
+    Stopped,
 }
 
 impl Blame for AppraisalError {
     fn is_input(&self) -> bool {
-        !matches!(self, AppraisalError::Count(_) | AppraisalError::NothingToPlace(_))
+        !matches!(
+            self,
+            AppraisalError::Count(_) | AppraisalError::NothingToPlace(_) | AppraisalError::Stopped
+        )
     }
 }
 
 impl AppraisalRequest<'_> {
-    /// Searches until the time is over, or until the answer is proven.
+    /// Searches until the time is over, until the answer is proven, or until the request is
+    /// stopped.
     ///
     /// # Errors
     /// [`AppraisalError`].
@@ -103,7 +112,8 @@ impl AppraisalRequest<'_> {
             self.time.without_part(OTHER_WAY_PART)
         } else {
             self.time.limit()
-        };
+        }
+        .unless(self.stop.clone());
         let rehearsal = match request.objective {
             Objective::Simulated => Some(Rehearsal::new(self.machine, &request, self.messages)?),
             _ => None,
@@ -112,6 +122,7 @@ impl AppraisalRequest<'_> {
             Some(rehearsal) => rehearsal.judged(|judge| request.place_by(judge))?,
             None => request.place()?,
         };
+        self.check_goes_on()?;
         if costs_nothing_anywhere(&answer) && did_nothing(request.pattern) {
             return Err(AppraisalError::NothingToPlace(request.pattern.name.clone()));
         }
@@ -119,11 +130,20 @@ impl AppraisalRequest<'_> {
         plan.seconds = Some(began.elapsed().as_secs_f64());
         let remarks =
             if self.with_remarks { self.remarks(&request, &answer, &plan)? } else { Vec::new() };
+        self.check_goes_on()?;
         let before_and_after = match self.before {
             Some(before) => Some(before_and_after(before, &request, &plan, rehearsal.as_ref())?),
             None => None,
         };
         Ok(Appraisal { plan, remarks, before_and_after })
+    }
+
+    /// Refuses to go on with an answer of a search that was ended.
+    fn check_goes_on(&self) -> Result<(), AppraisalError> {
+        match &self.stop {
+            Some(stop) if stop.is_stopped() => Err(AppraisalError::Stopped),
+            _ => Ok(()),
+        }
     }
 
     fn plan(&self, request: &PlaceRequest, answer: &Answer) -> Result<Plan, PlaceError> {
@@ -248,6 +268,7 @@ mod tests {
             machine: &machine,
             place: PlaceRequest::new(&profile, &pattern),
             time: SearchTime::Kicks(50),
+            stop: None,
             messages: Messages::default(),
             widen: None,
             near_memory: false,
@@ -289,6 +310,24 @@ mod tests {
             (plan.date.as_deref(), plan.tool.as_deref()),
             (Some("2026-01-01"), Some("test"))
         );
+    }
+
+    #[test]
+    fn a_search_that_is_ended_has_no_plan() {
+        let stop = SearchStop::default();
+        let searched = std::thread::scope(|scope| {
+            let searching = scope.spawn(|| {
+                appraisal("epyc-9654-2s", "stencil2d:8x8", |request| {
+                    request.time = SearchTime::Seconds(1e6);
+                    request.stop = Some(stop.clone());
+                    request.with_remarks = true;
+                })
+            });
+            stop.stop();
+            searching.join().unwrap()
+        });
+        let error = searched.unwrap_err();
+        assert!(matches!(error, AppraisalError::Stopped) && !error.is_input(), "{error}");
     }
 
     #[test]

@@ -131,7 +131,7 @@ pub fn in_groups(
     let mut left = limit.kicks;
     let mut best = Solution { cost: f64::INFINITY, slot_of: Vec::new() };
     loop {
-        let round = Limit { kicks: left.min(most), ..*limit };
+        let round = Limit { kicks: left.min(most), ..limit.clone() };
         left -= round.kicks;
         let slot_of = cut_start(traffic, fixed, groups, &round, &mut rng);
         let mut walk = SwapWalk::new(traffic, fixed, groups, slot_of);
@@ -242,8 +242,10 @@ fn cooled<M: SlotMetric>(walk: &mut SwapWalk<M>, limit: &Limit, rng: &mut Xoshir
     }
     walk.put(&best);
     let short = limit.part(WALKS).kicks;
-    let long =
-        Limit { kicks: short.saturating_mul(u64::from(WALKS) - HEATS.len() as u64), ..*limit };
+    let long = Limit {
+        kicks: short.saturating_mul(u64::from(WALKS) - HEATS.len() as u64),
+        ..limit.clone()
+    };
     let found = walk.walk(uphill.from(chosen), &long, rng);
     if found.cost < best.cost { found } else { best }
 }

@@ -118,8 +118,11 @@ impl Field<'_> {
     /// The limit of a further search: the first one has spent the request's time.
     fn further(&self) -> Limit {
         // A search by count finds the same everywhere, and so shall these.
-        let is_timed = self.request.limit.deadline.is_some();
-        if is_timed { Limit::seconds(FURTHER_SECONDS) } else { self.request.limit }
+        let first = &self.request.limit;
+        if first.deadline.is_none() {
+            return first.clone();
+        }
+        Limit::seconds(FURTHER_SECONDS).unless(first.stop.clone())
     }
 
     /// The answers of other searches.

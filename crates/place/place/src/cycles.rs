@@ -73,7 +73,7 @@ fn cycle(
     // there whole tiles move.
     let larger = (finest / problem.slots().max(1)) as u64;
     let kicks = (larger * larger).clamp(1, MOST_KICKS);
-    let level = Limit { kicks, ..*limit };
+    let level = Limit { kicks, ..limit.clone() };
     match Sparse::new(problem, slot_of.clone(), limit) {
         Some(mut engine) => iterate(&mut engine, rng, &level).slot_of,
         None => slot_of,

@@ -30,7 +30,7 @@ pub fn exact(problem: &Problem, known: &Solution, limit: &Limit) -> Option<Solut
         slot_of: vec![u32::MAX; tasks],
         free: vec![true; problem.slots()],
         in_zone: vec![0; problem.zones.least.len()],
-        limit: *limit,
+        limit: limit.clone(),
         is_over: false,
     };
     tree.descend(0, 0.0);

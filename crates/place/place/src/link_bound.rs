@@ -142,7 +142,7 @@ mod tests {
     use super::*;
     use seatmap_statistics::Xoshiro;
 
-    const ENDLESS: Limit = Limit { deadline: None, kicks: 0, enough: 0.0 };
+    const ENDLESS: Limit = Limit { deadline: None, kicks: 0, enough: 0.0, stop: None };
 
     fn ring(n: usize) -> Traffic {
         Traffic::new(n, (0..n).map(|i| (i, (i + 1) % n, 1.0)))

@@ -132,7 +132,7 @@ impl PlaceRequest<'_> {
         let by_distance =
             portfolio(searched, &self.limit.part(DISTANCE_PART), self.seed).solution.slot_of;
         let natural = lawful(searched, (0..searched.slots() as u32).collect());
-        let mut trials = Trials::new(searched, &pus.os, judge, self.threads, self.limit);
+        let mut trials = Trials::new(searched, &pus.os, judge, self.threads, self.limit.clone());
         let run = run.into_inner();
         let mut starts = vec![by_distance, natural];
         for (pu_of, time_ns) in &run {

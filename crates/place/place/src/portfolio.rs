@@ -42,7 +42,7 @@ pub fn portfolio(problem: &Problem, limit: &Limit, seed: u64) -> Started {
     // Successive halving: all starts, then the better two, then the best.
     for keep in [alive.len(), 2] {
         alive.truncate(keep);
-        let mut part = if keep > 2 { limit.part(2) } else { *limit };
+        let mut part = if keep > 2 { limit.part(2) } else { limit.clone() };
         if keep == 2 {
             part = part.part(2);
         }

@@ -70,6 +70,7 @@ impl PlaceRequest<'_> {
     /// [`PlaceError`], as for the request itself.
     pub fn other_way(&self, limit: search::Limit) -> Result<Answer, PlaceError> {
         let one_per = if self.one_per.is_some() { None } else { Some(Level::Core) };
+        let limit = limit.unless(self.limit.stop.clone());
         PlaceRequest { one_per, limit, ..self.clone() }.place()
     }
 }

@@ -242,7 +242,7 @@ impl AsProblem {
     fn cheapest(&self, lower_bound: f64, limit: &Limit, threads: usize, seed: u64) -> Cheapest {
         let part = match (self.problem.tasks() <= MOST_TASKS, self.is_sparse()) {
             // Few tasks end in a proof, which leaves no time over only where it fails.
-            (true, _) => *limit,
+            (true, _) => limit.clone(),
             (_, true) => limit.part(2),
             (_, false) => limit.part(TURNS),
         };

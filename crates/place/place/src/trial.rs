@@ -180,7 +180,7 @@ impl<'a> Trials<'a> {
         let unknown: Vec<&Vec<u32>> =
             placements.iter().filter(|placement| !self.known.contains_key(*placement)).collect();
         // Kicks are not time: this one is never late, and the first run of all is made.
-        let limit = if self.known.is_empty() { Limit::kicks(0) } else { self.limit };
+        let limit = if self.known.is_empty() { Limit::kicks(0) } else { self.limit.clone() };
         let times = run(&unknown, self.judge, self.threads, &limit)?;
         self.is_cut |= times.iter().any(Option::is_none);
         let new: Vec<_> = unknown

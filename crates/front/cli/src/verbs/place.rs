@@ -110,6 +110,7 @@ fn request<'a>(typed: &Place, inputs: &'a Inputs, outputs: &Outputs) -> Appraisa
         machine: &inputs.machine,
         place,
         time: typed.time(),
+        stop: None,
         messages: typed.messages(),
         widen: typed.widen.map(Level::from),
         near_memory: typed.memory,

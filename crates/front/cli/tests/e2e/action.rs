@@ -4,6 +4,9 @@
 use crate::common::Place;
 use crate::gate::script;
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// A step of the action.
@@ -83,6 +86,10 @@ impl Action {
 struct ActionRunner {
     place: Place,
     action: Action,
+    /// The server that the action's repository is on.
+    server: String,
+    /// The folders of programs, as PATH has them.
+    path: String,
 }
 
 /// The results of the steps.
@@ -96,7 +103,12 @@ struct StepResults {
 
 impl ActionRunner {
     fn new() -> Self {
-        ActionRunner { place: Place::new(), action: Action::read() }
+        ActionRunner {
+            place: Place::new(),
+            action: Action::read(),
+            server: "https://github.invalid".to_owned(),
+            path: std::env::var("PATH").unwrap(),
+        }
     }
 
     /// Runs all steps with these inputs, until one fails.
@@ -121,7 +133,8 @@ impl ActionRunner {
                 .current_dir(self.place.folder())
                 .env("HOME", self.place.folder())
                 .env("RUNNER_TEMP", self.place.folder())
-                .env("GITHUB_SERVER_URL", "https://github.invalid")
+                .env("PATH", &self.path)
+                .env("GITHUB_SERVER_URL", &self.server)
                 .env("GITHUB_ACTION_REPOSITORY", "owner/seatmap")
                 .env("GITHUB_SHA", "0123abc")
                 .env("GITHUB_STEP_SUMMARY", &summary)
@@ -252,6 +265,109 @@ fn a_wrong_input_ends_with_its_own_exit_code() {
         (ended.outputs["verdict"].as_str(), &*ended.summary),
         ("seatmap bench ended without a result", "")
     );
+}
+
+/// Serves the files of a folder as the release of a version, and of no other, until the test ends.
+/// Returns the server's address. As on GitHub, the latest release leads to another address.
+fn serve(folder: PathBuf, version: &'static str) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            answer(&stream, &folder, version);
+        }
+    });
+    address
+}
+
+/// Answers one request; a client that has gone needs no answer.
+fn answer(mut stream: &TcpStream, folder: &Path, version: &str) {
+    let mut lines = BufReader::new(stream).lines().map_while(Result::ok);
+    let request = lines.next().unwrap_or_default();
+    // A client sends its headers before it reads.
+    lines.take_while(|line| !line.is_empty()).for_each(drop);
+    let path = request.split(' ').nth(1).unwrap_or_default();
+    let releases = "/owner/seatmap/releases";
+    let latest = path.strip_prefix(&format!("{releases}/latest/download/"));
+    let named = path.strip_prefix(&format!("{releases}/download/{version}/"));
+    let body = named.and_then(|name| std::fs::read(folder.join(name)).ok());
+    let head = match (latest, &body) {
+        (Some(name), _) => format!("302 Found\r\nLocation: {releases}/download/{version}/{name}"),
+        (None, Some(_)) => "200 OK".to_owned(),
+        (None, None) => "404 Not Found".to_owned(),
+    };
+    let body = body.unwrap_or_default();
+    let length = body.len();
+    let _ =
+        write!(stream, "HTTP/1.1 {head}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n");
+    let _ = stream.write_all(&body);
+}
+
+/// A release with a program that calls the one that is tested, as `scripts/package` packs it.
+fn release(place: &Place) -> PathBuf {
+    let folder = place.path("release");
+    std::fs::create_dir_all(folder.join("seatmap")).unwrap();
+    script(place, "release/seatmap/seatmap", &format!("exec {} \"$@\"", crate::PROGRAM));
+    let pack = "name=seatmap-linux-$(uname -m).tar.gz; tar -czf $name seatmap; \
+                sha256sum $name > $name.sha256";
+    let packed = Command::new("sh").args(["-ec", pack]).current_dir(&folder).status().unwrap();
+    assert!(packed.success());
+    folder
+}
+
+/// The PATH without the folders that have a seatmap; nothing where curl goes with them.
+fn path_without_seatmap() -> Option<String> {
+    let path = std::env::var("PATH").unwrap();
+    let has = |folder: &str, name: &str| Path::new(folder).join(name).exists();
+    let folders: Vec<&str> = path.split(':').filter(|folder| !has(folder, "seatmap")).collect();
+    if !folders.iter().any(|folder| has(folder, "curl")) {
+        seatmap_needs::skipped!("curl is absent, or a seatmap is installed beside it");
+        return None;
+    }
+    Some(folders.join(":"))
+}
+
+/// A runner without a seatmap, whose server has the release v0.1.0.
+fn with_release() -> Option<ActionRunner> {
+    let mut runner = ActionRunner::new();
+    runner.path = path_without_seatmap()?;
+    runner.server = serve(release(&runner.place), "v0.1.0");
+    for version in ["old", "new"] {
+        script(&runner.place, version, "echo took 100");
+    }
+    runner.place.file("bench.toml", BENCH);
+    Some(runner)
+}
+
+/// The inputs of a job that takes its program from a release.
+const FROM_RELEASE: [(&str, &str); 4] =
+    [("file", "bench.toml"), ("base", "./old"), ("head", "./new"), ("fail-above", "3%")];
+
+#[test]
+fn the_program_comes_from_the_release() {
+    for version in ["latest", "v0.1.0"] {
+        let Some(runner) = with_release() else { return };
+        let ended = runner.run(&[&FROM_RELEASE[..], &[("version", version)]].concat());
+        let error = String::from_utf8_lossy(&ended.output.stderr).into_owned();
+        assert_eq!(ended.outputs["exit-code"], "0", "{version}: {error}");
+        assert!(ended.summary.starts_with("**Passed: 1 benchmark"), "{}", ended.summary);
+    }
+}
+
+#[test]
+fn a_release_that_is_absent_or_changed_is_not_run() {
+    let Some(runner) = with_release() else { return };
+    let ended = runner.run(&[&FROM_RELEASE[..], &[("version", "v9")]].concat());
+    let error = String::from_utf8_lossy(&ended.output.stderr).into_owned();
+    assert!(!ended.output.status.success() && error.contains("404"), "{error}");
+    let archive = format!("release/seatmap-linux-{}.tar.gz", std::env::consts::ARCH);
+    let mut bytes = std::fs::read(runner.place.path(&archive)).unwrap();
+    bytes.push(0);
+    std::fs::write(runner.place.path(&archive), bytes).unwrap();
+    let ended = runner.run(&FROM_RELEASE);
+    let error = String::from_utf8_lossy(&ended.output.stderr).into_owned();
+    assert!(!ended.output.status.success() && error.contains("did NOT match"), "{error}");
+    assert_eq!(ended.outputs["exit-code"], "", "nothing was compared");
 }
 
 /// A job of a real runner of such workflows, which needs no network for a local action.

@@ -68,6 +68,17 @@ impl Table {
         self
     }
 
+    /// Without this column where no row fills it.
+    pub fn where_filled(mut self, column: usize) -> Self {
+        if self.rows.iter().all(|row| row[column].text.is_empty()) {
+            self.columns.remove(column);
+            for row in &mut self.rows {
+                row.remove(column);
+            }
+        }
+        self
+    }
+
     /// These columns of it.
     pub fn pick<const N: usize>(&self, columns: [usize; N]) -> Self {
         Table {

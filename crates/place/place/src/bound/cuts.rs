@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use seatmap_statistics::Xoshiro;
 
-    const ENDLESS: Limit = Limit { deadline: None, kicks: 0, enough: 0.0 };
+    const ENDLESS: Limit = Limit { deadline: None, kicks: 0, enough: 0.0, stop: None };
 
     /// The least weight between groups, by trying all.
     fn least_of_all(traffic: &Traffic, rooms: &mut [usize], group_of: &mut Vec<usize>) -> f64 {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use seatmap_pattern::qaplib::Instance;
 use seatmap_statistics::Xoshiro;
 
-const ENDLESS: Limit = Limit { deadline: None, kicks: 0, enough: 0.0 };
+const ENDLESS: Limit = Limit { deadline: None, kicks: 0, enough: 0.0, stop: None };
 
 #[test]
 fn a_ring_on_a_uniform_machine_is_bounded_exactly() {

@@ -1,10 +1,29 @@
 //! When a search ends.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+/// A switch that ends searches from another thread, as after Ctrl-C. All clones are one switch.
+#[derive(Clone, Debug, Default)]
+pub struct SearchStop(Arc<AtomicBool>);
+
+impl SearchStop {
+    /// Ends all searches that have this switch in their limits.
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether searches should end.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
 
 /// The end of a search: by the clock for people, by count where the same input must give the same
 /// answer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Limit {
     /// The moment at which to stop.
     pub deadline: Option<Instant>,
@@ -12,6 +31,9 @@ pub struct Limit {
     pub kicks: u64,
     /// A cost that is good enough to stop at.
     pub enough: f64,
+    /// Another thread may end the search before all of these. The search then has no answer worth
+    /// keeping.
+    pub stop: Option<SearchStop>,
 }
 
 impl Limit {
@@ -29,19 +51,26 @@ impl Limit {
             deadline: Instant::now().checked_add(time),
             kicks: u64::MAX,
             enough: f64::NEG_INFINITY,
+            stop: None,
         }
     }
 
     /// A limit of this many kicks.
     #[must_use]
     pub fn kicks(kicks: u64) -> Self {
-        Limit { deadline: None, kicks, enough: f64::NEG_INFINITY }
+        Limit { deadline: None, kicks, enough: f64::NEG_INFINITY, stop: None }
+    }
+
+    /// The same, and no longer than until the switch is used.
+    #[must_use]
+    pub fn unless(self, stop: Option<SearchStop>) -> Self {
+        Limit { stop, ..self }
     }
 
     /// The same, and no longer than until this cost is reached.
     #[must_use]
-    pub fn until(self, cost: f64) -> Self {
-        Limit { enough: cost, ..self }
+    pub fn until(&self, cost: f64) -> Self {
+        Limit { enough: cost, ..self.clone() }
     }
 
     /// Whether a search that has found this cost should end.
@@ -56,10 +85,12 @@ impl Limit {
         self.kicks == 0 || self.is_late()
     }
 
-    /// Whether the deadline has passed, however many kicks are left.
+    /// Whether the deadline has passed, however many kicks are left, or somebody has ended the
+    /// search.
     #[must_use]
     pub fn is_late(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        let is_stopped = self.stop.as_ref().is_some_and(SearchStop::is_stopped);
+        is_stopped || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// The first `1/parts` of the time that is left, for one of several searches. Kicks are counted
@@ -82,6 +113,7 @@ impl Limit {
                 .map(|deadline| now + deadline.saturating_duration_since(now) / parts.max(1)),
             kicks,
             enough: self.enough,
+            stop: self.stop.clone(),
         }
     }
 }
@@ -141,19 +173,19 @@ const WORK_BETWEEN_LOOKS: usize = 1 << 16;
 
 /// Looks at a deadline now and then: a look takes as long as a small step.
 #[derive(Debug)]
-pub struct Watch {
-    limit: Limit,
+pub struct Watch<'a> {
+    limit: &'a Limit,
     steps_a_look: usize,
     steps: usize,
     is_late: bool,
 }
 
-impl Watch {
+impl<'a> Watch<'a> {
     /// Watches steps that each touch this many cells.
     #[must_use]
-    pub fn new(limit: &Limit, cells_a_step: usize) -> Self {
+    pub fn new(limit: &'a Limit, cells_a_step: usize) -> Self {
         let steps_a_look = (WORK_BETWEEN_LOOKS / cells_a_step.max(1)).max(1);
-        Watch { limit: *limit, steps_a_look, steps: 0, is_late: false }
+        Watch { limit, steps_a_look, steps: 0, is_late: false }
     }
 
     /// Counts a step. Whether time is up, by the latest look.
@@ -186,10 +218,24 @@ mod tests {
     }
 
     #[test]
+    fn a_switch_ends_limits_of_every_kind_and_their_parts() {
+        let stop = SearchStop::default();
+        let limits = [Limit::seconds(1e6), Limit::kicks(u64::MAX)];
+        let limits = limits.map(|limit| limit.unless(Some(stop.clone())));
+        let parts = limits.clone().map(|limit| limit.part(2).time_part(2).until(1.0));
+        let all = [limits, parts].concat();
+        assert!(all.iter().all(|limit| !limit.is_over()));
+        stop.stop();
+        assert!(all.iter().all(|limit| limit.is_late() && limit.is_over()));
+    }
+
+    #[test]
     fn a_watch_looks_at_the_first_step_and_stays_late() {
-        let mut late = Watch::new(&Limit::seconds(0.0), 1 << 10);
+        let no_time = Limit::seconds(0.0);
+        let mut late = Watch::new(&no_time, 1 << 10);
         assert!((0..200).all(|_| late.is_late()));
-        let mut counted = Watch::new(&Limit::kicks(0), 1);
+        let no_kicks = Limit::kicks(0);
+        let mut counted = Watch::new(&no_kicks, 1);
         assert!(!counted.is_late(), "kicks are not time");
         assert!(Limit::kicks(0).is_over() && !Limit::kicks(0).is_late());
     }

@@ -16,7 +16,7 @@ mod tour;
 
 pub use dense::Dense;
 pub use iterate::{Solution, iterate};
-pub use limit::{Limit, SearchTime, Watch};
+pub use limit::{Limit, SearchStop, SearchTime, Watch};
 pub use qap::{Part, Qap};
 pub use sparse::Sparse;
 pub use tabu::tabu;

@@ -28,7 +28,7 @@ pub(super) fn exact(model: &TimeModel, known: &[usize], limit: &Limit) -> Option
         thread: (0..model.pus())
             .map(|pu| model.core[..pu].iter().filter(|core| **core == model.core[pu]).count())
             .collect(),
-        limit: *limit,
+        limit: limit.clone(),
         is_over: false,
         order,
         model,

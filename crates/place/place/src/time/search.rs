@@ -48,8 +48,10 @@ fn search(model: &TimeModel, starts: &[Start], limit: &Limit, seed: u64) -> Sear
         *one = kicked(model, one, &limit.part(2 * better as u32), &mut rng);
     }
     alive.sort_by(order);
-    let rest =
-        Limit { kicks: if limit.kicks == u64::MAX { u64::MAX } else { limit.kicks / 2 }, ..*limit };
+    let rest = Limit {
+        kicks: if limit.kicks == u64::MAX { u64::MAX } else { limit.kicks / 2 },
+        ..limit.clone()
+    };
     kicked(model, &alive[0], &rest, &mut rng)
 }
 
@@ -93,17 +95,17 @@ struct Climber<'a> {
     model: &'a TimeModel<'a>,
     seating: TimedPlacement<'a>,
     score: Score,
-    limit: Limit,
+    limit: &'a Limit,
     movable: Vec<usize>,
     /// Changes looked for so far: on large machines each looks at another part of the seats.
     turns: usize,
 }
 
 impl<'a> Climber<'a> {
-    fn new(model: &'a TimeModel, pu_of: &[usize], limit: &Limit) -> Self {
+    fn new(model: &'a TimeModel, pu_of: &[usize], limit: &'a Limit) -> Self {
         let seating = TimedPlacement::of(model, pu_of);
         let movable = (0..model.tasks()).filter(|task| model.fixed[*task].is_none()).collect();
-        Climber { model, score: seating.score(), seating, limit: *limit, movable, turns: 0 }
+        Climber { model, score: seating.score(), seating, limit, movable, turns: 0 }
     }
 
     /// A random task moves to a random PU: where that is taken, the two exchange seats.
@@ -129,7 +131,7 @@ impl<'a> Climber<'a> {
         self.seating = self.seating.renewed();
         self.score = self.seating.score();
         let mut watch =
-            Watch::new(&self.limit, self.model.pus() * (self.model.pus() + self.model.tasks()));
+            Watch::new(self.limit, self.model.pus() * (self.model.pus() + self.model.tasks()));
         while !watch.is_late() {
             // The slowest seat decides the score; a look at all tasks is dear, and is taken when it
             // no longer improves.
