@@ -12,12 +12,12 @@ use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output;
+use seatmap_console::outputs::ResultForms;
 use seatmap_os::Root;
 use seatmap_report::{counted, services as page};
 use seatmap_services::apply::{ServicesHost, guard};
 use seatmap_services::drift::DriftReport;
 use seatmap_services::{RecordRequest, ServicesPlan, ServicesRecord, find};
-use std::path::Path;
 use std::time::Duration;
 
 /// How long the load of everything is looked at for programs that a plan does not know.
@@ -141,8 +141,8 @@ fn plan(typed: &ServicesPlanArguments) -> Result<(), CliError> {
 }
 
 /// Shows a plan on file as `services plan` did, on its machine where that is known here.
-pub fn show_plan(plan: &ServicesPlan, is_json: bool, page: Option<&Path>) -> Result<(), CliError> {
-    let outputs = Outputs::new(is_json, None, page)?;
+pub fn show_plan(plan: &ServicesPlan, forms: &ResultForms) -> Result<(), CliError> {
+    let outputs = forms.outputs(None)?;
     let profile = meant::pictured_machine(plan);
     let shown = page::ShownServicesPlan { plan, profile: &profile };
     outputs.show(&shown, page::plan_html, page::plan_text)

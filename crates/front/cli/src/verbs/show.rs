@@ -52,7 +52,7 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
         return show_plan(&plan, page.is_some(), typed.forms.json);
     }
     if let Some(plan) = input::if_in_file(name, ServicesPlan::is_plan, ServicesPlan::from_json)? {
-        return services::show_plan(&plan, typed.json, typed.html.as_deref());
+        return services::show_plan(&plan, &typed.forms);
     }
     match input::if_in_file(name, RankPlan::is_plan, RankPlan::from_json)? {
         None => machine(typed, page, colour),
