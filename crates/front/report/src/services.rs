@@ -424,6 +424,11 @@ fn import_remark(remark: &ImportRemark) -> String {
         ImportRemark::NoPolicy { file } => {
             format!("{file}: the policy is 'none', so that kubelet gives no pod CPUs of its own.")
         }
+        ImportRemark::UnreadKeys { file, keys } => format!(
+            "{file} has {}, which this version does not read: pods may have CPUs that are not \
+             listed.",
+            keys.join(", ")
+        ),
         ImportRemark::SharedPool { cpus } => {
             format!("All pods without CPUs of their own run on CPUs {cpus}; they are not listed.")
         }

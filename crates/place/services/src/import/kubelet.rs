@@ -33,6 +33,11 @@ struct KubeletJson {
     default_cpu_set: Option<String>,
     machine_state: Option<serde::de::IgnoredAny>,
     entries: Option<BTreeMap<String, PodEntry>>,
+    #[serde(rename = "checksum")]
+    _checksum: Option<serde::de::IgnoredAny>,
+    /// Keys of other releases, and those of a configuration.
+    #[serde(flatten)]
+    other: BTreeMap<String, serde::de::IgnoredAny>,
 }
 
 /// The part of one pod; before Kubernetes 1.18, of one container by its id.
@@ -93,6 +98,10 @@ pub(super) fn read(
     }
     if policy.eq_ignore_ascii_case("none") {
         seats.remarks.push(ImportRemark::NoPolicy { file: file.name.to_owned() });
+    }
+    if !state.other.is_empty() {
+        let keys = state.other.into_keys().collect();
+        seats.remarks.push(ImportRemark::UnreadKeys { file: file.name.to_owned(), keys });
     }
     for (uid, entry) in state.entries.unwrap_or_default() {
         let PodEntry::Containers(containers) = entry else {

@@ -111,6 +111,13 @@ pub enum ImportRemark {
         /// The file.
         file: String,
     },
+    /// A state of kubelet has keys of a release that is not known here, and CPUs may be in them.
+    UnreadKeys {
+        /// The file.
+        file: String,
+        /// The keys.
+        keys: Vec<String>,
+    },
     /// The CPUs of all pods that have none of their own.
     SharedPool {
         /// The CPUs.

@@ -60,6 +60,16 @@ fn a_pod_has_the_cpus_of_its_containers_and_the_nodes_of_its_memory() {
     assert_eq!(plain.seats[0].service.cgroup.as_deref().unwrap(), format!("/kubepods/pod{UID}"));
 }
 
+/// Newer releases give CPUs to whole pods as well.
+#[test]
+fn keys_of_other_releases_are_told() {
+    let text = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"2\"}}}},\"podEntries\":{{}}"));
+    let seats = read(&[file("cpu_manager_state", &text)], None, CgroupDriver::Systemd).unwrap();
+    let keys = vec!["podEntries".to_owned()];
+    let told = ImportRemark::UnreadKeys { file: "cpu_manager_state".to_owned(), keys };
+    assert!(seats.remarks.contains(&told), "{:?}", seats.remarks);
+}
+
 #[test]
 fn states_that_seat_nobody_or_are_damaged_are_refused() {
     let none = "{\"policyName\":\"none\",\"defaultCpuSet\":\"\",\"checksum\":3242152201}";
