@@ -56,12 +56,8 @@ pub struct Bench {
     /// processor's, such as perf:instructions.
     #[arg(long, value_name = "METRIC", default_value = "time", value_parser = metric)]
     pub metric: Metric,
-    /// Take smaller readings for the better ones, as with time and events.
-    #[arg(long, conflicts_with = "higher_is_better")]
-    pub lower_is_better: bool,
-    /// Take larger readings for the better ones, as with requests a second.
-    #[arg(long)]
-    pub higher_is_better: bool,
+    #[command(flatten)]
+    pub readings: BetterReadings,
     /// Compare COMMAND with this one: 'old=./server-1.0 --port 7000'.
     ///
     /// It is a line of words and quotes, with a name before it if you like. Give it several times
@@ -97,12 +93,8 @@ pub struct Bench {
         value_parser = clap::value_parser!(u16).range(0..=1000)
     )]
     pub warmup: u16,
-    /// The confidence of all intervals.
-    #[arg(long, value_name = "SHARE", default_value = "0.95", value_parser = confidence)]
-    pub confidence: f64,
-    /// The start of the random order of runs.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
+    #[command(flatten)]
+    pub randomness: RandomOrders,
     /// Write the result as JSON to a file; - is stdout.
     ///
     /// A file is written again and again while commands run that are compared with --compare.
@@ -118,6 +110,39 @@ pub struct Bench {
     pub command: Vec<OsString>,
     #[command(subcommand)]
     pub over_time: Option<BenchOverTime>,
+}
+
+/// The readings of a metric that are the better ones.
+#[derive(Debug, Args)]
+pub struct BetterReadings {
+    /// Take smaller readings for the better ones, as with time and events.
+    #[arg(long, conflicts_with = "higher_is_better")]
+    pub lower_is_better: bool,
+    /// Take larger readings for the better ones, as with requests a second.
+    #[arg(long)]
+    pub higher_is_better: bool,
+}
+
+impl BetterReadings {
+    /// The better readings, where the user said so.
+    pub fn direction(&self) -> Option<Better> {
+        match (self.lower_is_better, self.higher_is_better) {
+            (_, true) => Some(Better::Higher),
+            (true, false) => Some(Better::Lower),
+            (false, false) => None,
+        }
+    }
+}
+
+/// The random orders of runs, and the confidence of what follows from them.
+#[derive(Debug, Args)]
+pub struct RandomOrders {
+    /// The confidence of all tests and intervals.
+    #[arg(long, value_name = "SHARE", default_value = "0.95", value_parser = confidence)]
+    pub confidence: f64,
+    /// The start of the random orders.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
 }
 
 /// Options that a file has in its entries.
@@ -152,11 +177,6 @@ impl Bench {
     pub fn is_of_versions(&self) -> bool {
         self.file.is_some() || self.base.is_some() || self.head.is_some()
     }
-
-    /// The better readings, where the user said so.
-    pub fn direction(&self) -> Option<Better> {
-        direction(self.lower_is_better, self.higher_is_better)
-    }
 }
 
 /// Another command.
@@ -166,15 +186,6 @@ pub struct Other {
     pub name: Option<String>,
     /// The program and its arguments.
     pub command: Vec<OsString>,
-}
-
-/// The better readings by two options that exclude each other.
-pub(super) fn direction(is_lower: bool, is_higher: bool) -> Option<Better> {
-    match (is_lower, is_higher) {
-        (_, true) => Some(Better::Higher),
-        (true, false) => Some(Better::Lower),
-        (false, false) => None,
-    }
 }
 
 pub(super) fn metric(text: &str) -> Result<Metric, MetricError> {

@@ -1,6 +1,6 @@
 //! `seatmap tune`, as typed.
 
-use super::bench::{confidence, direction, metric, session};
+use super::bench::{BetterReadings, RandomOrders, metric, session};
 use super::{ObjectiveChoice, OnCluster};
 use clap::{Args, ValueEnum};
 use seatmap_console::outputs::ResultForms;
@@ -10,7 +10,7 @@ use seatmap_os::CpuList;
 use seatmap_os::switches::Switch;
 use seatmap_ranks::export::{mpich, openmpi, rankfile, slurm};
 use seatmap_tune::program_race::request::HostsWriter;
-use seatmap_tune::{Better, Metric};
+use seatmap_tune::Metric;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -75,18 +75,10 @@ pub struct Tune {
     /// 'seatmap bench'.
     #[arg(long, value_name = "METRIC", default_value = "time", value_parser = metric)]
     pub metric: Metric,
-    /// Take smaller readings for the better ones, as with time and events.
-    #[arg(long, conflicts_with = "higher_is_better")]
-    pub lower_is_better: bool,
-    /// Take larger readings for the better ones, as with requests a second.
-    #[arg(long)]
-    pub higher_is_better: bool,
-    /// The confidence of all tests and intervals.
-    #[arg(long, value_name = "SHARE", default_value = "0.95", value_parser = confidence)]
-    pub confidence: f64,
-    /// The start of the random orders.
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
+    #[command(flatten)]
+    pub readings: BetterReadings,
+    #[command(flatten)]
+    pub randomness: RandomOrders,
     /// Write the winner as a plan, if it is not dearer than the default, and shown to be dearer by
     /// 2 % at most.
     #[arg(short, long, value_name = "PLAN")]
@@ -141,11 +133,6 @@ impl Tune {
         self.record.clone().unwrap_or_else(|| RECORD.into())
     }
 
-    /// The better readings, where the user said so.
-    pub fn direction(&self) -> Option<Better> {
-        direction(self.lower_is_better, self.higher_is_better)
-    }
-
     /// Bytes of the heaviest edge's message.
     pub fn packet_bytes(&self) -> u32 {
         self.packet.unwrap_or(seatmap_appraise::rehearsal::PACKET_BYTES)
@@ -162,8 +149,8 @@ impl Tune {
             ("--observe", self.observe),
             ("--seconds", self.seconds.is_some()),
             ("--metric", !matches!(self.metric, Metric::Time)),
-            ("--lower-is-better", self.lower_is_better),
-            ("--higher-is-better", self.higher_is_better),
+            ("--lower-is-better", self.readings.lower_is_better),
+            ("--higher-is-better", self.readings.higher_is_better),
             ("--record", self.record.is_some()),
             ("--resume", self.resume),
             ("--hosts", self.hosts != HostsChoice::Openmpi),

@@ -49,7 +49,7 @@ fn meant(typed: &Bench) -> Result<GateRequest, CliError> {
             typed.name.as_deref(),
             &typed.command,
             &typed.metric,
-            typed.direction(),
+            typed.readings.direction(),
             typed.warmup,
         ),
     };
@@ -59,11 +59,11 @@ fn meant(typed: &Bench) -> Result<GateRequest, CliError> {
         runs: typed.runs,
         seconds: typed.seconds,
     };
-    let planned = file.planned(&overrides, typed.confidence);
+    let planned = file.planned(&overrides, typed.randomness.confidence);
     let request = GateRequest {
         benchmarks: planned.map_err(|error| refusal(typed, error))?,
-        confidence: typed.confidence,
-        seed: typed.seed,
+        confidence: typed.randomness.confidence,
+        seed: typed.randomness.seed,
         room: room(typed),
         label: typed.label.clone(),
         machine: here::host_name(),

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 /// A race of ways to seat a program.
 pub fn of_program(typed: &Tune) -> Result<RaceRequest, CliError> {
     let record = record(typed)?;
-    let better = typed.metric.better(typed.direction()).ok_or_else(|| {
+    let better = typed.metric.better(typed.readings.direction()).ok_or_else(|| {
         CliError::input(
             "a race needs to know which readings are better: add --higher-is-better or \
              --lower-is-better",
@@ -42,8 +42,8 @@ pub fn of_program(typed: &Tune) -> Result<RaceRequest, CliError> {
         ground,
         metric: typed.metric.clone(),
         better,
-        confidence: typed.confidence,
-        seed: typed.seed,
+        confidence: typed.randomness.confidence,
+        seed: typed.randomness.seed,
         candidates: typed.candidates.into(),
         runs: typed.budget.map(|runs| runs as usize),
         time: typed.seconds,
@@ -201,8 +201,8 @@ pub fn on_model(typed: &Tune, name: &str) -> Result<ModelPart, CliError> {
                 rounds: typed.rounds(),
                 candidates: typed.candidates.into(),
                 runs: typed.budget.map(|runs| runs as usize),
-                confidence: typed.confidence,
-                seed: typed.seed,
+                confidence: typed.randomness.confidence,
+                seed: typed.randomness.seed,
                 provenance: provenance(typed, machine.name),
             };
             Ok(ModelPart::Lead(Box::new(race), ranks))
