@@ -45,6 +45,7 @@ pub struct Diagnosis {
 }
 
 impl Diagnosis {
+    /// A finding on a subject.
     pub(crate) fn new(
         subject: &'static str,
         level: Severity,

@@ -43,7 +43,7 @@ pub fn examine(topology: &Topology, cpus: &[u32], may_try: bool) -> Vec<Diagnosi
             "{}: a cell needs at least one CPU, and must leave one to the system",
             list.named()
         );
-        return vec![finding(
+        return vec![Diagnosis::new(
             "isolation",
             Severity::No,
             found,
@@ -54,7 +54,7 @@ pub fn examine(topology: &Topology, cpus: &[u32], may_try: bool) -> Vec<Diagnosi
         Ok(held) => examine_with(topology, cpus, &online, held.as_ref()),
         Err(error) => {
             let found = format!("not tried: {error}");
-            vec![finding(
+            vec![Diagnosis::new(
                 "isolation",
                 Severity::Info,
                 found,
@@ -76,7 +76,7 @@ fn examine_with(
     let boot = boot::Boot::read(&root);
     let examined = format!("examined for {}", CpuList(cpus.to_vec()).named());
     let mut found = vec![
-        finding("cell", Severity::Info, examined, None),
+        Diagnosis::new("cell", Severity::Info, examined, None),
         backend.diagnosis(cpus),
         boot.tick(cpus),
         boot.callbacks(cpus),
@@ -107,15 +107,6 @@ pub fn usual_cpus(topology: &Topology, online: &[u32]) -> Vec<u32> {
 
 fn core_of(topology: &Topology, cpu: u32) -> Option<u32> {
     topology.pus.iter().find(|pu| pu.os == cpu).and_then(|pu| pu.core)
-}
-
-fn finding(
-    subject: &'static str,
-    level: Severity,
-    found: impl Into<String>,
-    remedy: Option<Remedy>,
-) -> Diagnosis {
-    Diagnosis { subject, level, found: found.into(), remedy }
 }
 
 #[cfg(test)]

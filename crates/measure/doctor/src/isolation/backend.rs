@@ -1,6 +1,5 @@
 //! Whether a cpuset can keep other threads away from a CPU.
 
-use super::finding;
 use super::pinned::last_free;
 use super::text::named;
 use crate::{Diagnosis, Remedy, Severity};
@@ -95,10 +94,10 @@ impl Backend {
                     rights::as_root()
                 );
                 let found = format!("affinity only: others may come to {} ({reason})", named(cpus));
-                return finding(subject, Severity::Fix, found, Some(Remedy::advice(remedy)));
+                return Diagnosis::new(subject, Severity::Fix, found, Some(Remedy::advice(remedy)));
             }
         };
-        finding(subject, Severity::Ok, found, None)
+        Diagnosis::new(subject, Severity::Ok, found, None)
     }
 }
 
@@ -106,7 +105,7 @@ fn unproven(word: &str) -> Diagnosis {
     let found = format!(
         "{word}, going by what is mounted; whether the kernel grants it is not tried, --try does"
     );
-    finding("cpuset backend", Severity::Info, found, None)
+    Diagnosis::new("cpuset backend", Severity::Info, found, None)
 }
 
 /// Whether threads keep their CPU masks when a partition comes or goes: since Linux 6.2 those that

@@ -1,7 +1,6 @@
 //! Settings that only the kernel's command line changes.
 
 use super::backend::Backend;
-use super::finding;
 use super::irqs::Irqs;
 use super::text::{list, mask, read};
 use crate::{Diagnosis, Remedy, RemedyKind, Severity};
@@ -44,17 +43,22 @@ impl Boot {
         let is_covered = self.nohz_full.as_ref().is_some_and(|without| covers(without, cpus));
         if cpus.contains(&BOOT_CPU) && !is_covered {
             let found = format!("CPU {BOOT_CPU} keeps the time for all: its tick never stops");
-            return finding(subject, Severity::No, found, Some(Remedy::advice(without_boot_cpu())));
+            return Diagnosis::new(
+                subject,
+                Severity::No,
+                found,
+                Some(Remedy::advice(without_boot_cpu())),
+            );
         }
         if self.nohz_full.is_none() {
             let found =
                 "this kernel is built without NO_HZ_FULL: the tick comes as long as anything runs";
             let advice =
                 format!("a kernel with CONFIG_NO_HZ_FULL, started with nohz_full={}", set(cpus));
-            return finding(subject, Severity::No, found, Some(Remedy::advice(advice)));
+            return Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(advice)));
         }
         if is_covered {
-            return finding(
+            return Diagnosis::new(
                 subject,
                 Severity::Ok,
                 "stops while one thread runs alone (nohz_full)",
@@ -63,7 +67,7 @@ impl Boot {
         }
         let remedy = self.extended(RemedyKind::BootNohzFull, "nohz_full", cpus);
         let found = format!("comes as long as anything runs{}", self.instead_of("nohz_full"));
-        finding(subject, Severity::Boot, found, Some(remedy))
+        Diagnosis::new(subject, Severity::Boot, found, Some(remedy))
     }
 
     /// Callbacks of read-copy-update; `nohz_full=` hands them over as well (kernel-parameters.txt).
@@ -73,11 +77,11 @@ impl Boot {
             self.argument(name).is_some_and(|named| named == "all" || covers(&list(named), cpus));
         // The kernel hands over the callbacks of CPUs in nohz_full= as well.
         if handed_over || !self.ticks(cpus) {
-            return finding("rcu callbacks", Severity::Ok, "run elsewhere", None);
+            return Diagnosis::new("rcu callbacks", Severity::Ok, "run elsewhere", None);
         }
         let found = format!("run on the CPU that made them{}", self.instead_of(name));
         let remedy = self.extended(RemedyKind::BootRcuNocbs, name, cpus);
-        finding("rcu callbacks", Severity::Boot, found, Some(remedy))
+        Diagnosis::new("rcu callbacks", Severity::Boot, found, Some(remedy))
     }
 
     /// `isolcpus=` is worth a reboot only for effects that a cpuset does not have.
@@ -88,13 +92,13 @@ impl Boot {
         let present = Isolcpus::parse(self.argument(subject).unwrap_or_default());
         match (has_cpuset, bound.is_empty()) {
             _ if covers(&self.isolated, cpus) => {
-                finding(subject, Severity::Ok, "outside load balancing already", None)
+                Diagnosis::new(subject, Severity::Ok, "outside load balancing already", None)
             }
             _ if !backend.is_known() => {
                 let found = "needed only where no cpuset keeps others away; not tried, --try does";
-                finding(subject, Severity::Info, found, None)
+                Diagnosis::new(subject, Severity::Info, found, None)
             }
-            (true, true) => finding(
+            (true, true) => Diagnosis::new(
                 subject,
                 Severity::Ok,
                 "not needed: a cpuset does the same without a reboot",
@@ -103,7 +107,7 @@ impl Boot {
             (true, false) if present.keeps_managed_away(cpus) => {
                 let found = "keeps managed interrupts away, but for those of devices that have no \
                     other CPU";
-                finding(subject, Severity::Info, found, None)
+                Diagnosis::new(subject, Severity::Info, found, None)
             }
             (true, false) => {
                 let spread =
@@ -111,7 +115,7 @@ impl Boot {
                 let found = spread + &self.instead_of(subject);
                 let remedy =
                     Remedy::new(RemedyKind::BootIsolcpus, present.with(&["managed_irq"], cpus));
-                finding(subject, Severity::Boot, found, Some(remedy))
+                Diagnosis::new(subject, Severity::Boot, found, Some(remedy))
             }
             (false, _) => {
                 let found = format!("no cpuset keeps others away here{}", self.instead_of(subject));
@@ -119,7 +123,7 @@ impl Boot {
                     RemedyKind::BootIsolcpus,
                     present.with(&["domain", "managed_irq"], cpus),
                 );
-                finding(subject, Severity::Boot, found, Some(remedy))
+                Diagnosis::new(subject, Severity::Boot, found, Some(remedy))
             }
         }
     }
@@ -128,14 +132,29 @@ impl Boot {
     pub(super) fn interrupts(&self, cpus: &[u32], online: &[u32]) -> Diagnosis {
         let subject = "irqaffinity";
         let Some(default) = &self.irq_default else {
-            return finding(subject, Severity::Info, "not known: /proc/irq does not say", None);
+            return Diagnosis::new(
+                subject,
+                Severity::Info,
+                "not known: /proc/irq does not say",
+                None,
+            );
         };
         if !default.iter().any(|cpu| cpus.contains(cpu)) {
-            return finding(subject, Severity::Ok, "interrupts of new devices go elsewhere", None);
+            return Diagnosis::new(
+                subject,
+                Severity::Ok,
+                "interrupts of new devices go elsewhere",
+                None,
+            );
         }
         let found = "interrupts of new devices come here as to any CPU";
         if cpus.contains(&BOOT_CPU) {
-            return finding(subject, Severity::No, found, Some(Remedy::advice(without_boot_cpu())));
+            return Diagnosis::new(
+                subject,
+                Severity::No,
+                found,
+                Some(Remedy::advice(without_boot_cpu())),
+            );
         }
         // A CPU that was isolated for somebody else is to be left alone as well.
         let others: Vec<u32> = online
@@ -147,11 +166,11 @@ impl Boot {
             let advice = "leave one CPU out of isolcpus= and nohz_full=, for interrupts";
             let found =
                 "interrupts of new devices come here, and every other CPU is isolated as well";
-            return finding(subject, Severity::No, found, Some(Remedy::advice(advice)));
+            return Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(advice)));
         }
         let remedy =
             Remedy::new(RemedyKind::BootIrqaffinity, format!("irqaffinity={}", set(&others)));
-        finding(
+        Diagnosis::new(
             subject,
             Severity::Boot,
             format!("{found}{}", self.instead_of(subject)),

@@ -1,6 +1,5 @@
 //! Which interrupts can be moved away from the CPUs.
 
-use super::finding;
 use super::text::named;
 use crate::{Diagnosis, Remedy, Severity};
 use seatmap_cell::settings_lock::Held;
@@ -77,7 +76,12 @@ impl Irqs {
     pub(super) fn diagnosis(&self) -> Diagnosis {
         let subject = "interrupts";
         if self.is_hidden {
-            return finding(subject, Severity::Info, "not known: /proc/irq lists none", None);
+            return Diagnosis::new(
+                subject,
+                Severity::Info,
+                "not known: /proc/irq lists none",
+                None,
+            );
         }
         match (self.untried, self.may_try) {
             (0, _) => {}
@@ -85,13 +89,13 @@ impl Irqs {
                 let found = format!(
                     "{count} come here; whether they can be moved is not tried, --try does"
                 );
-                return finding(subject, Severity::Info, found, None);
+                return Diagnosis::new(subject, Severity::Info, found, None);
             }
             (count, true) => {
                 let found = format!(
                     "{count} come here; without root's rights it cannot be tried whether they move"
                 );
-                return finding(
+                return Diagnosis::new(
                     subject,
                     Severity::Info,
                     found,
@@ -107,7 +111,7 @@ impl Irqs {
                 0 => "none comes here".to_owned(),
                 count => format!("{count} come here, and all can be moved"),
             };
-            return finding(subject, Severity::Ok, found, None);
+            return Diagnosis::new(subject, Severity::Ok, found, None);
         }
         let named: Vec<String> =
             self.unmovable.iter().take(NAMED).map(Unmovable::sentence).collect();
@@ -121,7 +125,7 @@ impl Irqs {
         );
         let remedy = "choose CPUs that they do not come to, or let the device have fewer queues \
                       (ethtool -L)";
-        finding(subject, Severity::No, found, Some(Remedy::advice(remedy)))
+        Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(remedy)))
     }
 
     /// The CPUs that interrupts are bound to.

@@ -1,7 +1,6 @@
 //! The noise that stays after all other remedies, and its causes.
 
 use super::boot::Boot;
-use super::finding;
 use super::irqs::Irqs;
 use super::surroundings::neighbours;
 use super::text::{named, shown};
@@ -43,9 +42,14 @@ impl Remains<'_> {
         let here = named(self.cpus);
         let remedy = Some(Remedy::advice(format!("'seatmap noise --cpus {cpus}' measures it")));
         if reasons.is_empty() {
-            finding(subject, Severity::Ok, format!("on {here}: nothing known"), remedy)
+            Diagnosis::new(subject, Severity::Ok, format!("on {here}: nothing known"), remedy)
         } else {
-            finding(subject, Severity::Info, format!("on {here}: {}", reasons.join("; ")), remedy)
+            Diagnosis::new(
+                subject,
+                Severity::Info,
+                format!("on {here}: {}", reasons.join("; ")),
+                remedy,
+            )
         }
     }
 

@@ -1,6 +1,5 @@
 //! Settings of the running kernel.
 
-use super::finding;
 use super::text::{as_mask, list, mask, read, shown};
 use crate::{Diagnosis, Remedy, RemedyKind, Severity};
 use seatmap_cell::settings_lock::Held;
@@ -31,7 +30,7 @@ pub(crate) fn examine(root: &Root, cpus: &[u32], held: Option<&Held>) -> Vec<Dia
 }
 
 fn unknown(subject: &'static str) -> Diagnosis {
-    finding(subject, Severity::Info, "not known: this kernel does not say", None)
+    Diagnosis::new(subject, Severity::Info, "not known: this kernel does not say", None)
 }
 
 /// Real-time throttling (sched(7)): it stops threads, and only those of SCHED_FIFO, SCHED_RR and
@@ -41,12 +40,12 @@ fn throttling(root: &Root) -> Diagnosis {
     let path = "/proc/sys/kernel/sched_rt_runtime_us";
     match read(root, path).as_deref() {
         None => unknown(subject),
-        Some("-1") => finding(subject, Severity::Ok, "off", None),
+        Some("-1") => Diagnosis::new(subject, Severity::Ok, "off", None),
         Some(runtime) => {
             let found = format!(
                 "SCHED_FIFO threads stop after {runtime} us of each period; SCHED_OTHER ones do not"
             );
-            finding(
+            Diagnosis::new(
                 subject,
                 Severity::Info,
                 found,
@@ -63,7 +62,7 @@ fn workqueues(root: &Root, cpus: &[u32], others: &[u32], held: Option<&Held>) ->
     let own = read(root, WORKQUEUE).and_then(|own| Some((mask(&own)?, own)));
     let Some((members, own)) = own else { return unknown(subject) };
     if !members.iter().any(|cpu| cpus.contains(cpu)) {
-        return finding(subject, Severity::Ok, "run elsewhere", None);
+        return Diagnosis::new(subject, Severity::Ok, "run elsewhere", None);
     }
     let tried = held.map(|_| {
         // Writing what is there changes nothing, and shows whether the mask can be set.
@@ -74,11 +73,11 @@ fn workqueues(root: &Root, cpus: &[u32], others: &[u32], held: Option<&Held>) ->
         Some(false) => {
             let found = "unbound ones run here too, and the mask cannot be set from here";
             let advice = format!("let root of the host write {} to {WORKQUEUE}", as_mask(others));
-            return finding(subject, Severity::No, found, Some(Remedy::advice(advice)));
+            return Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(advice)));
         }
         None => "unbound ones run here too; whether the mask can be set is not tried, --try does",
     };
-    finding(
+    Diagnosis::new(
         subject,
         Severity::Fix,
         found,
@@ -93,10 +92,15 @@ fn watchdog(root: &Root, cpus: &[u32], others: &[u32]) -> Diagnosis {
     let Some(watched) = read(root, path) else { return unknown(subject) };
     // The mask stays when the watchdog is off, and does nothing.
     if on == "0" || !list(&watched).iter().any(|cpu| cpus.contains(cpu)) {
-        return finding(subject, Severity::Ok, "leaves these CPUs alone", None);
+        return Diagnosis::new(subject, Severity::Ok, "leaves these CPUs alone", None);
     }
     let remedy = Remedy::write(root, RemedyKind::MoveWatchdog, path, &shown(others));
-    finding(subject, Severity::Fix, "wakes a thread on each CPU every few seconds", Some(remedy))
+    Diagnosis::new(
+        subject,
+        Severity::Fix,
+        "wakes a thread on each CPU every few seconds",
+        Some(remedy),
+    )
 }
 
 fn statistics(root: &Root) -> Diagnosis {
@@ -106,11 +110,11 @@ fn statistics(root: &Root) -> Diagnosis {
         return unknown(subject);
     };
     if seconds >= SELDOM_S {
-        return finding(subject, Severity::Ok, format!("gathered every {seconds} s"), None);
+        return Diagnosis::new(subject, Severity::Ok, format!("gathered every {seconds} s"), None);
     }
     let found = format!("gathered on each CPU every {seconds} s");
     let remedy = Remedy::write(root, RemedyKind::GatherSeldom, path, "120");
-    finding(subject, Severity::Fix, found, Some(remedy))
+    Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
 }
 
 fn thp(root: &Root) -> Diagnosis {
@@ -122,9 +126,9 @@ fn thp(root: &Root) -> Diagnosis {
         Some(text) if text.contains("[always]") => {
             let found = "always: page faults and khugepaged compact memory at times";
             let remedy = Remedy::write(root, RemedyKind::HugePagesOnRequest, path, "madvise");
-            finding(subject, Severity::Fix, found, Some(remedy))
+            Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
         }
-        Some(_) => finding(subject, Severity::Ok, "only where a program asks for it", None),
+        Some(_) => Diagnosis::new(subject, Severity::Ok, "only where a program asks for it", None),
     }
 }
 
@@ -178,18 +182,18 @@ fn huge_pages(root: &Root, node: &Node) -> Diagnosis {
     let subject = "huge pages";
     let found = format!("{}: {} free of {} (2 MiB each)", node.name, node.free, node.total);
     if node.free > 0 {
-        return finding(subject, Severity::Ok, found, None);
+        return Diagnosis::new(subject, Severity::Ok, found, None);
     }
     // Pages of 2048 KiB each; twice as much has to be free, as each lies in one piece.
     let needed_kib = 2 * POOL_PAGES * 2048;
     if node.free_kib.is_some_and(|free| free < needed_kib) {
         let advice = format!("{} needs {} MiB of free memory first", node.name, needed_kib >> 10);
-        return finding(subject, Severity::Fix, found, Some(Remedy::advice(advice)));
+        return Diagnosis::new(subject, Severity::Fix, found, Some(Remedy::advice(advice)));
     }
     let path =
         format!("/sys/devices/system/node/{}/hugepages/hugepages-2048kB/nr_hugepages", node.name);
     let pages = (node.total + POOL_PAGES).to_string();
-    finding(
+    Diagnosis::new(
         subject,
         Severity::Fix,
         found,

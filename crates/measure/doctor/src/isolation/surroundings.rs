@@ -1,6 +1,5 @@
 //! Neighbours, daemons and the clock.
 
-use super::finding;
 use super::text::{read, shown};
 use crate::{Diagnosis, Remedy, RemedyKind, Severity};
 use seatmap_machine::Topology;
@@ -52,7 +51,7 @@ pub(super) fn neighbours(topology: &Topology, cpus: &[u32]) -> Vec<u32> {
 fn siblings(root: &Root, topology: &Topology, cpus: &[u32]) -> Diagnosis {
     let subject = "smt siblings";
     if topology.pus.iter().any(|pu| pu.core.is_none()) {
-        return finding(
+        return Diagnosis::new(
             subject,
             Severity::Info,
             "not known: the kernel does not say which PUs share a core",
@@ -61,7 +60,12 @@ fn siblings(root: &Root, topology: &Topology, cpus: &[u32]) -> Diagnosis {
     }
     let outside = neighbours(topology, cpus);
     if outside.is_empty() {
-        return finding(subject, Severity::Ok, "no PU outside shares a core with these CPUs", None);
+        return Diagnosis::new(
+            subject,
+            Severity::Ok,
+            "no PU outside shares a core with these CPUs",
+            None,
+        );
     }
     let outside = CpuList(outside);
     let found = format!(
@@ -87,7 +91,7 @@ fn siblings(root: &Root, topology: &Topology, cpus: &[u32]) -> Diagnosis {
             shown(&all)
         ))
     };
-    finding(subject, Severity::Fix, found, Some(remedy))
+    Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
 }
 
 /// All processes, with their names.
@@ -113,7 +117,7 @@ fn daemons(running: &[(Tid, String)], hidden: Option<&str>, has_systemd: bool) -
                 names.iter().flat_map(|name| pids_of(running, name)).collect::<Vec<_>>().join(" ")
             )
         };
-        return finding(
+        return Diagnosis::new(
             subject,
             Severity::Fix,
             found,
@@ -121,14 +125,14 @@ fn daemons(running: &[(Tid, String)], hidden: Option<&str>, has_systemd: bool) -
         );
     }
     match hidden {
-        None => finding(
+        None => Diagnosis::new(
             subject,
             Severity::Ok,
             "none that moves interrupts by itself (irqbalance, tuned)",
             None,
         ),
         Some(why) => {
-            finding(subject, Severity::Info, format!("none that can be seen: {why}"), None)
+            Diagnosis::new(subject, Severity::Info, format!("none that can be seen: {why}"), None)
         }
     }
 }
@@ -141,10 +145,10 @@ fn clocksource(root: &Root) -> Diagnosis {
     let subject = "clocksource";
     let path = format!("{CLOCKS}/current_clocksource");
     let Some(name) = read(root, &path) else {
-        return finding(subject, Severity::Info, "not known", None);
+        return Diagnosis::new(subject, Severity::Info, "not known", None);
     };
     if QUICK_CLOCKS.contains(&name.as_str()) {
-        return finding(subject, Severity::Ok, name, None);
+        return Diagnosis::new(subject, Severity::Ok, name, None);
     }
     let found = format!("{name}: each look at the clock is a system call");
     let available = read(root, &format!("{CLOCKS}/available_clocksource")).unwrap_or_default();
@@ -154,7 +158,7 @@ fn clocksource(root: &Root) -> Diagnosis {
     {
         Some(quick) => {
             let remedy = Remedy::write(root, RemedyKind::ChooseClock, &path, quick);
-            finding(subject, Severity::Fix, found, Some(remedy))
+            Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
         }
         None => {
             // On Arm the counter is left out where the firmware does not describe it.
@@ -163,7 +167,7 @@ fn clocksource(root: &Root) -> Diagnosis {
             } else {
                 "update the firmware: the kernel does not find the processor's counter"
             };
-            finding(subject, Severity::No, found, Some(Remedy::advice(advice)))
+            Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(advice)))
         }
     }
 }
