@@ -11,6 +11,7 @@
 //! | [`program`] | does this program start and end well with these arguments? |
 //! | [`compiler`] | does this compiler make a program of these lines? |
 //! | [`threads`], [`mpi`], [`thread_sanitizer`] | the lines that the tests of this workspace need |
+//! | [`many_files`] | nothing: it gives a folder for thousands of small files |
 //! | [`skip`], [`skipped`] | nothing: they say that a test was skipped, and why |
 //!
 //! The harness hides what a passing test prints. A skipped test passes, so [`skip`] writes past the
@@ -59,6 +60,13 @@ pub fn skip(why: impl Display) {
     // One write, so that lines of tests that run side by side stay whole. The macros of the
     // standard library would be captured. Where the standard error is closed, nobody wants to know.
     let _ = std::io::stderr().write_all(format!("skipped: {test}: {why}\n").as_bytes());
+}
+
+/// A folder for thousands of small files, as a machine's `/sys` has them, in memory where that can
+/// be had. ext4 gives no file an inode that was freed seconds ago: where others like these have just
+/// been removed, it looks for one ten times as long as all else takes.
+pub fn many_files() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
 
 /// Whether a tool does the least that its tests want of it: a compiler builds, a launcher launches,

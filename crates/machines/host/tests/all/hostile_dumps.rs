@@ -166,7 +166,7 @@ proptest! {
     ) {
         let mut files = if some { Files::of_pus(&[0, 1, 2, 3]) } else { Files::default() };
         texts.iter().for_each(|(path, text)| files.put(path, text.clone()));
-        let folder = tempfile::tempdir().unwrap();
+        let folder = seatmap_needs::many_files();
         files.write(folder.path()).unwrap();
         if let Ok(topology) = read_folder(folder.path()) {
             prop_assert!(!topology.pus.is_empty());

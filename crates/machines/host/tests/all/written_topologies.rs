@@ -10,7 +10,7 @@ use seatmap_host::topology::{TopologyError, read_folder};
 use seatmap_machine::{CoreKind, Topology};
 
 fn read(files: &Files) -> (tempfile::TempDir, Result<Topology, TopologyError>) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = seatmap_needs::many_files();
     files.write(folder.path()).unwrap();
     let read = read_folder(folder.path());
     (folder, read)
@@ -327,7 +327,7 @@ fn what_is_no_computer_is_refused() {
     files.put("dev/cpuset/cpus", "0-7");
     files.put("dev/cpuset/job/cpus", "64");
     assert!(message(&files).contains("holds no CPU that is online"));
-    let folder = tempfile::tempdir().unwrap();
+    let folder = seatmap_needs::many_files();
     assert!(read_folder(folder.path()).unwrap_err().to_string().contains("holds no folder 'sys'"));
     let mut many = Files::default();
     many.put("sys/devices/system/cpu/online", "0-100000");

@@ -19,7 +19,7 @@ fn written(machine: &PretendedMachine, folder: &Path) {
 }
 
 fn read_back(machine: &PretendedMachine) -> Topology {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = seatmap_needs::many_files();
     written(machine, folder.path());
     seatmap_host::topology::read_folder(folder.path()).unwrap()
 }
@@ -123,7 +123,7 @@ fn a_container_sees_its_cpus() {
     let allowed = CpuSet::of_list("2-3").unwrap();
     let machine =
         PretendedMachine::new("small", small().topology, Some(&allowed), &CpuSet::default());
-    let folder = tempfile::tempdir().unwrap();
+    let folder = seatmap_needs::many_files();
     written(&machine.unwrap(), folder.path());
     // The kernel shows this one: the process has a namespace of control groups.
     std::fs::create_dir_all(folder.path().join("proc/self")).unwrap();
