@@ -54,7 +54,7 @@ mod way {
 /// Other processors have no such register.
 #[cfg(not(target_arch = "x86_64"))]
 mod way {
-    pub use super::{
+    pub(super) use super::{
         on_command as command, on_count as count, on_read as read, on_stop as stop,
         on_work as work, on_write as write,
     };
