@@ -7,7 +7,7 @@
 #   make lab-tested  every verb on every computer of the lab, into docs/src/tested.md (an hour; needs qemu)
 #   make recipes the recipes of the guide in a real Slurm, systemd and podman (half a minute; needs root and these)
 #   make races   libspe2 and C programs under ThreadSanitizer (minutes; needs gcc with libtsan)
-#   make lint    rustfmt, clippy and rustdoc, warnings denied
+#   make lint    rustfmt, clippy and rustdoc, warnings denied; that all compiles for 64-bit Arm
 #   make deny    licences, bans and sources of the crates; make advisories: known holes in them (needs cargo-deny)
 #   make msrv    the oldest Rust that builds Seatmap (needs that toolchain)
 #   make bench   Seatmap's own figures, kept under bench/runs/<date>-<machine>/
@@ -111,7 +111,7 @@ recipes: build
 lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- --deny warnings
-	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --workspace --no-deps --locked
+	./scripts/rustdoc $(CARGO)
 
 # Each says how to get what it needs, and installs nothing.
 deny:
@@ -166,7 +166,7 @@ pictures: build
 	./scripts/pictures $(SEATMAP) docs/pictures
 
 docs:
-	RUSTDOCFLAGS="--deny warnings" $(CARGO) doc --workspace --no-deps --locked
+	./scripts/rustdoc $(CARGO)
 	@command -v mdbook >/dev/null || { echo "docs: the API is below target/doc. The guide needs mdbook:" \
 		"cargo install --locked mdbook" >&2; exit 1; }
 	./scripts/guide build target/guide
