@@ -63,8 +63,8 @@ pub fn skip(why: impl Display) {
 }
 
 /// A folder for thousands of small files, as a machine's `/sys` has them, in memory where that can
-/// be had. ext4 gives no file an inode that was freed seconds ago: where others like these have just
-/// been removed, it looks for one ten times as long as all else takes.
+/// be had. ext4 gives no file an inode that was freed seconds ago: where others like these were
+/// just removed, it looks for one ten times as long as all else takes.
 pub fn many_files() -> tempfile::TempDir {
     tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
 }
