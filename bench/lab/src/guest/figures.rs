@@ -195,6 +195,10 @@ fn doctor_of_victims(kernel: &Kernel) -> Result<String, Fault> {
         let found = of_victim(*victim);
         set(*victim, true)?;
         found?;
+        // The command brings back every CPU that is offline, also those that were before.
+        for absent in kernel.offline.iter().filter(|cpu| exists(**cpu)) {
+            set(*absent, false)?;
+        }
         doctor(kernel)?;
     }
     Ok(format!("CPUs {} named, and brought back by the doctor's command", words_of(&victims)))
