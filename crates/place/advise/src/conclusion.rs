@@ -196,7 +196,7 @@ fn by_faults(evidence: &Evidence) -> Option<Conclusion> {
 }
 
 fn by_load(evidence: &Evidence) -> Option<Conclusion> {
-    if evidence.failure.is_some() {
+    if evidence.failure.is_some() && !evidence.is_cut {
         return Some(Conclusion::cannot(Reason::Failed, Confidence::Low));
     }
     if evidence.has_ended && evidence.looked_s < LEAST_LOOK_S {
@@ -301,6 +301,10 @@ fn by_seats(evidence: &Evidence) -> Conclusion {
     };
     if trial.refused > 0 {
         let why = NoTrial::Refused;
+        return Conclusion::cannot(Reason::NotTried { why }, Confidence::Low);
+    }
+    if trial.is_void() && trial.has_ended {
+        let why = NoTrial::Ended;
         return Conclusion::cannot(Reason::NotTried { why }, Confidence::Low);
     }
     if trial.is_void() {
