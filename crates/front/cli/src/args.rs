@@ -373,7 +373,7 @@ pub struct Show {
     /// Draw the distances that the model predicts for lines of this home.
     #[arg(long, value_name = "N")]
     pub home: Option<usize>,
-    /// Columns to draw in; the terminal's by default.
+    /// Columns to keep to; the terminal's by default.
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
     pub width: Option<u16>,
     #[command(flatten)]
