@@ -402,7 +402,7 @@ impl From<OrderChoice> for Order {
 pub struct Machines {
     /// Add these to the site: host, files, or folders with files such as 'seatmap measure --share'
     /// writes.
-    #[arg(value_name = "PROFILE", requires = "site")]
+    #[arg(value_name = "PROFILE")]
     pub profiles: Vec<String>,
     /// Write the gallery into a folder: pages of all machines, and of those with the same
     /// processor side by side. A browser reads them without a server.
