@@ -139,6 +139,9 @@ fn looked_at(evidence: &Evidence) -> String {
         _ if evidence.has_ended => "; it ended".to_owned(),
         _ => String::new(),
     };
+    if evidence.threads == 0 && evidence.has_ended {
+        return format!("nothing, for {}{ended}", lasting(evidence.looked_s));
+    }
     format!(
         "{busy} of {}, {} % of a CPU in all, for {}{ended}",
         evidence.threads,
@@ -187,7 +190,7 @@ fn limits(advice: &Advice) -> String {
         ),
         Reason::Device => "a disk or another device".to_owned(),
         Reason::Failed => "nothing: the command failed".to_owned(),
-        Reason::TooShort => "not seen".to_owned(),
+        Reason::TooShort | Reason::EndedUnseen => "not seen".to_owned(),
         Reason::OwnMask => format!(
             "its mask: {} want the time of {}, and may use {} {}",
             counted(evidence.busy.len(), "busy thread"),
@@ -380,12 +383,21 @@ fn why(advice: &Advice) -> String {
             format!("it was ended before there was anything to see: {LET_IT_RUN}")
         }
         Reason::TooShort => "it ended before there was anything to see".to_owned(),
+        Reason::EndedUnseen => {
+            "it ended within the look, and this user may not observe a program from its beginning: \
+             let it run for 10 s or longer, or run this as root"
+                .to_owned()
+        }
         Reason::OneThread => "one busy thread leaves little to seat".to_owned(),
         Reason::ClientAtLimit => {
             "its client is at its limit: more work has to come first (pipelining, more clients)"
                 .to_owned()
         }
-        Reason::TalkUnseen => "seats matter by who talks to whom, which was not seen".to_owned(),
+        Reason::TalkUnseen => {
+            "seats matter by who talks to whom, which was not seen: run this as root, or as a user \
+             with CAP_BPF and CAP_PERFMON"
+                .to_owned()
+        }
         Reason::NotMeasured => {
             "the machine's distances, or the cost of a wakeup on it, are not known: run 'seatmap \
              measure' there"

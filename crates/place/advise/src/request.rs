@@ -86,6 +86,11 @@ pub struct AdviceRun {
 }
 
 impl AdviceRun {
+    /// Whether the command that was started still runs.
+    pub fn runs_on(&mut self) -> bool {
+        self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)))
+    }
+
     /// Waits for the end of the command that was started; `None` where there was none.
     ///
     /// # Errors

@@ -192,6 +192,7 @@ fn every_reason_has_its_words() {
         Reason::ShortTasks,
         Reason::SmallTasks,
         Reason::TooShort,
+        Reason::EndedUnseen,
         Reason::ClientAtLimit,
         Reason::TalkUnseen,
         Reason::NotMeasured,

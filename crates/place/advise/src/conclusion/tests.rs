@@ -172,6 +172,15 @@ fn programs_without_two_threads_to_seat_are_left() {
         all.looked_s = 0.1;
     });
     assert_eq!(verdict(&moment), (Verdict::CannotTell, Reason::TooShort));
+    // Without an observation the threads of a program that has ended are not known.
+    let unseen = with(|all| {
+        all.has_ended = true;
+        all.talk = None;
+        all.busy.clear();
+        all.used_percent = 0.0;
+        all.wanted_percent = 0.0;
+    });
+    assert_eq!(verdict(&unseen), (Verdict::CannotTell, Reason::EndedUnseen));
 }
 
 #[test]
