@@ -373,7 +373,7 @@ pub struct Show {
     /// Draw the distances that the model predicts for lines of this home.
     #[arg(long, value_name = "N")]
     pub home: Option<usize>,
-    /// Columns to draw in; the terminal's by default.
+    /// Columns to keep to; the terminal's by default.
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
     pub width: Option<u16>,
     #[command(flatten)]
@@ -402,7 +402,7 @@ impl From<OrderChoice> for Order {
 pub struct Machines {
     /// Add these to the site: host, files, or folders with files such as 'seatmap measure --share'
     /// writes.
-    #[arg(value_name = "PROFILE", requires = "site")]
+    #[arg(value_name = "PROFILE")]
     pub profiles: Vec<String>,
     /// Write the gallery into a folder: pages of all machines, and of those with the same
     /// processor side by side. A browser reads them without a server.

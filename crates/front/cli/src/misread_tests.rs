@@ -25,6 +25,26 @@ fn mistakes_are_one_sentence_with_the_way_out() {
             "rank --pattern ring:4",
             "'rank' repeats a published experiment: type 'seatmap-papers rank'",
         ),
+        ("pin ./app", "'seatmap' has no command 'pin'; did you mean 'run'?"),
+        (
+            "run ./app",
+            "'seatmap run' needs --plan <FILE>, --cpus <LIST>, --match <NAME=SEATS> or --auto; \
+             see 'seatmap run --help'",
+        ),
+        (
+            "place --machine graviton3",
+            "'seatmap place' has no option '--machine'; did you mean '--on'?",
+        ),
+        (
+            "show --on graviton3",
+            "'seatmap show' has no option '--on'; the machine's name stands alone, without an \
+             option; see 'seatmap show --help'",
+        ),
+        (
+            "check 17",
+            "'seatmap check' does not know what to do with '17'; it is about programs that run: \
+             '--pid PID' names one; see 'seatmap check --help'",
+        ),
         (
             "place",
             "'seatmap place' needs --pattern <PATTERN> or --qaplib <FILE>; see 'seatmap place --help'",

@@ -94,6 +94,19 @@ pub fn profile_of(machine: &Machine) -> Result<Profile, CliError> {
     Ok(explained(profile))
 }
 
+/// The profile of a machine whose distances are needed, explained.
+///
+/// # Errors
+/// As [`profile_of`], or nobody knows its distances.
+pub fn measured_profile_of(machine: &Machine) -> Result<Profile, CliError> {
+    let profile = with_surroundings(|around| machine.profile(around))?;
+    // The profile says it of this host, which the machine knows only to run programs.
+    if profile.core_distance.is_none() {
+        return Err(CliError::input(machine.lacks(Capability::Distances)));
+    }
+    Ok(explained(profile))
+}
+
 fn with_surroundings<T>(work: impl FnOnce(&Surroundings) -> T) -> T {
     work(&Surroundings { today: &here::today(), tool: &here::tool(), read: &read })
 }
@@ -202,6 +215,21 @@ pub fn parsed<T, E: Into<Box<dyn Error>>>(
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
+    read_whole(path).map_err(in_words)
+}
+
+/// The errors that a mistyped name has, in words that need no number.
+fn in_words(error: io::Error) -> io::Error {
+    let words = match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file",
+        io::ErrorKind::IsADirectory => "is a folder; give a file's name",
+        io::ErrorKind::PermissionDenied => "this user may not read it",
+        _ => return error,
+    };
+    io::Error::new(error.kind(), words)
+}
+
+fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     // One byte more tells a file that is too large from one that just fits.
     let limit = import::MAX_FILE_BYTES as u64 + 1;
     let mut bytes = Vec::new();

@@ -26,8 +26,8 @@ pub fn sentence(
     let (verb, command) = verb((program.command)(), &words);
     let problem = match error.kind() {
         ErrorKind::UnknownArgument => unknown(error, &verb, &command, &words)?,
-        ErrorKind::InvalidSubcommand => unknown_command(error, &verb)?,
-        ErrorKind::MissingRequiredArgument => missing(error, &verb)?,
+        ErrorKind::InvalidSubcommand => unknown_command(error, &verb, &command)?,
+        ErrorKind::MissingRequiredArgument => missing(error, &verb, &command)?,
         ErrorKind::ArgumentConflict => conflict(error)?,
         ErrorKind::InvalidValue => value::one_of(error)?,
         ErrorKind::TooManyValues => format!("{} takes no value", argument(error)?),
@@ -76,6 +76,49 @@ fn time_option(command: &Command, words: &[OsString]) -> Option<&'static str> {
     is_meant.then_some("--seconds")
 }
 
+/// Options for a machine, as other commands and programs call them.
+const MACHINE_OPTIONS: [&str; 4] = ["--on", "--machine", "--host", "--profile"];
+
+/// The way in which this command takes a machine.
+fn machine_hint(command: &Command) -> String {
+    let takes_word = command.get_positionals().any(|word| word.get_id() == "machine");
+    match (has_option(command, "on"), takes_word) {
+        (true, _) => question(Some("--on")),
+        (false, true) => "; the machine's name stands alone, without an option".to_owned(),
+        (false, false) => String::new(),
+    }
+}
+
+fn has_option(command: &Command, name: &str) -> bool {
+    command.get_arguments().any(|option| option.get_long() == Some(name))
+}
+
+/// Commands of other programs, or words for what a command does, and the command that does it.
+const OTHER_NAMES: [(&str, &str); 22] = [
+    ("pin", "run"),
+    ("bind", "run"),
+    ("seat", "run"),
+    ("exec", "run"),
+    ("start", "run"),
+    ("taskset", "run"),
+    ("numactl", "run"),
+    ("list", "machines"),
+    ("ls", "machines"),
+    ("topology", "show"),
+    ("topo", "show"),
+    ("lstopo", "show"),
+    ("info", "show"),
+    ("latency", "measure"),
+    ("c2c", "measure"),
+    ("verify", "check"),
+    ("status", "check"),
+    ("profile", "observe"),
+    ("record", "observe"),
+    ("benchmark", "bench"),
+    ("isolate", "cell"),
+    ("diff", "compare"),
+];
+
 /// An option that the command does not have, or a word too many.
 fn unknown(
     error: &clap::Error,
@@ -92,6 +135,12 @@ fn unknown(
     if TIMES.contains(&word.as_str()) {
         return Some(problem + &question(time_option(command, words)));
     }
+    if MACHINE_OPTIONS.contains(&word.as_str()) {
+        return Some(problem + &machine_hint(command));
+    }
+    if !word.starts_with('-') && has_option(command, "pid") {
+        return Some(problem + "; it is about programs that run: '--pid PID' names one");
+    }
     Some(problem + &suggestion(error, &word, ContextKind::SuggestedArg))
 }
 
@@ -102,35 +151,54 @@ fn elsewhere(error: &clap::Error, program: &Program) -> Option<String> {
     Some(format!("'{word}' repeats a published experiment: type '{owner} {word}'"))
 }
 
-fn unknown_command(error: &clap::Error, verb: &str) -> Option<String> {
+fn unknown_command(error: &clap::Error, verb: &str, command: &Command) -> Option<String> {
     let word = text(error, ContextKind::InvalidSubcommand)?;
+    let other = OTHER_NAMES.iter().find(|(name, _)| *name == word).map(|(_, meant)| *meant);
+    if let Some(meant) = other.filter(|meant| command.find_subcommand(meant).is_some()) {
+        return Some(format!("'{verb}' has no command '{word}'{}", question(Some(meant))));
+    }
     Some(format!(
         "'{verb}' has no command '{word}'{}",
         suggestion(error, &word, ContextKind::SuggestedSubcommand)
     ))
 }
 
-/// The command needs one of each group of alternatives.
-fn missing(error: &clap::Error, verb: &str) -> Option<String> {
+/// The command needs one of each group of alternatives. Of many, those that its short help leaves
+/// out are for few people, and left out here as well.
+fn missing(error: &clap::Error, verb: &str, command: &Command) -> Option<String> {
     let Some(ContextValue::Strings(groups)) = error.get(ContextKind::InvalidArg) else {
         return None;
     };
-    let groups: Vec<String> = groups.iter().map(|group| alternatives(group)).collect();
+    let groups: Vec<String> = groups.iter().map(|group| alternatives(group, command)).collect();
     Some(format!("'{verb}' needs {}", groups.join(", and ")))
 }
 
+/// More alternatives than these are not read.
+const MOST_NAMED: usize = 4;
+
 /// The parser's `<--plan <FILE>|--cpus <LIST>|COMMAND>` in words: `--plan <FILE>, --cpus <LIST> or
 /// COMMAND`.
-fn alternatives(group: &str) -> String {
+fn alternatives(group: &str, command: &Command) -> String {
     let inner = group
         .strip_prefix('<')
         .and_then(|group| group.strip_suffix('>'))
         .filter(|_| group.contains('|'));
-    let names: Vec<String> = inner.unwrap_or(group).split('|').map(name).collect();
+    let mut names: Vec<&str> = inner.unwrap_or(group).split('|').collect();
+    if names.len() > MOST_NAMED {
+        names.retain(|name| is_in_short_help(name, command));
+    }
+    let names: Vec<String> = names.into_iter().map(name).collect();
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
         _ => names.concat(),
     }
+}
+
+/// Whether the short help has an alternative such as `--plan <FILE>`.
+fn is_in_short_help(alternative: &str, command: &Command) -> bool {
+    let long = alternative.strip_prefix("--").and_then(|rest| rest.split([' ', '=']).next());
+    let option = command.get_arguments().find(|one| long.is_some() && one.get_long() == long);
+    option.is_none_or(|one| !one.is_hide_set() && !one.is_hide_short_help_set())
 }
 
 /// Two options that exclude one another, or one that stands there twice.

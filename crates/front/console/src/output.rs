@@ -199,7 +199,7 @@ impl Destination {
         File::options().append(true).open(&place)?;
         // In a folder that takes no new files, the file cannot be replaced as a whole and is
         // written as it comes.
-        let is_replaced = takes_files(folder_of(&place)).is_ok();
+        let is_replaced = whole_file::check_takes_files(folder_of(&place)).is_ok();
         Ok(if is_replaced { Destination::File(place) } else { Destination::Stream(place) })
     }
 
@@ -211,7 +211,7 @@ impl Destination {
         if !folder_of(&place).is_dir() {
             return Err(io::Error::other("its folder does not exist; make it first"));
         }
-        takes_files(folder_of(&place))?;
+        whole_file::check_takes_files(folder_of(&place))?;
         Ok(Destination::File(place))
     }
 
@@ -256,10 +256,6 @@ impl Destination {
         }
         Ok(())
     }
-}
-
-fn takes_files(folder: &Path) -> io::Result<()> {
-    tempfile::NamedTempFile::new_in(folder).map(drop)
 }
 
 /// Where `-o` goes, if it was typed.

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use seatmap_report::terminal::{Colour, LEAST_COLUMNS};
 use std::io::IsTerminal;
 use std::os::fd::AsFd;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// When and how to colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -65,17 +65,27 @@ pub fn stay_wide() {
     STAYS_WIDE.store(true, Ordering::Relaxed);
 }
 
-/// Columns to draw pictures in.
-pub fn width(columns: Option<u16>) -> usize {
-    let here = || columns_set().or_else(|| size().map(|(width, _)| width));
-    columns
-        .map(usize::from)
-        .unwrap_or_else(|| here().map_or(USUAL_WIDTH, |width| width.min(WIDEST)))
+/// The columns that `--width` asks for; 0 where it was not given.
+static ASKED: AtomicUsize = AtomicUsize::new(0);
+
+/// Keeps pictures and text to so many columns from now on, where `--width` gives a number.
+pub fn keep_to(columns: Option<u16>) {
+    ASKED.store(columns.unwrap_or(0).into(), Ordering::Relaxed);
 }
 
-/// The columns that text on a stream has to fit into: those of its terminal, or COLUMNS where that
-/// is set, as for ps(1). A file or pipe has none, and gets every line whole, so that grep(1) finds
-/// a sentence.
+fn asked() -> Option<usize> {
+    Some(ASKED.load(Ordering::Relaxed)).filter(|columns| *columns > 0)
+}
+
+/// Columns to draw pictures in.
+pub fn width() -> usize {
+    let here = || columns_set().or_else(|| size().map(|(width, _)| width));
+    asked().unwrap_or_else(|| here().map_or(USUAL_WIDTH, |width| width.min(WIDEST)))
+}
+
+/// The columns that text on a stream has to fit into: those that were asked for, those of its
+/// terminal, or COLUMNS where that is set, as for ps(1). A file or pipe has none of its own, and
+/// gets every line whole, so that grep(1) finds a sentence.
 pub fn text_columns(stream: &(impl IsTerminal + AsFd)) -> Option<usize> {
     if STAYS_WIDE.load(Ordering::Relaxed) {
         return None;
@@ -84,7 +94,7 @@ pub fn text_columns(stream: &(impl IsTerminal + AsFd)) -> Option<usize> {
         let size = terminal_size::terminal_size_of(stream).filter(|_| stream.is_terminal())?;
         Some(usize::from(size.0.0)).filter(|columns| *columns > 0)
     };
-    columns_set().or_else(of_terminal)
+    asked().or_else(columns_set).or_else(of_terminal)
 }
 
 /// The columns that the environment names.

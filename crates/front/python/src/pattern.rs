@@ -46,7 +46,7 @@ impl Pattern {
 
     /// The picture of `seatmap pattern show`.
     fn text(&self) -> String {
-        pattern::drawn(&self.0, view::width(None))
+        pattern::drawn(&self.0, view::width())
     }
 
     /// The page of `seatmap pattern show --html`.

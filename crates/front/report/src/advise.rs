@@ -18,6 +18,10 @@ const COLUMNS: usize = 80;
 /// The column in which what stands behind a label begins.
 const INDENT: usize = 14;
 
+/// The remedy for a command that was cut short.
+const LET_IT_RUN: &str =
+    "let it run longer; an advice takes half a minute, or as long as --seconds says";
+
 /// One fact with the word that stands before it.
 struct Row {
     label: &'static str,
@@ -130,7 +134,14 @@ fn changed(evidence: &Evidence) -> String {
 
 fn looked_at(evidence: &Evidence) -> String {
     let busy = counted(evidence.busy.len(), "busy thread");
-    let ended = if evidence.has_ended { "; it ended" } else { "" };
+    let ended = match &evidence.failure {
+        Some(failure) if evidence.has_ended => format!("; it {failure}"),
+        _ if evidence.has_ended => "; it ended".to_owned(),
+        _ => String::new(),
+    };
+    if evidence.threads == 0 && evidence.has_ended {
+        return format!("nothing, for {}{ended}", lasting(evidence.looked_s));
+    }
     format!(
         "{busy} of {}, {} % of a CPU in all, for {}{ended}",
         evidence.threads,
@@ -179,7 +190,7 @@ fn limits(advice: &Advice) -> String {
         ),
         Reason::Device => "a disk or another device".to_owned(),
         Reason::Failed => "nothing: the command failed".to_owned(),
-        Reason::TooShort => "not seen".to_owned(),
+        Reason::TooShort | Reason::EndedUnseen => "not seen".to_owned(),
         Reason::OwnMask => format!(
             "its mask: {} want the time of {}, and may use {} {}",
             counted(evidence.busy.len(), "busy thread"),
@@ -356,7 +367,7 @@ fn why(advice: &Advice) -> String {
             evidence.unbound_cpus
         ),
         Reason::Failed => format!(
-            "it ended {}: what it says itself comes first",
+            "it {}: what it says itself comes first",
             evidence.failure.as_deref().unwrap_or_default()
         ),
         Reason::ShortTasks => {
@@ -368,13 +379,25 @@ fn why(advice: &Advice) -> String {
              tried for busier ones",
             figure(BUSY_PERCENT, 0)
         ),
+        Reason::TooShort if evidence.is_cut => {
+            format!("it was ended before there was anything to see: {LET_IT_RUN}")
+        }
         Reason::TooShort => "it ended before there was anything to see".to_owned(),
+        Reason::EndedUnseen => {
+            "it ended within the look, and this user may not observe a program from its beginning: \
+             let it run for 10 s or longer, or run this as root"
+                .to_owned()
+        }
         Reason::OneThread => "one busy thread leaves little to seat".to_owned(),
         Reason::ClientAtLimit => {
             "its client is at its limit: more work has to come first (pipelining, more clients)"
                 .to_owned()
         }
-        Reason::TalkUnseen => "seats matter by who talks to whom, which was not seen".to_owned(),
+        Reason::TalkUnseen => {
+            "seats matter by who talks to whom, which was not seen: run this as root, or as a user \
+             with CAP_BPF and CAP_PERFMON"
+                .to_owned()
+        }
         Reason::NotMeasured => {
             "the machine's distances, or the cost of a wakeup on it, are not known: run 'seatmap \
              measure' there"
@@ -440,7 +463,12 @@ fn not_tried(why: &NoTrial, evidence: &Evidence) -> String {
              'seatmap tune -- COMMAND' races CPUs for the whole of it"
         }
         NoTrial::NoSeats => "there are no seats that differ from what the kernel does",
-        NoTrial::Ended => "seats could matter, and it ended before any could be tried",
+        NoTrial::Ended if evidence.is_cut => {
+            return format!(
+                "seats could matter, and it was ended before they could be compared: {LET_IT_RUN}"
+            );
+        }
+        NoTrial::Ended => "seats could matter, and it ended before they could be compared",
         NoTrial::Refused => {
             "the kernel did not let this user move its threads: run this as its owner or as root"
         }
@@ -477,7 +505,8 @@ fn next(advice: &Advice) -> Option<Row> {
         advice.conclusion.reason,
         Reason::TooShort | Reason::NotTried { why: NoTrial::Ended }
     );
-    if let Some(command) = evidence.command.as_ref().filter(|_| has_ended) {
+    // A race of runs that are cut short compares nothing.
+    if let Some(command) = evidence.command.as_ref().filter(|_| has_ended && !evidence.is_cut) {
         return Some(Row::command("next", &format!("seatmap tune -- {command}")));
     }
     let pids: Vec<String> = evidence.pids.iter().map(|pid| format!("--pid {pid}")).collect();

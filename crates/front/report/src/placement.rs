@@ -319,6 +319,9 @@ fn rows(plan: &Plan) -> Vec<CostRow> {
 fn verdict(plan: &Plan) -> String {
     match (plan.cost, plan.lower_bound) {
         // True of any placement, and so no praise of this one.
+        _ if costs_nothing(plan) && shares_one_cpu(plan) => {
+            "Every placement costs nothing: there is one CPU for all tasks.\n".to_owned()
+        }
         _ if costs_nothing(plan) => {
             "Every placement costs nothing: the pattern has no messages between tasks.\n".to_owned()
         }
@@ -337,6 +340,11 @@ fn verdict(plan: &Plan) -> String {
 /// Whether nothing that was drawn at random costs anything, as where no task sends to another.
 fn costs_nothing(plan: &Plan) -> bool {
     plan.cost == Some(0.0) && plan.baselines.is_some_and(|usual| usual.random.mean == 0.0)
+}
+
+/// Whether several tasks have one CPU together, so that no message goes anywhere.
+fn shares_one_cpu(plan: &Plan) -> bool {
+    plan.placement.len() > 1 && plan.placement.windows(2).all(|pair| pair[0] == pair[1])
 }
 
 /// The condition of a proof by distances, where tasks share a CPU: threads that sleep are often

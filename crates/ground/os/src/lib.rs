@@ -41,6 +41,7 @@
 //! | [`registers`] | loads and stores at addresses that stand for registers |
 //! | [`ready`], [`terminal`] | waits for open files; whether the terminal is still there |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
+//! | [`ending`] | how a process ended, in words, and how to end alike |
 //! | [`limited`] | helper commands with a limit on their time |
 //! | [`scratch`] | folders and files that no run leaves behind, killed or not |
 //! | [`peer`] | the process at the other end of a socket, as the kernel knows it |
@@ -69,6 +70,7 @@ pub mod cpu_set;
 pub mod cpu_time;
 pub mod cpus;
 pub mod devices;
+pub mod ending;
 pub mod forgotten;
 pub mod group;
 mod group_quota;
@@ -130,6 +132,7 @@ pub mod window;
 pub use cpu_list::{CpuList, CpuListError};
 pub use cpu_set::CpuSet;
 pub use cpus::CpuError;
+pub use ending::Ending;
 pub use root::Root;
 
 /// A thread or process, by the number that the kernel gave it.

@@ -27,7 +27,8 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let mode = if old.is_some() { 0o600 } else { 0o666 };
     let mut file = tempfile::Builder::new()
         .permissions(Permissions::from_mode(mode))
-        .tempfile_in(folder_of(path))?;
+        .tempfile_in(folder_of(path))
+        .map_err(|error| without_path(&error))?;
     file.write_all(content)?;
     if let Some(old) = old {
         // Only root can give a file away; one's own file that replaces another's is still the
@@ -37,6 +38,30 @@ pub fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
         file.as_file().set_permissions(Permissions::from_mode(old.permissions().mode() & 0o777))?;
     }
     file.persist(path).map(drop).map_err(|error| error.error)
+}
+
+/// Makes a file in a folder, which is gone at once: whether it could be made is known then.
+///
+/// # Errors
+/// The system's error: no file can be made there.
+pub fn check_takes_files(folder: &Path) -> io::Result<()> {
+    tempfile::NamedTempFile::new_in(folder).map(drop).map_err(|error| without_path(&error))
+}
+
+/// The system's error without the name of the file beside the result, which nobody has typed.
+fn without_path(error: &io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            let words = "this user may make no file in its folder; give a path in another one";
+            io::Error::new(error.kind(), words)
+        }
+        kind => {
+            let cause = error.get_ref().and_then(|inner| inner.source());
+            let cause = cause.and_then(|cause| cause.downcast_ref::<io::Error>());
+            let number = cause.and_then(io::Error::raw_os_error);
+            number.map_or_else(|| kind.into(), io::Error::from_raw_os_error)
+        }
+    }
 }
 
 /// The file that a name stands for, through symbolic links, whether it exists or not. `None` where

@@ -109,6 +109,8 @@ pub enum Reason {
     SmallTasks,
     /// It ended before there was anything to see.
     TooShort,
+    /// It ended within the look, and nobody had observed it until then.
+    EndedUnseen,
     /// The program outside that asks it is at its limit.
     ClientAtLimit,
     /// The talk could not be seen.
@@ -196,11 +198,15 @@ fn by_faults(evidence: &Evidence) -> Option<Conclusion> {
 }
 
 fn by_load(evidence: &Evidence) -> Option<Conclusion> {
-    if evidence.failure.is_some() {
+    if evidence.failure.is_some() && !evidence.is_cut {
         return Some(Conclusion::cannot(Reason::Failed, Confidence::Low));
     }
     if evidence.has_ended && evidence.looked_s < LEAST_LOOK_S {
         return Some(Conclusion::cannot(Reason::TooShort, Confidence::Low));
+    }
+    // Only an observation knows threads that have ended: without one nothing is left to read.
+    if evidence.has_ended && evidence.talk.is_none() {
+        return Some(Conclusion::cannot(Reason::EndedUnseen, Confidence::Low));
     }
     if evidence.device_wait_percent >= DEVICE_WAIT_PERCENT
         && evidence.used_percent < evidence.device_wait_percent
@@ -301,6 +307,10 @@ fn by_seats(evidence: &Evidence) -> Conclusion {
     };
     if trial.refused > 0 {
         let why = NoTrial::Refused;
+        return Conclusion::cannot(Reason::NotTried { why }, Confidence::Low);
+    }
+    if trial.is_void() && trial.has_ended {
+        let why = NoTrial::Ended;
         return Conclusion::cannot(Reason::NotTried { why }, Confidence::Low);
     }
     if trial.is_void() {

@@ -25,9 +25,13 @@ pub struct Evidence {
     pub looked_s: f64,
     /// Whether it ended meanwhile.
     pub has_ended: bool,
-    /// How the command failed, where it did: `with exit code 3`, `by signal 9`.
+    /// How the command ended, where it did not end well: `ended with exit code 3`, `was ended by
+    /// signal 9 (SIGKILL)`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
+    /// Whether that was somebody else's doing, such as timeout(1): the command did well until then.
+    #[serde(default)]
+    pub is_cut: bool,
     /// The threads that were seen.
     pub threads: usize,
     /// Those of them that used 5 % of a CPU or more, the busiest first.

@@ -11,12 +11,11 @@ use crate::AdviseError;
 use crate::evidence::{BUSY_PERCENT, BusyThread, Client, Evidence, ProgramTalk};
 use crate::scope::Scope;
 use seatmap_document::shell_escaped;
-use seatmap_launch::Ending;
 use seatmap_launch::runtime::is_of_go;
 use seatmap_machine::Topology;
 use seatmap_observe::{End, Means, Observation, ObserveError, Session};
 use seatmap_os::usage::own_cpu_ns;
-use seatmap_os::{Root, Tid, task};
+use seatmap_os::{Ending, Root, Tid, task};
 use seatmap_statistics::words::counted_number;
 use seatmap_watch::seating::{Cpu, Thread};
 use seatmap_watch::{Choice, Seating, WatchOptions, Watcher};
@@ -201,7 +200,6 @@ impl Running {
         let has_ended = self.has_ended || seating.threads.is_empty() && child.is_none();
         let mut evidence = Evidence {
             name,
-            failure: child.as_mut().and_then(failure),
             command: typed(scope),
             pids: seating
                 .processes
@@ -223,6 +221,9 @@ impl Running {
         let pids: Vec<Tid> = seating.processes.iter().map(|process| process.pid).collect();
         let reaped_percent =
             100.0 * (reaped_s(&pids) - self.reaped_before_s).max(0.0) / looked_s.max(1e-3);
+        if let Some(child) = &mut child {
+            fill_failure(&mut evidence, child);
+        }
         fill_loads(&mut evidence, &seating, observation.as_ref(), reaped_percent);
         let demand = self.waits.demand(looked_s).unwrap_or_else(|| demand_of(&seating.threads));
         evidence.waits_percent = demand.waits_percent();
@@ -250,13 +251,12 @@ impl Running {
     }
 }
 
-/// How a command failed that has ended: `with exit code 3`, `by signal 9`; `None` for one that runs
-/// or ended well.
-fn failure(child: &mut Child) -> Option<String> {
-    match Ending::of(child.try_wait().ok()??) {
-        Ending::Exited(0) => None,
-        Ending::Exited(code) => Some(format!("with exit code {code}")),
-        Ending::Killed(signal) => Some(format!("by signal {signal}")),
+/// Takes in how a command has ended that did not end well.
+pub(crate) fn fill_failure(evidence: &mut Evidence, child: &mut Child) {
+    let status = child.try_wait().ok().flatten();
+    if let Some(ending) = status.map(Ending::of).filter(|ending| !ending.is_success()) {
+        evidence.failure = Some(ending.to_string());
+        evidence.is_cut = ending.is_cut();
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::conclusion::{Reason, at_first_sight};
 use crate::evidence::{Evidence, NoTrial};
 use crate::gain::MostGain;
-use crate::look::{Look, look};
+use crate::look::{Look, fill_failure, look};
 use crate::scope::Scope;
 use crate::trial::{Trial, TrialEnd};
 use crate::work::Work;
@@ -86,6 +86,11 @@ pub struct AdviceRun {
 }
 
 impl AdviceRun {
+    /// Whether the command that was started still runs.
+    pub fn runs_on(&mut self) -> bool {
+        self.child.as_mut().is_some_and(|child| matches!(child.try_wait(), Ok(None)))
+    }
+
     /// Waits for the end of the command that was started; `None` where there was none.
     ///
     /// # Errors
@@ -106,7 +111,7 @@ impl AdviceRequest {
         tell: &dyn Fn(Step),
     ) -> Result<AdviceRun, AdviseError> {
         tell(Step::Looking);
-        let Look { mut evidence, observation, child } =
+        let Look { mut evidence, observation, mut child } =
             look(&self.scope, self.look, &self.topology, stop)?;
         evidence.is_elsewhere = matches!(self.distances, Distances::Elsewhere(_));
         let profile = self.profile_for(&evidence);
@@ -119,6 +124,10 @@ impl AdviceRequest {
                     self.try_seats(&mut evidence, profile.as_ref(), seen, stop, tell)?;
                 }
                 None => evidence.no_trial = Some(NoTrial::Ended),
+            }
+            // It may have ended while seats were tried.
+            if let Some(child) = &mut child {
+                fill_failure(&mut evidence, child);
             }
         }
         Ok(AdviceRun { advice: Advice::of(&self.machine, &self.begun, evidence), child })

@@ -4,6 +4,7 @@
 //! else to the program of its name. Kernel threads and this program are nobody's service.
 
 use crate::file::{Service, ServiceTarget, ServicesFile};
+use crate::living;
 use seatmap_document::visible;
 use seatmap_os::hierarchy::Hierarchies;
 use seatmap_os::layout::Layout;
@@ -37,12 +38,14 @@ pub struct FoundService {
     pub began_ticks: u64,
 }
 
-/// Looks for this long at the load of everything that runs. The busiest come first.
+/// Looks for this long at the load of everything that runs and that no known service has. The
+/// busiest come first.
 ///
 /// # Errors
 /// [`FileError`]: the processes cannot be listed.
 pub fn find(
     root: &Root,
+    known: Option<&ServicesFile>,
     time: Duration,
     stop: &dyn Fn() -> bool,
 ) -> Result<Vec<FoundService>, FileError> {
@@ -69,7 +72,7 @@ pub fn find(
         found.used_cpus += used_ns as f64 / 1e9 / seconds;
         found.began_ticks = found.began_ticks.min(began_ticks);
     }
-    Ok(chosen(groups))
+    Ok(apart(root, known, chosen(groups)))
 }
 
 /// The CPU time of each process.
@@ -123,6 +126,26 @@ fn chosen(groups: BTreeMap<ServiceTarget, FoundService>) -> Vec<FoundService> {
         .collect();
     found.sort_by(|a, b| b.used_cpus.total_cmp(&a.used_cpus));
     found.truncate(MOST_FOUND);
+    found
+}
+
+/// Those whose processes no other one has: neither a known service, nor a busier one, such as a
+/// group below which another one lies.
+fn apart(
+    root: &Root,
+    known: Option<&ServicesFile>,
+    mut found: Vec<FoundService>,
+) -> Vec<FoundService> {
+    let known = known.map(|file| &file.services[..]).unwrap_or_default();
+    // A service that does not run has no process.
+    let mut taken: BTreeSet<Tid> =
+        known.iter().flat_map(|one| living::processes(root, one).unwrap_or_default()).collect();
+    found.retain(|one| {
+        let own = living::processes(root, &one.service).unwrap_or_default();
+        let is_apart = own.is_disjoint(&taken);
+        taken.extend(own);
+        is_apart
+    });
     found
 }
 
@@ -247,6 +270,10 @@ mod tests {
         assert_eq!(both.services[1].target(), Some(ServiceTarget::Command("redis".into())));
     }
 
+    fn is_busy_service(found: &FoundService) -> bool {
+        found.service.command.as_deref() == Some("busyservice")
+    }
+
     #[test]
     fn a_busy_program_is_found_by_its_name() {
         let folder = tempfile::tempdir().unwrap();
@@ -254,13 +281,18 @@ mod tests {
         let program = folder.path().join("busyservice");
         std::fs::copy("/bin/sh", &program).unwrap();
         let mut child = Command::new(&program).args(["-c", "while :; do :; done"]).spawn().unwrap();
-        let found = find(&Root::new("/"), Duration::from_millis(500), &|| false).unwrap();
+        let root = Root::new("/");
+        let look = Duration::from_millis(500);
+        let all = find(&root, None, look, &|| false).unwrap();
+        // A process that an entry names has its service, and a second one could not have it.
+        let entry = format!("[[service]]\nname = \"mine\"\npid = {}\n", child.id());
+        let known = ServicesFile::from_toml(&(HEAD.to_owned() + &entry)).unwrap();
+        let others = find(&root, Some(&known), look, &|| false).unwrap();
         child.kill().unwrap();
         child.wait().unwrap();
         // On a crowded computer it may get little, and this test's own group may be a service.
-        let is_there = found.iter().any(|one| {
-            one.service.command.as_deref() == Some("busyservice") || one.service.command.is_none()
-        });
-        assert!(is_there, "{found:?}");
+        let is_there = all.iter().any(|one| is_busy_service(one) || one.service.command.is_none());
+        assert!(is_there, "{all:?}");
+        assert!(!others.iter().any(is_busy_service), "{others:?}");
     }
 }

@@ -8,7 +8,7 @@ use crate::apply::{ApplyError, ApplyRequest, ServicesHost};
 use crate::plan::{PlannedService, ServicesPlan};
 use seatmap_cell::name::Name;
 use seatmap_document::{Blame, printed_number, with_causes};
-use seatmap_os::limited;
+use seatmap_os::{Ending, limited};
 use seatmap_statistics::words::{agreeing, counted};
 use seatmap_statistics::{Xoshiro, signed_rank};
 use serde::Serialize;
@@ -352,8 +352,10 @@ fn read(planned: &PlannedService) -> Result<Reading, RaceError> {
     let problem = match limited::output("sh", &mut command, PATIENCE) {
         Ok(output) => match printed_number(&String::from_utf8_lossy(&output.stdout)) {
             Some(total) => return Ok((total, Instant::now())),
-            None if output.status.success() => "it is not a number".to_owned(),
-            None => "the line failed".to_owned(),
+            None => match Ending::of(output.status) {
+                ending if ending.is_success() => "it is not a number".to_owned(),
+                ending => format!("the line {ending}"),
+            },
         },
         Err(error) => with_causes(&error),
     };

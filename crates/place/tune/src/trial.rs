@@ -10,13 +10,11 @@ use seatmap_document::printed_number;
 use seatmap_os::counter::Counter;
 use seatmap_os::holder::Holder;
 use seatmap_os::quota::Quotas;
-use seatmap_os::{CpuSet, Root, cpu_list, scratch};
+use seatmap_os::{CpuSet, Ending, Root, cpu_list, scratch};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
-use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 use taken::Needed;
 
@@ -84,12 +82,19 @@ pub enum TrialError {
         source: io::Error,
     },
     /// The command failed.
-    #[error("'{command}' {how}{said}")]
+    #[error(
+        "'{command}' {how}{said}{}",
+        if .how.is_cut() {
+            "; a run that is cut short cannot be compared with another one: let it end by itself"
+        } else {
+            ""
+        }
+    )]
     Failed {
         /// The command.
         command: String,
         /// Its exit code or signal.
-        how: String,
+        how: Ending,
         /// The end of what it printed.
         said: String,
     },
@@ -135,7 +140,7 @@ pub enum TrialError {
         /// The metric.
         metric: String,
         /// How it ended.
-        how: String,
+        how: Ending,
     },
     /// The metric's own command did not print a number.
     #[error(
@@ -398,8 +403,8 @@ impl Runner {
         printed: &Printed,
     ) -> Result<(), TrialError> {
         let command = contestant.line();
-        if let Some(how) = failure(ended.status) {
-            return Err(TrialError::Failed { command, how, said: printed.tail() });
+        if !ended.ending.is_success() {
+            return Err(TrialError::Failed { command, how: ended.ending, said: printed.tail() });
         }
         match &ended.left {
             Some((pid, name)) => {
@@ -474,8 +479,8 @@ impl Runner {
             };
         };
         let metric = self.metric.to_string();
-        if let Some(how) = failure(ended.status) {
-            return Err(TrialError::MetricFailed { metric, how });
+        if !ended.ending.is_success() {
+            return Err(TrialError::MetricFailed { metric, how: ended.ending });
         }
         let [out, _] = printed.read(SEARCHED_BYTES).map_err(TrialError::Output)?;
         let printed = out.trim().to_owned();
@@ -483,16 +488,6 @@ impl Runner {
             Some(read) => Ok(Some(read)),
             None => Err(TrialError::NotANumber { metric, printed }),
         }
-    }
-}
-
-/// How a command failed, as the end of a sentence; `None` where it succeeded.
-fn failure(status: ExitStatus) -> Option<String> {
-    match (status.code(), status.signal()) {
-        (Some(0), _) => None,
-        (Some(code), _) => Some(format!("ended with exit code {code}")),
-        (_, Some(signal)) => Some(format!("was ended by signal {signal}")),
-        (None, None) => Some("ended in an unknown way".to_owned()),
     }
 }
 

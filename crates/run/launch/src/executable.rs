@@ -38,8 +38,11 @@ pub enum ProgramError {
     #[error("no program to run; put it after --")]
     Empty,
     /// Not in `PATH`, or no such file.
-    #[error("{0}: there is no such program")]
-    Absent(String),
+    #[error("{name}: there is no such program{}", hint(.name))]
+    Absent {
+        /// Its name.
+        name: String,
+    },
     /// A folder, or a file that this user may not execute.
     #[error("{path}: {reason}")]
     NotExecutable {
@@ -241,11 +244,30 @@ fn in_path(name: &OsStr) -> Result<PathBuf, ProgramError> {
         match checked(path) {
             Ok(path) => return Ok(path),
             Err(error @ ProgramError::Privileged(_)) => return Err(error),
-            Err(ProgramError::Absent(_)) => {}
+            Err(ProgramError::Absent { .. }) => {}
             Err(error) => refused = refused.or(Some(error)),
         }
     }
-    Err(refused.unwrap_or_else(|| ProgramError::Absent(name.display().to_string())))
+    Err(refused.unwrap_or_else(|| ProgramError::Absent { name: name.display().to_string() }))
+}
+
+/// The thing that was perhaps meant by the name of a program that is not there.
+fn hint(name: &str) -> String {
+    if !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit()) {
+        return format!(
+            "; '--pid {name}' names a process, and a list of CPUs has no spaces: '--cpus 0,1'"
+        );
+    }
+    if !name.contains('/') && Path::new(name).is_file() {
+        return format!("; './{name}' names the file in this folder");
+    }
+    let first = name.split_whitespace().next().map(OsString::from);
+    let is_line = name.contains(char::is_whitespace)
+        && first.is_some_and(|first| Executable::find(&[first]).is_ok());
+    if is_line {
+        return "; type its words one by one, not in one pair of quotation marks".to_owned();
+    }
+    String::new()
 }
 
 fn checked(path: PathBuf) -> Result<PathBuf, ProgramError> {
@@ -254,7 +276,7 @@ fn checked(path: PathBuf) -> Result<PathBuf, ProgramError> {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             "its folder may not be entered"
         }
-        Err(_) => return Err(ProgramError::Absent(shown)),
+        Err(_) => return Err(ProgramError::Absent { name: shown }),
         Ok(found) if found.is_dir() => "is a folder",
         Ok(found) if !may_execute(&path) && found.mode() & 0o111 == 0 => {
             "may not be executed; 'chmod +x' on it allows that"
@@ -371,6 +393,10 @@ mod tests {
         let refusal = |command: &[&str]| find(command).unwrap_err().to_string();
         insta::assert_snapshot!(refusal(&[]), @"no program to run; put it after --");
         insta::assert_snapshot!(refusal(&["no-such-program"]), @"no-such-program: there is no such program");
+        insta::assert_snapshot!(refusal(&["1"]), @"1: there is no such program; '--pid 1' names a process, and a list of CPUs has no spaces: '--cpus 0,1'");
+        insta::assert_snapshot!(refusal(&["Cargo.toml"]), @"Cargo.toml: there is no such program; './Cargo.toml' names the file in this folder");
+        insta::assert_snapshot!(refusal(&["sh -c true"]), @"sh -c true: there is no such program; type its words one by one, not in one pair of quotation marks");
+        insta::assert_snapshot!(refusal(&["no such program"]), @"no such program: there is no such program");
         insta::assert_snapshot!(refusal(&["/usr"]), @"/usr: is a folder");
         insta::assert_snapshot!(refusal(&["/proc/version"]), @"/proc/version: may not be executed; 'chmod +x' on it allows that");
         insta::assert_snapshot!(refusal(&["sh", "a\0b"]), @"an argument holds a zero byte");

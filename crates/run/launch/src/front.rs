@@ -12,7 +12,7 @@
 //! has passed it on. Otherwise the signal would reach the program after the `SIGCONT` that ends the
 //! stop.
 
-use crate::ending::Ending;
+use crate::Ending;
 use crate::signals::{self, Came, Signals};
 use seatmap_os::Tid;
 use seatmap_os::owed::OwedMasks;

@@ -1,8 +1,8 @@
 //! A program in a cell: it is told where it is, and leaves nothing behind for the next one.
 
+use crate::Ending;
 use crate::allocator::SeatAllocator;
 use crate::cell_watch::CellWatch;
-use crate::ending::Ending;
 use crate::error::LaunchError;
 use crate::executable::{Executable, ProgramError};
 use crate::launch::{self, LaunchOptions};

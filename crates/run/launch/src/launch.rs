@@ -1,9 +1,9 @@
 //! Runs a program and seats its threads while it runs.
 
+use crate::Ending;
 use crate::allocator::SeatAllocator;
 use crate::cell_watch::CellWatch;
 use crate::child::{Child, Start};
-use crate::ending::Ending;
 use crate::error::LaunchError;
 use crate::executable::Executable;
 use crate::front::{self, Link};

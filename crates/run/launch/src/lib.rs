@@ -33,7 +33,7 @@
 //! | [`neighbours`] | other runs with seats on the CPUs of this one |
 //! | [`halted`] | programs that are stopped or frozen, so that they run nowhere |
 //! | [`hampered`] | programs that tracing prevents from doing something |
-//! | [`ending`], [`error`] | how the program ended, and how to end alike; why it could not start |
+//! | [`error`] | why the program could not start |
 #![deny(missing_docs)]
 
 pub mod allocator;
@@ -41,7 +41,6 @@ pub mod asks;
 pub mod attach;
 pub mod cell_watch;
 pub mod elsewhere;
-pub mod ending;
 pub mod error;
 pub mod executable;
 pub mod front;
@@ -81,7 +80,6 @@ mod watch;
 
 pub use allocator::SeatAllocator;
 pub use attach::{AttachRequest, Attached, PageMove};
-pub use ending::Ending;
 pub use error::LaunchError;
 pub use executable::{Executable, ProgramError};
 pub use hampered::Hampered;
@@ -91,6 +89,7 @@ pub use memory::{MemoryWish, ProgramMemory};
 pub use report::{Behind, Report, SeatedThread};
 pub use request::{GrantedSeats, SeatSource, SeatingError, SeatingRemark, SeatingRequest};
 pub use rule::{RuleError, SeatRule};
+pub use seatmap_os::Ending;
 pub use seats::{Beyond, Seat, SeatList};
 pub use signals::{Came, Signals};
 pub use supervise::{ReturnsAt, RunListener, RunRequest};

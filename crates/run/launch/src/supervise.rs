@@ -1,7 +1,7 @@
 //! A program on seats, with a process beside it that seats its threads for as long as any lives.
 
+use crate::Ending;
 use crate::allocator::SeatAllocator;
-use crate::ending::Ending;
 use crate::error::LaunchError;
 use crate::executable::Executable;
 use crate::front::{self, Link, Side};

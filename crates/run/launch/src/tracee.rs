@@ -1,6 +1,6 @@
 //! ptrace(2), call by call, and the stops that it reports.
 
-use crate::ending::Ending;
+use crate::Ending;
 use seatmap_os::Tid;
 use seatmap_os::task::Task;
 use std::io;

@@ -15,8 +15,8 @@
 //! thread that is sent so many signals that tracing would slow it; threads that it creates after
 //! that are found a little late.
 
+use crate::Ending;
 use crate::allowance::Allowance;
-use crate::ending::Ending;
 use crate::hampered::Hampered;
 use crate::inject::{self, State};
 use crate::pinner::{Birth, Pinner};

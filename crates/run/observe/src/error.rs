@@ -4,11 +4,10 @@ use crate::Method;
 use crate::c2c::RecordingError;
 use crate::trace::TraceError;
 use seatmap_document::Blame;
-use seatmap_os::Tid;
 use seatmap_os::rights;
 use seatmap_os::trusted::TrustError;
+use seatmap_os::{Ending, Tid};
 use std::io;
-use std::process::ExitStatus;
 
 /// Why a program could not be observed.
 #[derive(Debug, thiserror::Error)]
@@ -97,9 +96,9 @@ pub enum ObserveError {
     /// The user ended the observation before the program did.
     #[error("interrupted while the program was observed")]
     Interrupted,
-    /// The program failed.
-    #[error("the program failed while it was observed ({0})")]
-    Failed(ExitStatus),
+    /// The program failed, or was cut short.
+    #[error("while it was observed, the program {0}")]
+    Failed(Ending),
 }
 
 impl ObserveError {

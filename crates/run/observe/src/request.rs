@@ -6,6 +6,7 @@ use crate::mpi::job;
 use crate::observed::{CommandEnd, CommandState, Observed, Sighting};
 use crate::report::{ReportMethod, ReportRequest};
 use crate::{End, Means, Method, Observation, ObserveError, Session, Subject};
+use seatmap_os::Ending;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -110,16 +111,17 @@ pub fn one_run(
     let watched = session.watch(None, stop);
     let (observation, child) = session.finish();
     let is_to_end = matches!(watched, Ok(End::Stopped));
-    let status = child
+    let ending = child
         .map(|child| command::attend(child, is_to_end, stop))
         .transpose()
-        .map_err(ObserveError::System)?;
+        .map_err(ObserveError::System)?
+        .map(Ending::of);
     // A command runs on when a look fails, so that its end is waited for before the failure is
     // told.
     watched?;
-    match status {
+    match ending {
         _ if is_to_end => Err(ObserveError::Interrupted),
-        Some(status) if !status.success() => Err(ObserveError::Failed(status)),
+        Some(ending) if !ending.is_success() => Err(ObserveError::Failed(ending)),
         _ => Ok(observation),
     }
 }
@@ -128,7 +130,6 @@ pub fn one_run(
 mod tests {
     use super::*;
     use seatmap_document::Blame;
-    use seatmap_launch::Ending;
 
     fn command(words: &[&str]) -> SubjectCommand {
         let words = words.iter().map(|word| (*word).into()).collect();

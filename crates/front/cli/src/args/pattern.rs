@@ -34,7 +34,7 @@ pub struct PatternShow {
     /// Write the matrix as a picture; - is stdout.
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// Columns to draw in; the terminal's by default.
+    /// Columns to keep to; the terminal's by default.
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
     pub width: Option<u16>,
     #[command(flatten)]

@@ -24,10 +24,13 @@ pub fn run(typed: &Advise) -> Result<(), CliError> {
     let run = request.run(&|| interrupt.is_raised(), &|step| tell(&look, &trial, step));
     drop(look);
     drop(trial);
-    let run = run?;
+    let mut run = run?;
     let has_columns = view::text_columns(&std::io::stdout()).is_some();
     let text = if has_columns { advise::rows_text } else { advise::text };
     let shown = outputs.show(&run.advice, advise::html, text);
+    if run.runs_on() {
+        output::tell_person("the command runs on, and this ends with it; Ctrl-C ends both");
+    }
     // After the page: a command that was started for it is not left alone when nobody reads.
     run.wait(&|| interrupt.is_raised()).map_err(CliError::work)?;
     shown

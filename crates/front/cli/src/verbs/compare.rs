@@ -1,7 +1,6 @@
 //! `seatmap compare`.
 
 use crate::args::Compare;
-use seatmap_catalog::Capability;
 use seatmap_console::error::CliError;
 use seatmap_console::input;
 use seatmap_machine::Profile;
@@ -18,7 +17,5 @@ pub fn run(typed: &Compare) -> Result<(), CliError> {
 
 /// The profile of a machine with distances.
 fn profile(name: &str) -> Result<Profile, CliError> {
-    let machine = input::machine(name)?;
-    machine.require(Capability::Distances).map_err(CliError::input)?;
-    input::profile_of(&machine)
+    input::measured_profile_of(&input::machine(name)?)
 }

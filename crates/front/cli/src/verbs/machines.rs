@@ -5,6 +5,7 @@ use crate::args::Machines;
 use seatmap_catalog::{MachineEntry, MachineList};
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
+use seatmap_document::shell_escaped;
 use seatmap_machine::SharedProfile;
 use seatmap_report::gallery::{self as gallery_report, INDEX};
 use seatmap_statistics::words::counted;
@@ -14,6 +15,12 @@ use std::path::Path;
 pub fn run(typed: &Machines) -> Result<(), CliError> {
     if let Some(folder) = &typed.site {
         return site(typed, folder);
+    }
+    if let Some(name) = typed.profiles.first() {
+        return Err(CliError::input(format!(
+            "{name}: 'seatmap show {}' draws one machine, and --site FOLDER makes pages of several",
+            shell_escaped(name)
+        )));
     }
     let list = MachineList::bundled().map_err(CliError::work)?;
     if typed.json { output::json(&list) } else { output::print(&table(&list.machines)) }

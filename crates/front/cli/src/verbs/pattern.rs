@@ -41,6 +41,7 @@ type Drawer = fn(&seatmap_pattern::Pattern) -> String;
 
 /// Writes the files that were asked for; without any, the pattern goes to the terminal.
 fn show(typed: &PatternShow) -> Result<(), CliError> {
+    view::keep_to(typed.width);
     let asked = [(&typed.svg, svg::traffic as Drawer), (&typed.forms.html, html::pattern)];
     let mut files = Vec::new();
     for (path, draw) in asked.into_iter().filter_map(|(path, draw)| Some((path.as_deref()?, draw)))
@@ -64,7 +65,7 @@ fn show(typed: &PatternShow) -> Result<(), CliError> {
     if typed.forms.json {
         output::print(&pattern.to_json())
     } else if files.is_empty() {
-        output::print(&pattern::drawn(&pattern, view::width(typed.width)))
+        output::print(&pattern::drawn(&pattern, view::width()))
     } else {
         Ok(())
     }

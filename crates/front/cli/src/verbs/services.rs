@@ -73,7 +73,8 @@ fn undone(left: &[Left]) -> Result<(), CliError> {
 fn init(typed: &ServicesInit) -> Result<(), CliError> {
     let known = meant::known(&typed.file)?;
     let interrupt = Interrupt::listen()?;
-    let found = find::find(&Root::new("/"), typed.seconds, &|| interrupt.is_raised());
+    let found =
+        find::find(&Root::new("/"), known.as_ref(), typed.seconds, &|| interrupt.is_raised());
     let text = find::text(known.as_ref(), &found.map_err(CliError::work)?);
     meant::extend(&typed.file, known.is_some(), text)
 }
@@ -174,7 +175,8 @@ fn drift(typed: &ServicesDrift) -> Result<(), CliError> {
         None => {
             let host = standing_host()?;
             let applied = host.plan(typed.name.as_ref())?;
-            let found = find::find(&host.root, GLANCE, &|| false).map_err(CliError::work)?;
+            let found = find::find(&host.root, None, GLANCE, &|| false);
+            let found = found.map_err(CliError::work)?;
             DriftReport::of(&host.root, &applied, &found)
         }
     };

@@ -25,6 +25,7 @@ use std::path::Path;
 /// Shows a machine, a cluster, a plan, the ranks of a job or a recording: in the terminal, as a
 /// page, or as JSON.
 pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
+    view::keep_to(typed.width);
     let page = output::page(typed.forms.html.as_deref(), typed.forms.json)?;
     let name = &typed.machine;
     // Seatmap's other documents first: the readers of machines would call them damaged profiles.
@@ -93,7 +94,7 @@ fn machine(typed: &Show, page: Option<Destination>, colour: ColourChoice) -> Res
         }
         let options = DrawOptions {
             colour: view::colour(colour, &std::io::stdout()),
-            width: view::width(typed.width),
+            width: view::width(),
             order: typed.order.into(),
             home: typed.home,
         };

@@ -59,7 +59,7 @@ fn print_once(
         rows: &rows,
         recording: None,
     };
-    output::print(&plain(&scene, u16::try_from(view::width(None)).unwrap_or(u16::MAX)))
+    output::print(&plain(&scene, u16::try_from(view::width()).unwrap_or(u16::MAX)))
 }
 
 fn check_seen(frame: &Frame) -> Result<(), CliError> {

@@ -67,6 +67,41 @@ fn a_user_without_rights_is_told_which_are_missing() {
     );
 }
 
+/// Threads that have ended can be read by nobody: without an observation nothing is known of them.
+#[test]
+fn a_program_that_nobody_could_see_is_not_said_to_sleep() {
+    if !can_observe() {
+        return;
+    }
+    let busy = "i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done";
+    let Some(output) = without_rights(&["advise", "--", "sh", "-c", busy]) else { return };
+    let printed = String::from_utf8(output.stdout).unwrap();
+    if !printed.contains("not seen: ") {
+        return seatmap_needs::skipped!("every user may observe programs here");
+    }
+    assert!(printed.starts_with("sh: CANNOT TELL HERE\n"), "{printed}");
+    assert!(printed.contains("looked at   nothing, for"), "{printed}");
+    assert!(!printed.contains("hardly runs"), "{printed}");
+}
+
+#[test]
+fn a_folder_that_takes_no_file_is_named_without_names_that_nobody_typed() {
+    for arguments in [
+        &["measure", "--quick", "-o", "m.json"][..],
+        &["place", "--on", "graviton3", "--pattern", "ring:2", "-o", "p.json"],
+        &["services", "init", "--seconds", "200ms"],
+    ] {
+        let Some(output) = without_rights(arguments) else { return };
+        let said = String::from_utf8(output.stderr).unwrap();
+        if said.contains("at least two CPUs") {
+            continue;
+        }
+        assert!(!output.status.success(), "{arguments:?}: {said}");
+        assert!(said.contains("this user may make no file in its folder"), "{arguments:?}: {said}");
+        assert!(!said.contains(".tmp") && !said.contains("os error"), "{arguments:?}: {said}");
+    }
+}
+
 /// Where no thread can be started beside the first, results are the same or there is an error;
 /// nothing panics.
 #[test]

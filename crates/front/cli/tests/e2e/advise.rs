@@ -137,6 +137,32 @@ fn a_command_runs_to_its_end() {
 }
 
 #[test]
+fn a_command_that_timeout_ends_has_not_failed() {
+    if !can_observe() {
+        return;
+    }
+    let place = Place::new();
+    let output = place.run(&["advise", "--", "timeout", "1", "sleep", "10"]);
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(0), "{printed}");
+    // The verdict hangs on the programs beside it: on a crowded computer they decide.
+    assert!(!printed.contains("the command failed"), "{printed}");
+    let words = printed.split_whitespace().collect::<Vec<&str>>().join(" ");
+    assert!(words.contains("exit code 124, as timeout(1) does when the time is over"), "{printed}");
+    assert!(!words.contains("seatmap tune"), "{printed}");
+    // A race of such runs compares nothing.
+    for verb in ["bench", "tune"] {
+        let refused = place.run(&[verb, "--", "timeout", "0.1", "sleep", "10"]);
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(1), "{said}");
+        assert!(
+            said.contains("as timeout(1) does") && said.contains("let it end by itself"),
+            "{said}"
+        );
+    }
+}
+
+#[test]
 fn another_machine_is_answered_without_a_trial() {
     let Some(cpus) = two_cpus().filter(|_| can_observe()) else { return };
     let place = Place::new();

@@ -320,7 +320,7 @@ fn ended_by(signal: i32, target: impl Fn(i32) -> i32) {
 }
 
 /// Nodes of two CPUs on two switches in turn: 0.2 ms within a switch, 2 ms between, for 64 KiB.
-fn two_switches(nodes: usize, names: impl Fn(usize) -> String) -> String {
+pub fn two_switches(nodes: usize, names: impl Fn(usize) -> String) -> String {
     let node = |rank: usize| {
         let facts = serde_json::json!({ "cpus": 2 });
         serde_json::json!({ "name": names(rank), "rank": rank, "address": format!("10.0.0.{rank}"), "facts": facts })

@@ -64,6 +64,32 @@ fn machines_and_plans_fit_any_terminal() {
     fits(&place, &["model", "fit", long, "-o", "twin.toml"]);
 }
 
+/// With `--width`, a pipe has columns as well.
+#[test]
+fn every_machine_keeps_to_the_columns_that_were_asked_for() {
+    let place = Place::new();
+    let machines = place.json(&["machines", "--json"]);
+    let machines = machines["machines"].as_array().unwrap();
+    assert!(machines.len() >= 16, "{machines:?}");
+    for machine in machines.iter().map(|machine| machine["machine"].as_str().unwrap()) {
+        for columns in [80, 120] {
+            let width = ["--width", &columns.to_string()];
+            let shown = place.stdout(&[&["show", machine, "--near", "0"][..], &width].concat());
+            assert!(shown.starts_with(machine), "{shown}");
+            let long = too_long(&shown, columns);
+            assert!(long.is_empty(), "{machine} at {columns}: {long:#?}");
+            let compared = at(&place, columns, &["compare", machine, "epyc-7r13-2s"]);
+            let long = too_long(&compared, columns);
+            assert!(long.is_empty(), "{machine} compared at {columns}: {long:#?}");
+        }
+    }
+    fits(&place, &["machines"]);
+    let drawn = place.stdout(&["pattern", "show", "stencil2d:8x8", "--width", "60"]);
+    assert!(too_long(&drawn, 60).is_empty(), "{drawn}");
+    let wide = place.stdout(&["--wide", "show", "cell-ps3", "--width", "60"]);
+    assert!(!too_long(&wide, 60).is_empty(), "--wide leaves lines whole: {wide}");
+}
+
 #[test]
 fn looks_at_this_computer_fit_any_terminal() {
     let place = Place::new();
@@ -113,12 +139,52 @@ fn services_fit_any_terminal() {
         ),
     );
     let shown = at(&place, 80, &["services", "show"]);
-    for verb in [&["services", "show"][..], &["services", "plan", "--seconds", "0.3"]] {
+    for verb in [
+        &["services", "show"][..],
+        &["services", "observe", "--seconds", "0.3"],
+        &["services", "plan", "--seconds", "0.3"],
+    ] {
         fits(&place, verb);
     }
     program.kill().unwrap();
     program.wait().unwrap();
     assert!(shown.contains("the-other"), "{shown}");
+}
+
+#[test]
+fn clusters_fit_any_terminal() {
+    let place = Place::new();
+    let names = |node| format!("compute-standard-of-the-second-hall-{node:04}");
+    for nodes in [6, 40] {
+        let mut cluster: Value =
+            serde_json::from_str(&crate::cluster::two_switches(nodes, names)).unwrap();
+        // One node's cable is slow.
+        for pair in cluster["pairs"].as_array_mut().unwrap() {
+            if pair["nodes"].as_array().unwrap().contains(&1.into()) {
+                pair["rate_mbps"] = serde_json::json!([300.0, 300.0]);
+            }
+        }
+        let file = place.file("cluster.json", cluster.to_string());
+        fits(&place, &["show", file]);
+        fits(&place, &["cluster", "doctor", file]);
+        fits(&place, &["place", "--on", file, "--pattern", "ring:12"]);
+        let shown = place.stdout(&["show", file, "--width", "80"]);
+        assert!(too_long(&shown, 80).is_empty(), "{shown}");
+    }
+}
+
+/// Two processes that talk all the time: there is more to say of them than of a sleeping one.
+#[test]
+fn advice_on_a_busy_program_fits_any_terminal() {
+    let place = Place::new();
+    let shell = ["advise", "--", "timeout", "20", "sh", "-c", "yes | cat > /dev/null"];
+    for columns in [80, 120] {
+        let text = at(&place, columns, &shell);
+        let facts = ["looked at", "talks", "limits it", "bound by", "why", "confidence"];
+        assert!(facts.iter().all(|fact| text.contains(fact)), "{text}");
+        let long = too_long(&text, columns);
+        assert!(long.is_empty(), "at {columns}: {long:#?}\n{text}");
+    }
 }
 
 #[test]

@@ -196,8 +196,10 @@ fn a_qaplib_file_has_two_matrices() {
 #[test]
 fn a_pattern_is_drawn_in_the_terminal() {
     insta::assert_snapshot!(Place::new().stdout(&["pattern", "show", "stencil2d:2x4", "--width", "40"]), @"
-        stencil2d:2x4: 8 tasks, 20 edges, 20 bytes in 20 messages
-        A task sends to 2 to 3 others, median 3; as much comes back.
+        stencil2d:2x4: 8 tasks, 20 edges, 20
+          bytes in 20 messages
+        A task sends to 2 to 3 others, median 3;
+          as much comes back.
               0    @@    @@
               1  @@  @@    @@
               2    @@  @@    @@
@@ -206,7 +208,8 @@ fn a_pattern_is_drawn_in_the_terminal() {
               5    @@    @@  @@
               6      @@    @@  @@
               7        @@    @@
-        Rows send, columns receive; '@' is 1 byte, blank nothing.
+        Rows send, columns receive; '@' is 1
+          byte, blank nothing.
         ");
     let wide = Place::new().stdout(&["pattern", "show", "random:1000:8:1", "--width", "60"]);
     assert!(
@@ -311,7 +314,7 @@ fn words_that_are_no_pattern() {
         'random:10:10:1': 10 tasks have no 10 others each; write random:N:DEGREE:SEED
         'random:1000000:999999:1': that would be 999999000000 edges, and 8388608 are the most; write random:N:DEGREE:SEED
         nowhere.csv: there is no such file; 'seatmap pattern list' lists the patterns known by name
-        .: Is a directory (os error 21)
+        .: is a folder; give a file's name
         ");
     let unknown = Place::new().one_line_refusal(&["pattern", "show", "rings:4"]);
     assert!(unknown.contains("no pattern is called 'rings'; there are ring:N"), "{unknown}");

@@ -1,6 +1,6 @@
 //! `seatmap place`.
 
-use crate::common::{Place, in_front_of, terminal};
+use crate::common::{Place, in_front_of, terminal, two_cpus};
 use serde_json::Value;
 use std::collections::HashSet;
 use std::io::Read;
@@ -296,6 +296,26 @@ fn a_core_takes_one_task_where_there_are_cores_enough() {
 }
 
 /// Where nothing was seen, no placement is praised.
+/// Messages between tasks that share a CPU cost nothing by a model of distances.
+#[test]
+fn one_cpu_for_all_is_not_a_pattern_without_messages() {
+    let place = Place::new();
+    let Some(cpus) = two_cpus() else { return };
+    if !place.run(&["measure", "--quick", "--cpus", &cpus]).status.success() {
+        return seatmap_needs::skipped!("nothing can be measured");
+    }
+    let cpu = cpus.split(',').next().unwrap_or_default();
+    let seatmap = place.command(&[]);
+    let mut command = std::process::Command::new("taskset");
+    command.args(["-c", cpu]).arg(seatmap.get_program());
+    command.args(["place", "--pattern", "ring:2"]).current_dir(place.folder());
+    command.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let Ok(output) = command.output() else { return seatmap_needs::skipped!("no taskset") };
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(table.contains("there is one CPU for all tasks"), "{table}");
+    assert!(!table.contains("no messages"), "{table}");
+}
+
 #[test]
 fn a_pattern_without_messages_proves_nothing() {
     let place = Place::new();

@@ -591,4 +591,8 @@ fn services_are_found_recorded_and_shown() {
     assert_eq!(again["verdict"], "nothing-to-gain");
     let added = output(&place, &["init", "--seconds", "200ms"]);
     assert!(place.read("services.toml").starts_with(head), "{added:?}");
+    // An entry that is added has processes of its own.
+    let both = output(&place, &["show"]);
+    let said = String::from_utf8_lossy(&both.stderr);
+    assert!(!said.contains("both claim"), "{said}");
 }

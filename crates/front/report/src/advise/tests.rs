@@ -44,6 +44,27 @@ fn server() -> Evidence {
     }
 }
 
+#[test]
+fn a_command_that_was_cut_short_is_to_run_longer() {
+    let evidence = Evidence {
+        failure: Some("was ended by signal 15 (SIGTERM)".to_owned()),
+        is_cut: true,
+        has_ended: true,
+        command: Some("./app".to_owned()),
+        ..server()
+    };
+    let ended = Reason::NotTried { why: NoTrial::Ended };
+    for reason in [ended, Reason::TooShort] {
+        let cut = text(&advice(Verdict::CannotTell, reason.clone(), evidence.clone()));
+        let words = cut.split_whitespace().collect::<Vec<&str>>().join(" ");
+        assert!(words.contains("for 6.0 s; it was ended by signal 15 (SIGTERM)"), "{cut}");
+        assert!(words.contains("let it run longer") && !words.contains("seatmap tune"), "{cut}");
+        let whole = Evidence { failure: None, is_cut: false, ..evidence.clone() };
+        let whole = text(&advice(Verdict::CannotTell, reason, whole));
+        assert!(whole.contains("seatmap tune -- ./app") && !whole.contains("longer"), "{whole}");
+    }
+}
+
 /// Threads that talk so much that seats were tried.
 fn pipeline() -> Evidence {
     let difference = Difference { percent: 12.3, low_percent: 9.8, high_percent: 14.9 };
@@ -171,6 +192,7 @@ fn every_reason_has_its_words() {
         Reason::ShortTasks,
         Reason::SmallTasks,
         Reason::TooShort,
+        Reason::EndedUnseen,
         Reason::ClientAtLimit,
         Reason::TalkUnseen,
         Reason::NotMeasured,

@@ -24,7 +24,7 @@ const COLUMNS: [(&str, bool); 7] = [
     ("Cores", true),
     ("Far to near", true),
     ("Distances by class, ns", false),
-    ("Day and source", false),
+    ("Date and source", false),
 ];
 
 /// All machines in a table that can be sorted and searched, and the pairs with one processor.
@@ -114,7 +114,7 @@ fn span(classes: &[DistanceClass]) -> Option<f64> {
 
 fn source(profile: &Profile) -> Markup {
     let origin = about::origin(profile);
-    html! { details { summary { (profile.origin.date.as_deref().unwrap_or("no day")) } (origin) } }
+    html! { details { summary { (profile.origin.date.as_deref().unwrap_or("no date")) } (origin) } }
 }
 
 /// The pairs in a table of their own: the gallery's question that one profile cannot answer.

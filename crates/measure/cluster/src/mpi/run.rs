@@ -1,10 +1,11 @@
 //! Runs the program in the place of this rank.
 
 use super::{MOST_PRINTED, Program};
+use seatmap_os::Ending;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{Read, Seek};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// How often a wait looks at the program. It may take minutes, and the CPUs are its own.
@@ -61,26 +62,26 @@ pub(crate) fn run(program: &Program, task: &Task, rank: usize) -> Result<String,
     command.arg(rank.to_string()).arg(&plan).stdin(Stdio::null()).stdout(out);
     let child =
         command.spawn().map_err(|error| format!("it cannot be started in {folder}: {error}"))?;
-    let status = ended(child, Duration::from_millis(task.limit_ms))?;
+    let ending = ended(child, Duration::from_millis(task.limit_ms))?;
     let mut bytes = Vec::new();
     let read =
         printed.rewind().and_then(|()| printed.by_ref().take(MOST_PRINTED).read_to_end(&mut bytes));
     read.map_err(|error| format!("what it printed cannot be read in {folder}: {error}"))?;
     let printed = String::from_utf8_lossy(&bytes).into_owned();
     // A program that found itself alone says so on stdout, and ends with an error.
-    if status.success() || printed.contains("\"error\"") {
+    if ending.is_success() || printed.contains("\"error\"") {
         Ok(printed)
     } else {
-        Err(format!("it ended with {status}"))
+        Err(format!("it {ending}"))
     }
 }
 
 /// Waits for the end of the program, and ends it itself if it takes too long.
-fn ended(mut child: Child, limit: Duration) -> Result<ExitStatus, String> {
+fn ended(mut child: Child, limit: Duration) -> Result<Ending, String> {
     let began = Instant::now();
     loop {
         match child.try_wait().map_err(|error| error.to_string())? {
-            Some(status) => return Ok(status),
+            Some(status) => return Ok(Ending::of(status)),
             None if began.elapsed() > limit => {
                 let _ = child.kill();
                 let _ = child.wait();
@@ -109,7 +110,7 @@ mod tests {
         assert!(
             Command::new("sh").args(["-c", &format!("kill -9 {left}")]).status().unwrap().success()
         );
-        assert_eq!(run_script("exit 7", 10_000, 0).unwrap_err(), "it ended with exit status: 7");
+        assert_eq!(run_script("exit 7", 10_000, 0).unwrap_err(), "it ended with exit code 7");
         assert_eq!(run_script("exec sleep 60", 100, 0).unwrap_err(), "it had not ended after 0 s");
     }
 

@@ -172,6 +172,15 @@ fn programs_without_two_threads_to_seat_are_left() {
         all.looked_s = 0.1;
     });
     assert_eq!(verdict(&moment), (Verdict::CannotTell, Reason::TooShort));
+    // Without an observation the threads of a program that has ended are not known.
+    let unseen = with(|all| {
+        all.has_ended = true;
+        all.talk = None;
+        all.busy.clear();
+        all.used_percent = 0.0;
+        all.wanted_percent = 0.0;
+    });
+    assert_eq!(verdict(&unseen), (Verdict::CannotTell, Reason::EndedUnseen));
 }
 
 #[test]
@@ -196,10 +205,33 @@ fn a_mask_is_told_from_a_computer_with_one_cpu() {
 #[test]
 fn a_command_that_failed_is_no_program_to_seat() {
     let failed = with(|all| {
-        all.failure = Some("with exit code 3".to_owned());
+        all.failure = Some("ended with exit code 3".to_owned());
         all.has_ended = true;
     });
     assert_eq!(verdict(&failed), (Verdict::CannotTell, Reason::Failed));
+    let quiet = [-1.0, 0.1, 1.0];
+    let trial = Some(trial(quiet, [5.0, 8.0, 11.0]));
+    let in_trial = Evidence { trial, has_ended: false, ..failed };
+    assert_eq!(verdict(&in_trial), (Verdict::CannotTell, Reason::Failed));
+}
+
+#[test]
+fn a_command_that_was_cut_short_is_judged_by_what_was_seen() {
+    let cut = with(|all| {
+        all.failure = Some("ended with exit code 124".to_owned());
+        all.is_cut = true;
+        all.has_ended = true;
+    });
+    let untried = Reason::NotTried { why: NoTrial::Ended };
+    assert_eq!(verdict(&cut), (Verdict::CannotTell, untried.clone()));
+    let idle = Evidence { used_percent: 1.0, wanted_percent: 1.0, ..cut.clone() };
+    assert_eq!(verdict(&idle), (Verdict::LeaveIt, Reason::HardlyRuns));
+    let moment = Evidence { looked_s: 0.1, ..cut.clone() };
+    assert_eq!(verdict(&moment), (Verdict::CannotTell, Reason::TooShort));
+    // In a trial that had no time to compare anything.
+    let begun = TrialResult { has_ended: true, control: None, ..TrialResult::default() };
+    let in_trial = Evidence { has_ended: false, trial: Some(begun), ..cut };
+    assert_eq!(verdict(&in_trial), (Verdict::CannotTell, untried));
 }
 
 #[test]

@@ -8,7 +8,7 @@ use rustix::process::{
     set_child_subreaper, waitpid,
 };
 use seatmap_os::cpu_set::PreparedMask;
-use seatmap_os::{CpuSet, Root, interpreter, task};
+use seatmap_os::{CpuSet, Ending, Root, interpreter, task};
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, Write};
@@ -29,7 +29,7 @@ pub(super) struct Ended {
     pub(super) elapsed: Duration,
     /// The CPU time of the process and of all descendants that were waited for.
     pub(super) cpu_time: Duration,
-    pub(super) status: ExitStatus,
+    pub(super) ending: Ending,
     /// A process that lived on, and its name.
     pub(super) left: Option<(i32, String)>,
 }
@@ -97,7 +97,7 @@ impl Started {
             }
         }
         let elapsed = self.begun.elapsed();
-        let Some((status, cpu_time)) = self.reap() else { return Ok(None) };
+        let Some((ending, cpu_time)) = self.reap() else { return Ok(None) };
         // After the time was taken: a launcher's daemons do not count as the run.
         let until = Instant::now() + self.patience;
         while left_behind(&self.others)?.is_some() && Instant::now() < until {
@@ -107,7 +107,7 @@ impl Started {
         if left.is_some() {
             end_all(&self.others);
         }
-        Ok(Some(Ended { elapsed, cpu_time, status, left }))
+        Ok(Some(Ended { elapsed, cpu_time, ending, left }))
     }
 
     /// Whether the process has ended, after a wait of [`LOOK`] at most.
@@ -117,7 +117,7 @@ impl Started {
     }
 
     /// The end of the process with its CPU time, which the kernel tells at this moment only.
-    fn reap(&self) -> Option<(ExitStatus, Duration)> {
+    fn reap(&self) -> Option<(Ending, Duration)> {
         let mut status = 0;
         // SAFETY: a structure of numbers, for which zeros are valid.
         let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
@@ -128,7 +128,7 @@ impl Started {
             Duration::from_secs(time.tv_sec.unsigned_abs())
                 + Duration::from_micros(time.tv_usec.unsigned_abs())
         });
-        (reaped == pid).then(|| (ExitStatus::from_raw(status), times.into_iter().sum()))
+        (reaped == pid).then(|| (Ending::of(ExitStatus::from_raw(status)), times.into_iter().sum()))
     }
 
     /// Ends the run: politely, then by force.

@@ -82,8 +82,11 @@ fn failures_are_told_with_what_was_said() {
             .ends_with("exit code 3; it said: broken pipe line")
     );
     assert!(
-        refused("time", "kill -9 $$").contains("was ended by signal 9, and it printed nothing")
+        refused("time", "kill -9 $$")
+            .contains("was ended by signal 9 (SIGKILL), and it printed nothing")
     );
+    assert!(refused("time", "kill -9 $$").contains("let it end by itself"));
+    assert!(!refused("time", "exit 3").contains("let it end by itself"));
     assert!(refused("regex:ops ([0-9]+)", "echo 3 bits").contains(
         "matches no number (digits, with a point for decimals) that 'sh -c echo 3 bits' printed"
     ));

@@ -96,7 +96,7 @@ impl Page {
     fn table(&self, profile: &Profile) -> String {
         let options = DrawOptions {
             colour: view::colour(self.colour, &std::io::stdout()),
-            width: view::width(None),
+            width: view::width(),
             ..DrawOptions::default()
         };
         let checked = profile.home_model.as_ref().and_then(|model| model.lines.as_ref()?.checked);

@@ -154,7 +154,7 @@ fn command_lines_that_ask_for_nothing_or_too_much() {
     let refused = |arguments: &[&str]| place.refusal(&[&["run"], arguments].concat());
     assert!(
         refused(&["--", "true"])
-            .contains("needs --plan <FILE>, --cpus <LIST>, --match <NAME=SEATS>, ")
+            .contains("needs --plan <FILE>, --cpus <LIST>, --match <NAME=SEATS> or --auto")
     );
     assert!(refused(&["--cpus", &cpu]).contains("needs --pid <PID>, COMMAND, "));
     assert!(refused(&["--cpus", &cpu, "--pid", "1", "--", "true"]).contains("cannot be used with"));

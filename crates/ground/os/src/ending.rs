@@ -1,0 +1,158 @@
+//! How a process ended, in words, and how to end alike.
+
+use std::fmt;
+use std::os::unix::process::ExitStatusExt;
+use std::process::ExitStatus;
+
+/// The exit code of timeout(1) for a command whose time was over.
+const TIME_WAS_OVER: i32 = 124;
+
+/// A shell adds this to the number of the signal that ended its command (POSIX, 2.8.2).
+const SHELL_BASE: i32 = 128;
+
+/// The signals by which others end a program that has done nothing wrong.
+const CUTTING: [i32; 6] =
+    [libc::SIGHUP, libc::SIGINT, libc::SIGKILL, libc::SIGALRM, libc::SIGTERM, libc::SIGXCPU];
+
+/// How a process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// With this exit code.
+    Exited(i32),
+    /// By this signal.
+    Killed(i32),
+}
+
+impl Ending {
+    /// The end of a process that was waited for.
+    #[must_use]
+    pub fn of(status: ExitStatus) -> Self {
+        match (status.code(), status.signal()) {
+            (Some(code), _) => Ending::Exited(code),
+            (None, signal) => Ending::Killed(signal.unwrap_or(libc::SIGKILL)),
+        }
+    }
+
+    /// Whether the process did well.
+    #[must_use]
+    pub fn is_success(self) -> bool {
+        self == Ending::Exited(0)
+    }
+
+    /// Whether somebody else ended the process before it was done: timeout(1), a user, or the
+    /// kernel at a limit. It did nothing wrong, and what was seen of it until then holds.
+    #[must_use]
+    pub fn is_cut(self) -> bool {
+        match self {
+            Ending::Exited(TIME_WAS_OVER) => true,
+            Ending::Exited(code) => CUTTING.contains(&(code - SHELL_BASE)),
+            Ending::Killed(signal) => CUTTING.contains(&signal),
+        }
+    }
+
+    /// Ends this process as that one ended, so that its parent sees no difference: by the same
+    /// signal, where a signal ended it, and without a second core dump.
+    pub fn leave_alike(self) -> ! {
+        let code = match self {
+            Ending::Exited(code) => code,
+            Ending::Killed(signal) => {
+                die_of(signal);
+                // A shell's code for that ending, where the signal is blocked or this process
+                // cannot send it to itself.
+                SHELL_BASE + signal
+            }
+        };
+        std::process::exit(code)
+    }
+}
+
+/// The rest of a sentence about the process: `ended with exit code 3`. Codes that stand for
+/// something else by convention say so, since the program itself may never have returned them.
+impl fmt::Display for Ending {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let code = match self {
+            Ending::Exited(code) => *code,
+            Ending::Killed(signal) => return write!(out, "was ended by {}", named(*signal)),
+        };
+        write!(out, "ended with exit code {code}")?;
+        match code {
+            TIME_WAS_OVER => write!(out, ", as timeout(1) does when the time is over"),
+            126 => write!(out, ", as a shell does that may not execute a program"),
+            127 => write!(out, ", as a shell does that does not find a program"),
+            _ if is_signal(code - SHELL_BASE) => {
+                let signal = named(code - SHELL_BASE);
+                write!(out, ", as a shell does whose command was ended by {signal}")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether a number is that of a signal with a name; those above are for programs' own use.
+fn is_signal(number: i32) -> bool {
+    (libc::SIGHUP..=libc::SIGSYS).contains(&number)
+}
+
+/// `signal 9 (SIGKILL)`.
+fn named(signal: i32) -> String {
+    // The standard library has the names: "signal: 9 (SIGKILL)".
+    ExitStatus::from_raw(signal).to_string().replacen(':', "", 1)
+}
+
+fn die_of(signal: i32) {
+    let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the limit is valid; what remains acts on this process alone, and it is about to end.
+    unsafe {
+        libc::setrlimit(libc::RLIMIT_CORE, &raw const none);
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// The end of a line for the shell.
+    fn of(line: &str) -> Ending {
+        Ending::of(Command::new("sh").args(["-c", line]).status().unwrap())
+    }
+
+    #[test]
+    fn endings_say_what_their_codes_stand_for() {
+        let lines = [
+            ("exit 3", "ended with exit code 3"),
+            ("exit 124", "ended with exit code 124, as timeout(1) does when the time is over"),
+            (
+                "/nonexistent 2> /dev/null",
+                "ended with exit code 127, as a shell does that does not find a program",
+            ),
+            (
+                "/ 2> /dev/null",
+                "ended with exit code 126, as a shell does that may not execute a program",
+            ),
+            (
+                "sh -c 'kill -TERM $$'; exit $?",
+                "ended with exit code 143, as a shell does whose command was ended by signal 15 (SIGTERM)",
+            ),
+            ("kill -KILL $$", "was ended by signal 9 (SIGKILL)"),
+            ("kill -SEGV $$", "was ended by signal 11 (SIGSEGV)"),
+            ("exit 200", "ended with exit code 200"),
+        ];
+        for (line, words) in lines {
+            assert_eq!(of(line).to_string(), words, "{line}");
+        }
+        assert_eq!(Ending::Killed(40).to_string(), "was ended by signal 40");
+    }
+
+    #[test]
+    fn a_program_that_was_cut_is_told_from_one_that_failed() {
+        for line in ["exit 124", "kill -TERM $$", "kill -KILL $$", "exit 137", "exit 130"] {
+            assert!(of(line).is_cut(), "{line}");
+        }
+        for line in ["exit 0", "exit 1", "kill -SEGV $$", "kill -ABRT $$", "exit 139", "exit 127"] {
+            assert!(!of(line).is_cut(), "{line}");
+        }
+    }
+}
