@@ -1,8 +1,9 @@
 //! Gives the sets of a plan to living services.
 
+use super::drop_in::DropIn;
 use super::host::{AppliedPlan, ServicesHost};
 use super::setting;
-use super::targets::{SeatingWay, of_queues, of_threads};
+use super::targets::{SeatingWay, of_drop_in, of_queues, of_threads};
 use super::{ApplyError, owners};
 use crate::living;
 use crate::plan::{PlannedService, ServicesPlan};
@@ -189,7 +190,7 @@ impl ServiceSite<'_> {
         for (planned, way) in ways {
             let changes = way.changes(root, planned).map_err(|error| refused(planned, error))?;
             self.note(&changes)?;
-            for change in &changes {
+            for change in changes.iter().filter(|change| DropIn::of(&change.path).is_none()) {
                 self.make(planned, change)?;
             }
             if *way == SeatingWay::Threads {
@@ -220,7 +221,7 @@ impl ServiceSite<'_> {
         let threads = changes.iter().filter(|change| change.what == What::Affinity).count();
         Ok(Seated {
             applied,
-            changes: changes.len(),
+            changes: changes.iter().filter(|change| DropIn::of(&change.path).is_none()).count(),
             threads,
             interrupts_left,
             queues_left,
@@ -364,6 +365,11 @@ impl ServiceSite<'_> {
         for change in runtime {
             let path = format!("kept-{}", change.path);
             let kept = Change { path, ..change };
+            let property = kept.path.splitn(3, ':').skip(1).collect::<Vec<_>>();
+            if let [name, property] = property[..] {
+                let drop_in = of_drop_in(&self.host.root, &kept, name, property, true);
+                self.note(drop_in.as_slice())?;
+            }
             self.note(std::slice::from_ref(&kept))?;
             setting::set(&self.host.root, &kept, &kept.new).map_err(|source| {
                 ApplyError::Refused { service: kept.path.clone(), cpus: kept.new.clone(), source }
