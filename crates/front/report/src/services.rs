@@ -562,11 +562,14 @@ fn raced(report: &RaceReport) -> String {
 /// The differences between a plan that stands and the services now, for a terminal.
 #[must_use]
 pub fn drift_text(report: &DriftReport) -> String {
-    if report.faults.is_empty() {
-        return format!("plan '{}': every service is where it was seated\n", report.plan);
+    let mut lines: Vec<String> = report.faults.iter().map(drifted).collect();
+    if lines.is_empty() {
+        lines.push(format!("plan '{}': every service is where it was seated", report.plan));
     }
-    let lines = report.faults.iter().map(|fault| format!("{}\n", visible(&drifted(fault))));
-    lines.collect()
+    for service in &report.started_anew {
+        lines.push(format!("{service}: it started anew since, and is on its set"));
+    }
+    lines.iter().map(|line| format!("{}\n", visible(line))).collect()
 }
 
 fn drifted(fault: &ServiceDrift) -> String {
