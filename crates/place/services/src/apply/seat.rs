@@ -112,12 +112,19 @@ impl ServicesHost {
         self.recover()?;
         let name = self.chosen(name)?;
         let mut applied = self.plan(Some(&name))?;
-        let journal = self.journals()?.into_iter().find(|one| one.header.cell == name);
-        if let Some(journal) = journal {
-            ServiceSite { host: self, journal }.keep_units()?;
-        }
         applied.ends_s = None;
-        self.remember(&applied)?;
+        let journal = self.journals()?.into_iter().find(|one| one.header.cell == name);
+        match journal.map(|journal| ServiceSite { host: self, journal }) {
+            Some(mut site) => {
+                let before = site.journal.changes.len();
+                let kept = site.keep_units().and_then(|()| self.remember(&applied));
+                if kept.is_err() {
+                    site.forget_kept(before);
+                }
+                kept?;
+            }
+            None => self.remember(&applied)?,
+        }
         posted::relieve(&self.run, &name);
         Ok(applied)
     }
@@ -351,6 +358,20 @@ impl ServiceSite<'_> {
             fault::point();
         }
         Ok(left)
+    }
+
+    /// Takes away what a `keep` has written for good that did not come to its end, as on a full
+    /// disk: the plan stands until its time is over, and not after the next boot. The journal has
+    /// these lines still, and its end deals with the others.
+    fn forget_kept(&self, before: usize) {
+        let noted = &self.journal.changes[before.min(self.journal.changes.len())..];
+        let kept: Vec<DropIn> = noted.iter().filter_map(|one| DropIn::of(&one.path)).collect();
+        for drop_in in &kept {
+            let _ = drop_in.remove(&self.host.root);
+        }
+        if !kept.is_empty() {
+            let _ = setting::reload_units();
+        }
     }
 
     /// Writes the properties of units for good.
