@@ -4,7 +4,8 @@
 #   make test    the whole test suite
 #   make lab     quiet cells on emulated computers, killed at every step, and each verb on one with Arm's processors (an
 #                hour; needs qemu)
-#   make lab-tested  every verb on every computer of the lab, into docs/src/tested.md (an hour; needs qemu)
+#   make lab-tested  every verb on every computer of the lab, into docs/src/tested.md, and four services on one of them,
+#                into docs/src/services-lab.md (an hour; needs qemu)
 #   make recipes the recipes of the guide in a real Slurm, systemd and podman (half a minute; needs root and these)
 #   make races   libspe2 and C programs under ThreadSanitizer (minutes; needs gcc with libtsan)
 #   make lint    rustfmt, clippy and rustdoc, warnings denied; that all compiles for 64-bit Arm
@@ -94,6 +95,7 @@ lab: lab-build
 	./scripts/lab/stacked target/faults/release/seatmap
 	./scripts/lab/offline target/faults/release/seatmap
 	./scripts/lab/remedies target/faults/release/seatmap
+	./scripts/lab/services target/faults/release/seatmap
 	./scripts/dist --binary aarch64
 	./scripts/lab/arm target/faults/release/seatmap target/dist/seatmap-aarch64
 
@@ -101,6 +103,7 @@ lab: lab-build
 lab-tested: lab-build
 	./target/faults/release/seatmap-lab tested --seatmap target/faults/release/seatmap $(if $(ARM),--arm "$(ARM)") \
 		--write docs/src/tested.md
+	./scripts/lab/services target/faults/release/seatmap --write docs/src/services-lab.md
 
 races:
 	./scripts/thread-sanitizer

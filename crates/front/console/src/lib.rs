@@ -11,6 +11,7 @@
 //! | [`error`] | a failure, whose it is, and the exit code |
 //! | [`output`], [`outputs`], [`printable`], [`stdio`] | stdout and files that are whole or not there; no text that commands a terminal |
 //! | [`input`], [`pattern_input`], [`plan_input`] | the machine, pattern or plan that a name or a file stands for |
+//! | [`baseline_input`] | good states of units from files and folders |
 //! | [`values`], [`time`], [`figures`] | values as they are typed: CPUs, sizes, times, figures of a model |
 //! | [`misread`] | a mistake in a command line, in one sentence |
 //! | [`living`] | the programs, units and groups that are there now, for completions |
@@ -23,6 +24,7 @@
 #![deny(missing_docs)]
 
 pub mod bar;
+pub mod baseline_input;
 pub mod completion;
 pub mod error;
 pub mod figures;

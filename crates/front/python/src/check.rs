@@ -53,6 +53,7 @@ pub fn check(py: Python<'_>, options: CheckOptions) -> PyResult<Judgement> {
             standard: Standard {
                 rules: rules.map_err(Failure::input)?,
                 seats: seats(options.plan.as_deref(), options.any_machine)?,
+                baselines: None,
                 strict: options.strict,
             },
             topology: topology::of_group().map_err(Failure::work)?,

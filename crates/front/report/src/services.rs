@@ -97,12 +97,17 @@ fn places(record: &ServicesRecord, cpus: &CpuSet) -> Table {
     }))
 }
 
+/// Memory by node, as far as it is a MiB or nearly so. Nothing stands for what was not seen.
 fn memory(one: &RecordedService) -> String {
-    let nodes = one.memory_bytes.iter().filter(|(_, bytes)| **bytes > 0);
-    let words: Vec<String> = nodes
-        .map(|(node, bytes)| format!("{} MiB on node {node}", figure(*bytes as f64 / 1048576.0, 0)))
+    let mib = one.memory_bytes.iter().map(|(node, bytes)| (node, *bytes as f64 / 1048576.0));
+    let words: Vec<String> = mib
+        .filter(|(_, mib)| *mib >= 0.5)
+        .map(|(node, mib)| format!("{} MiB on node {node}", figure(mib, 0)))
         .collect();
-    words.join(", ")
+    match &words[..] {
+        [] if one.memory_bytes.values().any(|bytes| *bytes > 0) => "under 1 MiB".to_owned(),
+        words => words.join(", "),
+    }
 }
 
 fn talk(record: &ServicesRecord) -> Table {
@@ -562,11 +567,14 @@ fn raced(report: &RaceReport) -> String {
 /// The differences between a plan that stands and the services now, for a terminal.
 #[must_use]
 pub fn drift_text(report: &DriftReport) -> String {
-    if report.faults.is_empty() {
-        return format!("plan '{}': every service is where it was seated\n", report.plan);
+    let mut lines: Vec<String> = report.faults.iter().map(drifted).collect();
+    if lines.is_empty() {
+        lines.push(format!("plan '{}': every service is where it was seated", report.plan));
     }
-    let lines = report.faults.iter().map(|fault| format!("{}\n", visible(&drifted(fault))));
-    lines.collect()
+    for service in &report.started_anew {
+        lines.push(format!("{service}: it started anew since, and is on its set"));
+    }
+    lines.iter().map(|line| format!("{}\n", visible(line))).collect()
 }
 
 fn drifted(fault: &ServiceDrift) -> String {
@@ -611,6 +619,19 @@ mod tests {
         let large = [CpuSet::of_list("0-95").unwrap()];
         let drawn = strip(&large, &CpuSet::of_list("0,95").unwrap());
         assert_eq!((drawn.len(), &drawn[..2], &drawn[46..]), (48, "#.", ".#"));
+    }
+
+    #[test]
+    fn memory_of_less_than_a_mib_is_not_a_zero() {
+        for (memory_bytes, words) in [
+            ([(0, 7 << 20), (3, 4096)], "7 MiB on node 0"),
+            ([(0, 8192), (3, 4096)], "under 1 MiB"),
+            ([(0, 0), (3, 0)], ""),
+        ] {
+            let memory_bytes = memory_bytes.into();
+            let one = RecordedService { memory_bytes, ..RecordedService::default() };
+            assert_eq!(memory(&one), words);
+        }
     }
 
     #[test]

@@ -24,18 +24,20 @@ pub struct DriftReport {
     pub left_s: Option<u64>,
     /// Everything that differs.
     pub faults: Vec<ServiceDrift>,
+    /// The services that began anew since, and are on their sets: an owner such as systemd gives
+    /// its settings to new processes as well.
+    pub started_anew: Vec<String>,
 }
 
 impl DriftReport {
     /// Looks at a plan that stands.
     #[must_use]
     pub fn of(root: &Root, applied: &AppliedPlan, found: &[FoundService]) -> Self {
-        DriftReport {
-            format: FORMAT.to_owned(),
-            plan: applied.name.to_string(),
-            left_s: applied.left_s(),
-            faults: drift(root, &applied.plan, applied.began_ticks, found),
-        }
+        let faults = drift(root, &applied.plan, applied.began_ticks, found);
+        let started_anew = started_anew(root, applied, &faults);
+        let plan = applied.name.to_string();
+        let left_s = applied.left_s();
+        DriftReport { format: FORMAT.to_owned(), plan, left_s, faults, started_anew }
     }
 
     /// Looks at a plan that nobody has applied, such as one that was imported: whether its services
@@ -53,8 +55,35 @@ impl DriftReport {
                 .into_iter()
                 .filter(|fault| matches!(fault, ServiceDrift::Offline { .. })),
         );
-        DriftReport { format: FORMAT.to_owned(), plan: name.to_owned(), left_s: None, faults }
+        DriftReport {
+            format: FORMAT.to_owned(),
+            plan: name.to_owned(),
+            left_s: None,
+            faults,
+            started_anew: Vec::new(),
+        }
     }
+}
+
+/// The services of which every process began after the plan was applied, and that none of the
+/// faults names.
+fn started_anew(root: &Root, applied: &AppliedPlan, faults: &[ServiceDrift]) -> Vec<String> {
+    let named: Vec<&str> = faults.iter().filter_map(ServiceDrift::service).collect();
+    let services = applied.plan.services.iter();
+    services
+        .filter(|planned| !named.contains(&planned.service.name.as_str()))
+        .filter(|planned| {
+            let pids = living::processes(root, &planned.service).unwrap_or_default();
+            !pids.is_empty() && pids.iter().all(|pid| began_since(*pid, applied.began_ticks))
+        })
+        .map(|planned| planned.service.name.clone())
+        .collect()
+}
+
+/// Whether a process began after a plan was applied, whose time may not be known.
+fn began_since(pid: Tid, applied_ticks: Option<u64>) -> bool {
+    let started = Task::of(pid).map_or(0, |task| task.started_ticks);
+    applied_ticks.is_some_and(|applied| started > applied)
 }
 
 /// Something that has moved since.
@@ -111,6 +140,21 @@ pub enum ServiceDrift {
         /// The CPU time that it uses, in CPUs.
         used_cpus: f64,
     },
+}
+
+impl ServiceDrift {
+    /// The service of the plan that it is about, where it is about one.
+    #[must_use]
+    pub fn service(&self) -> Option<&str> {
+        match self {
+            ServiceDrift::Gone { service }
+            | ServiceDrift::Outside { service, .. }
+            | ServiceDrift::Rewritten { service, .. } => Some(service),
+            ServiceDrift::Offline { .. }
+            | ServiceDrift::NewCpus { .. }
+            | ServiceDrift::NewService { .. } => None,
+        }
+    }
 }
 
 /// The load from which a program that the plan does not know is worth a word, in CPUs.
@@ -188,8 +232,7 @@ fn of_service(
     let mut of = 0;
     let mut restarted = !pids.is_empty();
     for pid in pids.iter().filter(|pid| !is_sandbox(root, planned, **pid)) {
-        let started = Task::of(*pid).map_or(0, |task| task.started_ticks);
-        restarted &= applied_ticks.is_some_and(|applied| started > applied);
+        restarted &= began_since(*pid, applied_ticks);
         for tid in task::threads(*pid).unwrap_or_default() {
             let Ok(mask) = affinity::whole(tid) else { continue };
             let online = mask.without(&affinity::offline());

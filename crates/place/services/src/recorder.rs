@@ -22,6 +22,9 @@ use std::time::{Duration, Instant};
 /// The samples between two looks at which processes belong to a service.
 const MEMBERS_EVERY: usize = 10;
 
+/// The fewest samples of a record: one does not show a course.
+const LEAST_SAMPLES: usize = 2;
+
 /// The most samples of a record: a longer one is a file that nobody can move.
 const MOST_SAMPLES: usize = 100_000;
 
@@ -62,13 +65,16 @@ impl RecordRequest {
     ) -> Result<ServicesRecord, ServicesError> {
         let samples = self.samples()?;
         let mut recording = Recording::begin(self, root)?;
-        for at in 1..=samples {
+        let mut at = 0;
+        while let Some(next) = self.next_sample(at, recording.begun.elapsed(), samples) {
+            recording.has_gaps |= next > at + 1;
+            at = next;
             recording.wait(self.interval * at as u32, stop);
             recording.sample(root);
-            if at % MEMBERS_EVERY == 0 {
+            if recording.others_cpus.len().is_multiple_of(MEMBERS_EVERY) {
                 recording.look_for_members(root);
             }
-            tell(at, samples);
+            tell(at.min(samples), samples);
             if stop() {
                 break;
             }
@@ -79,9 +85,18 @@ impl RecordRequest {
         Ok(recording.end(self, root))
     }
 
+    /// The sample after this one, or `None` where the time is over. A sample of many threads can
+    /// take longer than its time: those that it makes impossible are left out, so that the
+    /// recording ends when it should. The least that a record needs are always taken.
+    fn next_sample(&self, at: usize, passed: Duration, samples: usize) -> Option<usize> {
+        let due = (passed.as_secs_f64() / self.interval.as_secs_f64()).ceil() as usize;
+        let next = due.max(at + 1);
+        Some(next).filter(|next| *next <= samples || at < LEAST_SAMPLES)
+    }
+
     fn samples(&self) -> Result<usize, ServicesError> {
         let samples = (self.time.as_secs_f64() / self.interval.as_secs_f64()).round() as usize;
-        if (2..=MOST_SAMPLES).contains(&samples) {
+        if (LEAST_SAMPLES..=MOST_SAMPLES).contains(&samples) {
             Ok(samples)
         } else {
             let seconds = self.time;
@@ -113,6 +128,8 @@ struct Recording {
     others_cpus: Vec<f64>,
     session: Option<Session>,
     talk_unseen: Option<String>,
+    /// Whether samples were left out, so that those that there are took longer.
+    has_gaps: bool,
 }
 
 impl Recording {
@@ -135,6 +152,7 @@ impl Recording {
             others_cpus: Vec::new(),
             session,
             talk_unseen,
+            has_gaps: false,
         })
     }
 
@@ -184,6 +202,11 @@ impl Recording {
 
     fn end(mut self, request: &RecordRequest, root: &Root) -> ServicesRecord {
         let seconds = self.begun.elapsed().as_secs_f64().max(1e-6);
+        let interval_s = if self.has_gaps {
+            (self.sampled - self.begun).as_secs_f64() / self.others_cpus.len() as f64
+        } else {
+            request.interval.as_secs_f64()
+        };
         let interrupts = device_interrupts(root, &self.interrupts, seconds);
         let talk = match self.session.take() {
             Some(session) => talk_of(&session.finish().0, &self.meters),
@@ -193,7 +216,7 @@ impl Recording {
             format: FORMAT.to_owned(),
             machine: request.machine.clone(),
             begun: request.begun.clone(),
-            interval_s: request.interval.as_secs_f64(),
+            interval_s,
             cpus: layout::online(root).unwrap_or_default().to_string(),
             computer: request.file.computer.clone(),
             services: self.meters.into_iter().map(|meter| meter.end(root)).collect(),
@@ -400,6 +423,23 @@ mod tests {
         assert_eq!(seatmap_statistics::quantile(&idle, 0.5), Some(0.0), "{idle:?}");
         assert!(!record.services[0].restarted);
         ServicesRecord::from_json(&seatmap_document::written(&record)).unwrap();
+    }
+
+    #[test]
+    fn a_recording_ends_in_time_where_samples_take_longer_than_their_time() {
+        let idle = sleeper();
+        let request = request(&[idle.id()]);
+        let slow = Duration::from_millis(200);
+        let sleep = |_: usize, _: usize| std::thread::sleep(slow);
+        let record = request.run(&Root::new("/"), &|| false, &sleep).unwrap();
+        end(idle);
+        // Twelve samples would be those of 600 ms.
+        assert!((2..=5).contains(&record.samples()), "{}", record.samples());
+        assert!(record.interval_s > 0.1, "{}", record.interval_s);
+        let passed = Duration::from_secs(60);
+        assert_eq!(request.next_sample(1, passed, 12), Some(1200), "two samples at least");
+        assert_eq!(request.next_sample(2, passed, 12), None);
+        assert_eq!(request.next_sample(2, Duration::from_millis(130), 12), Some(3));
     }
 
     #[test]

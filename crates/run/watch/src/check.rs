@@ -168,7 +168,10 @@ impl CheckRequest {
     }
 
     fn judged<'s>(&self, seating: &'s Seating) -> Result<Judged<'s>, FileError> {
-        Ok(Judged::new(seating, &self.topology, &self.standard.of(seating)?))
+        let judged = Judged::new(seating, &self.topology, &self.standard.of(seating)?);
+        let Some(baselines) = &self.standard.baselines else { return Ok(judged) };
+        let units = baselines.judge(seating, self.choice == Choice::All);
+        Ok(judged.beside(units, self.standard.strict))
     }
 }
 

@@ -20,10 +20,12 @@
 //! | [`remedy`] | the commands that mend findings |
 //! | [`rule`], [`expected`] | the rules that a user can name; the seats of a plan or report |
 //! | [`judge`](mod@judge) | holds a seating against them |
+//! | [`baseline`] | units as they were when they were good |
 //! | [`standard`], [`check`] | the same rules and seats, check after check |
 //! | [`metrics`] | a check as metrics, in a file or over HTTP |
 #![deny(missing_docs)]
 
+pub mod baseline;
 pub mod check;
 pub mod choice;
 pub mod expected;
@@ -50,6 +52,7 @@ mod trace;
 pub mod variables;
 pub mod watched;
 
+pub use baseline::{BaselineError, Baselines};
 pub use check::{CheckError, CheckFailure, CheckRequest, CheckStep, CheckView, RunningCheck};
 pub use choice::{Choice, ChoiceError};
 pub use expected::Expected;

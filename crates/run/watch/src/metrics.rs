@@ -6,6 +6,7 @@
 
 pub mod server;
 
+use crate::baseline::JudgedUnit;
 use crate::finding::{Finding, Gravity};
 use crate::judge::judged::Judged;
 use crate::seating::{Process, Seating};
@@ -45,6 +46,7 @@ pub fn text(judged: &Judged) -> String {
     let mut text = String::new();
     of_owners(&mut text, &sums(judged, &owners));
     of_rules(&mut text, &judged.findings, &owners);
+    of_units(&mut text, &judged.units);
     of_the_check(&mut text, judged);
     text.push_str("# EOF\n");
     text
@@ -58,7 +60,7 @@ fn owners(seating: &Seating) -> HashMap<Tid, Owner> {
 
 /// The unit of a process; its control group where that belongs to none, and nothing where the
 /// kernel did not say.
-fn unit(process: &Process) -> String {
+pub(crate) fn unit(process: &Process) -> String {
     let Some(group) = &process.group else { return String::new() };
     let is_unit = |folder: &&str| UNIT_TYPES.iter().any(|ending| folder.ends_with(ending));
     group.path.rsplit('/').find(is_unit).unwrap_or(&group.path).to_owned()
@@ -152,6 +154,16 @@ fn of_rules(text: &mut String, findings: &[Finding], owners: &HashMap<Tid, Owner
     }
 }
 
+fn of_units(text: &mut String, units: &[JudgedUnit]) {
+    let help = "1 for the state of each unit beside its good state on file: as-it-was, differs, \
+                unknown where nobody has said what is good, or gone.";
+    begin(text, "baseline", help);
+    for one in units {
+        let labels = [("unit", one.unit.clone()), ("state", one.state.label().to_owned())];
+        sample(text, "baseline", &labels, 1.0);
+    }
+}
+
 fn of_the_check(text: &mut String, judged: &Judged) {
     let figures = [
         ("unseen", "Things that the check could not see.", judged.missed.len() as f64),
@@ -227,6 +239,29 @@ mod tests {
             "# EOF".to_owned(),
         ] {
             assert!(lines.contains(&expected), "{expected}\n{lines:#?}");
+        }
+    }
+
+    #[test]
+    fn each_unit_has_its_state() {
+        let mut made = Made::new(4).thread(7, 7, "1");
+        let path = "/system.slice/redis.service".to_owned();
+        made.seating.processes[0].group = Some(Group { path, ..Group::default() });
+        let judged = Judged::new(&made.seating, &made.topology, &Criteria::default());
+        let mut good = crate::Baselines::default();
+        good.add(&seatmap_document::written(&made.seating)).unwrap();
+        let well = text(&judged.beside(good.judge(&made.seating, true), false));
+        let line = "seatmap_check_baseline{unit=\"redis.service\",state=\"as-it-was\"} 1";
+        assert!(well.contains(line), "{well}");
+        let judged = Judged::new(&made.seating, &made.topology, &Criteria::default());
+        let none =
+            text(&judged.beside(crate::Baselines::default().judge(&made.seating, true), true));
+        for line in [
+            "seatmap_check_baseline{unit=\"redis.service\",state=\"unknown\"} 1",
+            "rule=\"baseline\",gravity=\"unseen\"} 1",
+            "seatmap_check_failed 1",
+        ] {
+            assert!(none.contains(line), "{line}: {none}");
         }
     }
 

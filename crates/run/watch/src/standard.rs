@@ -2,7 +2,7 @@
 
 use crate::expected::ReportedProgram;
 use crate::judge::Criteria;
-use crate::{Expected, Rule, Seating};
+use crate::{Baselines, Expected, Rule, Seating};
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::{CpuSet, Tid, task};
 
@@ -13,6 +13,8 @@ pub struct Standard {
     pub rules: Vec<Rule>,
     /// The seats that the threads should have.
     pub seats: SeatSource,
+    /// Units as they were when they were good.
+    pub baselines: Option<Baselines>,
     /// Whether things that could not be seen fail the check.
     pub strict: bool,
 }

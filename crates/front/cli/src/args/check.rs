@@ -39,6 +39,11 @@ pub struct Check {
     /// or what 'seatmap run --report' or an earlier 'seatmap check -o' wrote; - is stdin.
     #[arg(long, value_name = "FILE")]
     pub expect: Option<PathBuf>,
+    /// Hold each unit against its state when it was good: what 'seatmap check --all -o FILE' wrote
+    /// then, or a folder of such files; may be given several times. Without a choice of programs,
+    /// all are checked. A unit without a good state does not count as well.
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Vec<PathBuf>,
     /// Accept a plan that was made for another machine.
     #[arg(long, requires = "expect")]
     pub any_machine: bool,

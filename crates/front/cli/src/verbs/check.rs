@@ -5,7 +5,7 @@ use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::view::{self, ColourChoice};
-use seatmap_console::{here, plan_input};
+use seatmap_console::{baseline_input, here, plan_input};
 use seatmap_host::topology;
 use seatmap_report::terminal::Colour;
 use seatmap_watch::metrics::server::MetricsServer;
@@ -80,11 +80,12 @@ fn request(typed: &Check) -> Result<CheckRequest, CliError> {
         standard: Standard {
             rules: typed.rules.clone(),
             seats: plan_input::expected_seats(typed.expect.as_deref(), typed.any_machine)?,
+            baselines: baseline_input::baselines(&typed.baseline)?,
             strict: typed.strict,
         },
         topology: topology::of_group().map_err(CliError::work)?,
         machine: here::host_name(),
-        may_be_empty: typed.all,
+        may_be_empty: choice(typed) == Choice::All,
         again_every: typed.watch,
     })
 }
@@ -92,7 +93,8 @@ fn request(typed: &Check) -> Result<CheckRequest, CliError> {
 /// The processes that the user chose; without a choice, those that are bound.
 fn choice(typed: &Check) -> Choice {
     let named = Choice::named(&typed.pid, typed.children, typed.cgroup.clone(), typed.name.clone());
-    let usual = if typed.all { Choice::All } else { Choice::Bound };
+    let is_all = typed.all || !typed.baseline.is_empty();
+    let usual = if is_all { Choice::All } else { Choice::Bound };
     match &typed.unit {
         Some(unit) => Choice::Unit(unit.clone()),
         None if typed.slurm_step => Choice::SlurmStep,

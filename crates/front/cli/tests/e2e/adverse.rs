@@ -195,6 +195,77 @@ fn results_that_do_not_fit_on_the_disk_are_a_failure_and_are_shown() {
     assert!(said.contains("cannot be seen by") && !said.contains("next: seatmap place"), "{said}");
 }
 
+#[test]
+fn services_on_a_full_disk_leave_nothing_half_written() {
+    let place = Place::new();
+    let record = format!("{}/examples/services-record.json", crate::REPOSITORY);
+    let state = format!("{}/examples/seats/cpu_manager_state", crate::REPOSITORY);
+    let services = "format = \"seatmap-services/1\"\n[[service]]\nname = \"web\"\nunit = \"web\"\n";
+    place.file("services.toml", services);
+    place.file("plan.json", "old");
+    let fill = "cp ../services.toml ../plan.json . && head -c 99999 /dev/zero > fill 2>/dev/null";
+    for command in [
+        format!("services plan --record {record} --on ryzen-5950x -o plan.json"),
+        format!("services import {state} --on ryzen-5950x"),
+    ] {
+        let line =
+            format!("{fill}; $seatmap {command}; code=$?; rm fill; ls -A; cat *; exit $code");
+        let Some(output) = on_a_small_disk(&place, &line) else { return };
+        let said = String::from_utf8(output.stderr).unwrap();
+        let left = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.code() == Some(1), "{command}: {said}");
+        assert!(said.contains(": No space left on device"), "{command}: {said}");
+        let whole = format!("plan.json\nservices.toml\nold{services}");
+        assert!(left.ends_with(&whole), "{command} leaves {left}");
+    }
+}
+
+/// A disk that fills up at any page of what `apply` writes: nothing is changed, or all of it.
+#[test]
+fn a_journal_that_does_not_fit_changes_no_thread() {
+    let Some(program) = crate::check::threads(60, "sleep") else { return };
+    if two_cpus().is_none() {
+        return seatmap_needs::skipped!("one CPU");
+    }
+    let place = Place::new();
+    let pid = program.pid();
+    let entry = format!("[[service]]\nname = \"many\"\npid = {pid}\n");
+    place.file("services.toml", format!("format = \"seatmap-services/1\"\n{entry}"));
+    place.stdout(&["services", "plan", "--seconds", "300ms", "-o", "plan.json"]);
+    let mut plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    plan["services"][0]["cpus"] = seatmap_os::affinity::current().unwrap()[0].to_string().into();
+    plan["services"][0]["nodes"] = "".into();
+    place.file("plan.json", plan.to_string());
+    let before = masks(pid);
+    let mut failed = 0;
+    for pages in 0..7 {
+        let line = format!(
+            "export SEATMAP_RUN=$PWD/run; head -c 99999 /dev/zero >fill 2>/dev/null; \
+             truncate -s {} fill; $seatmap services apply ../plan.json && \
+             exec $seatmap services undo; code=$?; ls run/*/*.journal >&2; exit $code",
+            4096 * (8 - pages)
+        );
+        let Some(output) = on_a_small_disk(&place, &line) else { return };
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(masks(pid), before, "{pages} pages: {said}");
+        if output.status.success() {
+            continue;
+        }
+        failed += 1;
+        assert!(output.status.code() == Some(1), "{pages} pages: {said}");
+        let is_named = ["No space left on device", "nothing is changed"];
+        assert!(is_named.iter().any(|words| said.contains(words)), "{pages} pages: {said}");
+        assert!(!said.contains("/services.journal\n"), "{pages} pages: {said}");
+    }
+    assert!((1..7).contains(&failed), "{failed}");
+}
+
+/// The masks of the threads of a process.
+fn masks(pid: i32) -> Vec<String> {
+    let tids = seatmap_os::task::threads(pid).unwrap().into_iter();
+    tids.map(|tid| seatmap_os::CpuSet::of_thread(tid).unwrap().to_string()).collect()
+}
+
 /// Waits until a file has a number.
 fn number_in(place: &Place, name: &str) -> i32 {
     let began = Instant::now();

@@ -470,6 +470,20 @@ impl Rig {
         self.state() == before
     }
 
+    /// Ends the processes of the service in the group, after others have begun there.
+    fn start_group_anew(&mut self) {
+        // The kernel tells the begin of a process in steps of 10 ms.
+        std::thread::sleep(Duration::from_millis(30));
+        let mut sleep = Command::new("sleep");
+        let younger = Guarded(sleep.arg("1000").stdin(Stdio::null()).spawn().unwrap());
+        std::fs::write(self.inner.join("cgroup.procs"), younger.id().to_string()).unwrap();
+        for old in &mut self.sleepers[..2] {
+            let _ = old.kill();
+            let _ = old.wait();
+        }
+        self.sleepers.push(younger);
+    }
+
     fn apply(&self) -> Command {
         services(&self.place, &["apply", "plan.json", "--ttl", "1h"])
     }
@@ -519,7 +533,7 @@ impl Rig {
 #[test]
 fn sets_end_with_their_time_and_what_others_changed_stays() {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
-    let Some(rig) = Rig::new() else { return };
+    let Some(mut rig) = Rig::new() else { return };
     let before = rig.state();
     let seated = services(&rig.place, &["apply", "plan.json", "--ttl", "1s"]).output().unwrap();
     printed(&seated);
@@ -533,6 +547,11 @@ fn sets_end_with_their_time_and_what_others_changed_stays() {
     let other = services(&rig.place, &["apply", "plan.json", "--name", "other"]).output().unwrap();
     let told = String::from_utf8(other.stderr).unwrap();
     assert!(told.contains("belong to plan 'services'"), "{told}");
+
+    // The service in the group starts anew, inside the group.
+    rig.start_group_anew();
+    let anew = printed(&output(&rig.place, &["drift"]));
+    assert_eq!(anew, format!("{quiet}group: it started anew since, and is on its set\n"));
 
     // Somebody else gives the plain one another CPU.
     let second = rig.state().split(' ').nth(2).unwrap().to_owned();

@@ -15,12 +15,14 @@
 //! | [`setting`] | one setting of one owner: its present value, a change, the way back |
 //! | [`targets`] | the settings that seat a service |
 //! | [`owners`] | services that only their owner may seat |
+//! | `drop_in` | the files that systemd writes for properties |
 //! | `virsh` | the pins of a domain |
 //! | [`host`] | this computer, with the plans that stand |
 //! | [`seat`] | giving the sets |
 //! | [`undo`] | taking them back |
 //! | [`guard`] | the guardian, and the end of a plan's time |
 
+mod drop_in;
 pub mod guard;
 pub mod host;
 pub mod owners;

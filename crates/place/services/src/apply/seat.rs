@@ -1,8 +1,9 @@
 //! Gives the sets of a plan to living services.
 
+use super::drop_in::DropIn;
 use super::host::{AppliedPlan, ServicesHost};
 use super::setting;
-use super::targets::{SeatingWay, of_queues, of_threads};
+use super::targets::{SeatingWay, of_drop_in, of_queues, of_threads};
 use super::{ApplyError, owners};
 use crate::living;
 use crate::plan::{PlannedService, ServicesPlan};
@@ -111,12 +112,19 @@ impl ServicesHost {
         self.recover()?;
         let name = self.chosen(name)?;
         let mut applied = self.plan(Some(&name))?;
-        let journal = self.journals()?.into_iter().find(|one| one.header.cell == name);
-        if let Some(journal) = journal {
-            ServiceSite { host: self, journal }.keep_units()?;
-        }
         applied.ends_s = None;
-        self.remember(&applied)?;
+        let journal = self.journals()?.into_iter().find(|one| one.header.cell == name);
+        match journal.map(|journal| ServiceSite { host: self, journal }) {
+            Some(mut site) => {
+                let before = site.journal.changes.len();
+                let kept = site.keep_units().and_then(|()| self.remember(&applied));
+                if kept.is_err() {
+                    site.forget_kept(before);
+                }
+                kept?;
+            }
+            None => self.remember(&applied)?,
+        }
         posted::relieve(&self.run, &name);
         Ok(applied)
     }
@@ -189,7 +197,7 @@ impl ServiceSite<'_> {
         for (planned, way) in ways {
             let changes = way.changes(root, planned).map_err(|error| refused(planned, error))?;
             self.note(&changes)?;
-            for change in &changes {
+            for change in changes.iter().filter(|change| DropIn::of(&change.path).is_none()) {
                 self.make(planned, change)?;
             }
             if *way == SeatingWay::Threads {
@@ -220,7 +228,7 @@ impl ServiceSite<'_> {
         let threads = changes.iter().filter(|change| change.what == What::Affinity).count();
         Ok(Seated {
             applied,
-            changes: changes.len(),
+            changes: changes.iter().filter(|change| DropIn::of(&change.path).is_none()).count(),
             threads,
             interrupts_left,
             queues_left,
@@ -352,6 +360,20 @@ impl ServiceSite<'_> {
         Ok(left)
     }
 
+    /// Takes away what a `keep` has written for good that did not come to its end, as on a full
+    /// disk: the plan stands until its time is over, and not after the next boot. The journal has
+    /// these lines still, and its end deals with the others.
+    fn forget_kept(&self, before: usize) {
+        let noted = &self.journal.changes[before.min(self.journal.changes.len())..];
+        let kept: Vec<DropIn> = noted.iter().filter_map(|one| DropIn::of(&one.path)).collect();
+        for drop_in in &kept {
+            let _ = drop_in.remove(&self.host.root);
+        }
+        if !kept.is_empty() {
+            let _ = setting::reload_units();
+        }
+    }
+
     /// Writes the properties of units for good.
     fn keep_units(&mut self) -> Result<(), ApplyError> {
         let runtime: Vec<Change> = self
@@ -364,6 +386,11 @@ impl ServiceSite<'_> {
         for change in runtime {
             let path = format!("kept-{}", change.path);
             let kept = Change { path, ..change };
+            let property = kept.path.splitn(3, ':').skip(1).collect::<Vec<_>>();
+            if let [name, property] = property[..] {
+                let drop_in = of_drop_in(&self.host.root, &kept, name, property, true);
+                self.note(drop_in.as_slice())?;
+            }
             self.note(std::slice::from_ref(&kept))?;
             setting::set(&self.host.root, &kept, &kept.new).map_err(|source| {
                 ApplyError::Refused { service: kept.path.clone(), cpus: kept.new.clone(), source }

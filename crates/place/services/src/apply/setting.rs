@@ -9,9 +9,11 @@
 //! | `/proc/TID` | the mask of a thread |
 //! | `/sys/class/net/*/queues/rx-*/rps_cpus` | a mask of CPUs |
 //! | `unit:NAME:AllowedCPUs` | a property of a unit until the next boot; `kept-unit:` for good |
+//! | `drop-in:NAME:AllowedCPUs` | the file that systemd writes for it; `kept-drop-in:` for good |
 //! | `container:podman:NAME:cpus` | an option of a container |
 //! | `domain:NAME:vcpu:0`, `domain:NAME:emulator` | the pin of a part of a domain |
 
+use super::drop_in::DropIn;
 use super::virsh::{self, DomainPart};
 use seatmap_cell::change::{Change, What};
 use seatmap_os::layout::Layout;
@@ -23,6 +25,11 @@ use std::time::Duration;
 
 /// An owner that has not answered after this time does not answer.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// As [`PATIENCE`], for nodes: the kernel moves the memory of a whole group before it answers
+/// (`cpuset_write_resmask` waits for `cpuset_migrate_mm_wq` in kernel/cgroup/cpuset.c), which takes
+/// minutes for hundreds of GB.
+const PATIENCE_WITH_MEMORY: Duration = Duration::from_secs(900);
 
 /// The properties of units that are changed: CPUs, and nodes.
 pub(crate) const PROPERTIES: [&str; 2] = ["AllowedCPUs", "AllowedMemoryNodes"];
@@ -37,6 +44,8 @@ enum Owner<'a> {
     Kernel,
     /// systemd.
     Unit { name: &'a str, property: &'a str, is_kept: bool },
+    /// systemd's file for a property, which has the property's value.
+    DropIn(DropIn<'a>),
     /// A container engine.
     Container { engine: &'a str, name: &'a str, option: &'a str },
     /// libvirt.
@@ -44,6 +53,9 @@ enum Owner<'a> {
 }
 
 fn owner(path: &str) -> Owner<'_> {
+    if let Some(drop_in) = DropIn::of(path) {
+        return Owner::DropIn(drop_in);
+    }
     let mut parts = path.splitn(4, ':');
     match (parts.next(), parts.next(), parts.next(), parts.next()) {
         (Some(kind @ ("unit" | "kept-unit")), Some(name), Some(property), None) => {
@@ -141,13 +153,12 @@ pub(crate) fn is_old(root: &Root, change: &Change, current: &str) -> bool {
     if change.same(current, &change.old) || !change.old.is_empty() {
         return change.same(current, &change.old);
     }
-    let is_nodes = ["mems", "AllowedMemoryNodes"].iter().any(|end| change.path.ends_with(end));
-    possible(root, is_nodes).is_ok_and(|all| change.same(current, &all))
+    possible(root, is_of_nodes(&change.path)).is_ok_and(|all| change.same(current, &all))
 }
 
 fn asked(path: &str) -> Result<String, FileError> {
     let output = match owner(path) {
-        Owner::Unit { name, property, .. } => run(
+        Owner::Unit { name, property, .. } | Owner::DropIn(DropIn { name, property, .. }) => run(
             path,
             Command::new("systemctl").args(["show", "--property", property, "--value", "--", name]),
         ),
@@ -191,6 +202,8 @@ fn told(root: &Root, path: &str, value: &str) -> Result<(), FileError> {
             )
         }
         Owner::Domain { name, part } => return virsh::set_pin(name, part, value),
+        // systemd writes it with the property.
+        Owner::DropIn(_) => return Ok(()),
         Owner::Kernel => return Err(failed(path, "it has no owner")),
     }
     .map(drop)
@@ -206,9 +219,27 @@ fn set_property(path: &str, name: &str, setting: &str, is_kept: bool) -> Result<
     run(path, command.args(["--", name, setting]))
 }
 
+/// Has systemd read its files again, some of which are gone.
+///
+/// # Errors
+/// systemd's.
+pub(crate) fn reload_units() -> Result<(), FileError> {
+    run("systemctl daemon-reload", Command::new("systemctl").arg("daemon-reload")).map(drop)
+}
+
+/// How long the owner of a setting may take.
+fn patience(path: &str) -> Duration {
+    if is_of_nodes(path) { PATIENCE_WITH_MEMORY } else { PATIENCE }
+}
+
+/// Whether a setting is a list of nodes, and not of CPUs.
+fn is_of_nodes(path: &str) -> bool {
+    ["mems", PROPERTIES[1]].iter().any(|end| path.ends_with(end))
+}
+
 fn run(path: &str, command: &mut Command) -> Result<Output, FileError> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let output = limited::output(&name, command, PATIENCE)
+    let output = limited::output(&name, command, patience(path))
         .map_err(|error| failed(path, &seatmap_document::with_causes(&error)))?;
     if output.status.success() {
         return Ok(output);
@@ -231,7 +262,9 @@ pub(crate) fn may_be(change: &Change, layout: &Layout) -> bool {
     }
     let are_lists = values.iter().all(|value| value.is_empty() || CpuSet::of_list(value).is_some());
     let is_place = match owner(&change.path) {
-        Owner::Unit { name, property, .. } => is_word(name) && PROPERTIES.contains(&property),
+        Owner::Unit { name, property, .. } | Owner::DropIn(DropIn { name, property, .. }) => {
+            is_word(name) && PROPERTIES.contains(&property)
+        }
         Owner::Container { engine, name, option } => {
             ["podman", "docker"].contains(&engine) && is_word(name) && OPTIONS.contains(&option)
         }
@@ -291,6 +324,17 @@ mod tests {
     }
 
     #[test]
+    fn memory_may_take_longer_than_cpus() {
+        for path in ["unit:a.service:AllowedMemoryNodes", "container:docker:web:mems"] {
+            assert_eq!(patience(path), PATIENCE_WITH_MEMORY, "{path}");
+        }
+        for path in ["unit:a.service:AllowedCPUs", "container:docker:mems:cpus", "domain:a:vcpu:0"]
+        {
+            assert_eq!(patience(path), PATIENCE, "{path}");
+        }
+    }
+
+    #[test]
     fn only_settings_of_services_are_obeyed() {
         for path in [
             "/sys/fs/cgroup/system.slice/redis.service/cpuset.cpus",
@@ -298,6 +342,7 @@ mod tests {
             "/proc/irq/36/smp_affinity_list",
             "unit:redis.service:AllowedCPUs",
             "kept-unit:a@b.service:AllowedMemoryNodes",
+            "drop-in:redis.service:AllowedCPUs",
             "container:podman:web:cpus",
             "domain:web:vcpu:3",
             "domain:web-1:emulator",
@@ -317,6 +362,8 @@ mod tests {
             (What::Cpus, "/proc/irq/x/smp_affinity_list"),
             (What::Cpus, "unit:-x:AllowedCPUs"),
             (What::Cpus, "unit:redis.service:ExecStart"),
+            (What::Cpus, "drop-in:../redis:AllowedCPUs"),
+            (What::Cpus, "kept-drop-in:redis.service:../../x"),
             (What::Cpus, "container:sh:web:cpus"),
             (What::Cpus, "container:docker:a b:cpus"),
             (What::Cpus, "domain:-c:vcpu:3"),

@@ -1,5 +1,6 @@
 //! The settings that seat a service, by what it is.
 
+use super::drop_in::DropIn;
 use super::seat::refused;
 use super::setting::{self, OPTIONS, PROPERTIES};
 use super::{ApplyError, owners, virsh};
@@ -107,7 +108,9 @@ impl SeatingWay {
                 for (property, value) in
                     PROPERTIES.iter().zip(values).filter(|(_, v)| !v.is_empty())
                 {
-                    changes.push(setting::of_owner(&format!("unit:{unit}:{property}"), value)?);
+                    let change = setting::of_owner(&format!("unit:{unit}:{property}"), value)?;
+                    changes.extend(of_drop_in(root, &change, unit, property, false));
+                    changes.push(change);
                 }
             }
             SeatingWay::Container(engine, name) => {
@@ -141,6 +144,19 @@ impl SeatingWay {
         }
         Ok(changes)
     }
+}
+
+/// The line of a journal by which an undo takes the drop-in of a property away, unless there is one
+/// before the change.
+pub(super) fn of_drop_in(
+    root: &Root,
+    change: &Change,
+    name: &str,
+    property: &str,
+    is_kept: bool,
+) -> Option<Change> {
+    let drop_in = DropIn { name, property, is_kept };
+    (!drop_in.is_there(root)).then(|| Change { path: drop_in.path(), ..change.clone() })
 }
 
 fn above(folder: &str) -> &str {

@@ -1,5 +1,6 @@
 //! Takes the sets of a plan back, backwards, and only where a setting is still as it was left.
 
+use super::drop_in::DropIn;
 use super::setting;
 use crate::living;
 use crate::plan::PlannedService;
@@ -43,6 +44,10 @@ pub(crate) fn undo(
         }
         fault::point();
     }
+    if journal.changes.iter().any(|change| DropIn::of(&change.path).is_some()) {
+        let reloaded = setting::reload_units();
+        left.extend(reloaded.err().map(|error| Left::new(error.path, error.source.to_string())));
+    }
     let mut widened = Vec::new();
     for _ in 0..ROUNDS {
         let heirs = heirs(root, &journal, services);
@@ -63,6 +68,9 @@ pub(crate) fn undo(
 
 /// Puts one setting back, where it is as the plan left it.
 fn put_back(root: &Root, change: &Change) -> Option<Left> {
+    if let Some(drop_in) = DropIn::of(&change.path) {
+        return take_away(root, change, drop_in);
+    }
     let current = match setting::current(root, change) {
         Ok(current) => current,
         // A thread that has ended, or a group that is gone, took the setting along.
@@ -82,6 +90,16 @@ fn put_back(root: &Root, change: &Change) -> Option<Left> {
     put.err()
         .filter(|error| !error.is_absent())
         .and_then(|error| left(change, error.source.to_string()))
+}
+
+/// Takes systemd's file for a property away that has its old value again. A value that somebody
+/// else has set is in the same file, which stays.
+fn take_away(root: &Root, change: &Change, drop_in: DropIn) -> Option<Left> {
+    let current = setting::current(root, change).ok()?;
+    if !setting::is_old(root, change, &current) {
+        return None;
+    }
+    drop_in.remove(root).err().and_then(|error| left(change, error.source.to_string()))
 }
 
 fn left(change: &Change, why: String) -> Option<Left> {

@@ -8,7 +8,9 @@
 //! | configuration | the CPUs that no pod gets, `reservedSystemCPUs` |
 //!
 //! They are defined in kubernetes/kubernetes: `pkg/kubelet/cm/cpumanager/state/checkpoint.go`, the
-//! same in `memorymanager`, and `KubeletConfiguration` of `kubelet.config.k8s.io/v1beta1`.
+//! same in `memorymanager`, and `KubeletConfiguration` of `kubelet.config.k8s.io/v1beta1`. A pod
+//! with resources of its own has its CPUs and nodes in `podEntries` (Kubernetes' enhancement 5526);
+//! the fourth form of a state has all of it a second time, as text in `data`, which kubelet reads.
 //!
 //! The files name a pod by its UID and a container by its name. The group of a container has
 //! another name, which they do not say, so that a service is a whole pod.
@@ -33,8 +35,12 @@ struct KubeletJson {
     default_cpu_set: Option<String>,
     machine_state: Option<serde::de::IgnoredAny>,
     entries: Option<BTreeMap<String, PodEntry>>,
+    pod_entries: Option<BTreeMap<String, WholePod>>,
+    data: Option<String>,
     #[serde(rename = "checksum")]
     _checksum: Option<serde::de::IgnoredAny>,
+    #[serde(rename = "dataChecksum")]
+    _data_checksum: Option<serde::de::IgnoredAny>,
     /// Keys of other releases, and those of a configuration.
     #[serde(flatten)]
     other: BTreeMap<String, serde::de::IgnoredAny>,
@@ -54,6 +60,24 @@ enum PodEntry {
 enum ContainerEntry {
     Cpus(String),
     Memory(Vec<MemoryBlock>),
+}
+
+/// The CPUs or blocks of memory of a pod with resources of its own: those of its containers, and
+/// those that its containers share.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct WholePod {
+    #[serde(default)]
+    cpu_set: String,
+    #[serde(default)]
+    memory_blocks: Vec<MemoryBlock>,
+}
+
+/// Everything that a state has of one pod.
+#[derive(Debug, Default)]
+struct PodParts {
+    containers: BTreeMap<String, ContainerEntry>,
+    whole: WholePod,
 }
 
 #[derive(Debug, Deserialize)]
@@ -86,11 +110,14 @@ pub(super) fn read(
     if !text.trim_start().starts_with('{') {
         return reserved(file, yaml_value(text, RESERVED), seats);
     }
-    let state: KubeletJson = serde_json::from_str(text).map_err(|error| {
-        SeatsImportError::Json { problem: DocumentError::from(error).to_string() }
-    })?;
+    let mut state = parsed(text)?;
     if state.kind.as_deref() == Some(CONFIGURATION) {
         return reserved(file, state.reserved_system_cpus.as_deref(), seats);
+    }
+    if let Some(data) = state.data.take() {
+        let outer = state.other;
+        state = parsed(&data)?;
+        state.other.extend(outer);
     }
     let Some(policy) = state.policy_name else { return Err(SeatsImportError::NoPolicy) };
     if state.default_cpu_set.is_none() && state.machine_state.is_none() {
@@ -103,14 +130,21 @@ pub(super) fn read(
         let keys = state.other.into_keys().collect();
         seats.remarks.push(ImportRemark::UnreadKeys { file: file.name.to_owned(), keys });
     }
+    let mut pods: BTreeMap<String, PodParts> = BTreeMap::new();
     for (uid, entry) in state.entries.unwrap_or_default() {
         let PodEntry::Containers(containers) = entry else {
             return Err(SeatsImportError::ContainerIds);
         };
+        pods.entry(uid).or_default().containers = containers;
+    }
+    for (uid, whole) in state.pod_entries.unwrap_or_default() {
+        pods.entry(uid).or_default().whole = whole;
+    }
+    for (uid, parts) in pods {
         if !uid.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
             return Err(SeatsImportError::PodId { uid });
         }
-        let seat = pod(file, &uid, containers, driver)?;
+        let seat = pod(file, &uid, parts, driver)?;
         seats.add(seat)?;
     }
     if let Some(text) = state.default_cpu_set.filter(|text| !text.trim().is_empty()) {
@@ -120,32 +154,34 @@ pub(super) fn read(
     Ok(())
 }
 
-/// One pod with the CPUs or nodes of all its containers.
+fn parsed(text: &str) -> Result<KubeletJson, SeatsImportError> {
+    serde_json::from_str(text)
+        .map_err(|error| SeatsImportError::Json { problem: DocumentError::from(error).to_string() })
+}
+
+/// One pod with the CPUs or nodes of all its containers, and its own.
 fn pod(
     file: &SourceFile<'_>,
     uid: &str,
-    containers: BTreeMap<String, ContainerEntry>,
+    parts: PodParts,
     driver: CgroupDriver,
 ) -> Result<WrittenSeat, SeatsImportError> {
     let mut cpus = IndexBits::default();
     let mut nodes = IndexBits::default();
     let mut details = Vec::new();
-    for (container, entry) in containers {
+    let place = format!("podEntries.{uid}");
+    if !parts.whole.cpu_set.is_empty() {
+        cpus.join(&list(&place, &parts.whole.cpu_set, ListSpelling::Kubelet)?);
+    }
+    nodes.join(&nodes_of(&parts.whole.memory_blocks, &place)?);
+    for (container, entry) in parts.containers {
         let place = format!("entries.{uid}.{container}");
         match entry {
             ContainerEntry::Cpus(text) => {
                 cpus.join(&list(&place, &text, ListSpelling::Kubelet)?);
                 details.push(format!("container {container} on {text}"));
             }
-            ContainerEntry::Memory(blocks) => {
-                for block in blocks {
-                    let own = IndexBits::of_numbers(&block.nodes);
-                    nodes.join(&own.ok_or_else(|| SeatsImportError::List {
-                        place: place.clone(),
-                        list: format!("{:?}", block.nodes),
-                    })?);
-                }
-            }
+            ContainerEntry::Memory(blocks) => nodes.join(&nodes_of(&blocks, &place)?),
         }
     }
     let short = uid.split('-').next().unwrap_or(uid);
@@ -157,6 +193,19 @@ fn pod(
         ..Service::default()
     };
     Ok(WrittenSeat::new(service, &cpus, &nodes, file.name, details))
+}
+
+/// The nodes of some blocks of memory.
+fn nodes_of(blocks: &[MemoryBlock], place: &str) -> Result<IndexBits, SeatsImportError> {
+    let mut nodes = IndexBits::default();
+    for block in blocks {
+        let own = IndexBits::of_numbers(&block.nodes).ok_or_else(|| SeatsImportError::List {
+            place: place.to_owned(),
+            list: format!("{:?}", block.nodes),
+        })?;
+        nodes.join(&own);
+    }
+    Ok(nodes)
 }
 
 fn reserved(

@@ -63,11 +63,42 @@ fn a_pod_has_the_cpus_of_its_containers_and_the_nodes_of_its_memory() {
 /// Newer releases give CPUs to whole pods as well.
 #[test]
 fn keys_of_other_releases_are_told() {
-    let text = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"2\"}}}},\"podEntries\":{{}}"));
+    let text = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"2\"}}}},\"nodeEntries\":{{}}"));
     let seats = read(&[file("cpu_manager_state", &text)], None, CgroupDriver::Systemd).unwrap();
-    let keys = vec!["podEntries".to_owned()];
+    let keys = vec!["nodeEntries".to_owned()];
     let told = ImportRemark::UnreadKeys { file: "cpu_manager_state".to_owned(), keys };
     assert!(seats.remarks.contains(&told), "{:?}", seats.remarks);
+}
+
+#[test]
+fn a_pod_with_resources_of_its_own_has_its_cpus_and_nodes() {
+    let pods = format!("{{\"{UID}\":{{\"cpuSet\":\"2-5\"}}}}");
+    let cpus = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"2-3\"}}}},\"podEntries\":{pods}"));
+    let blocks = "{\"memoryBlocks\":[{\"numaAffinity\":[1],\"type\":\"memory\",\"size\":1}]}";
+    let memory = format!(
+        "{{\"policyName\":\"Static\",\"machineState\":{{}},\
+         \"podEntries\":{{\"{UID}\":{blocks}}},\"checksum\":1}}"
+    );
+    let files = [file("cpu_manager_state", &cpus), file("memory_manager_state", &memory)];
+    let seats = read(&files, None, CgroupDriver::Systemd).unwrap();
+    assert_eq!(seated(&seats), [["pod-235148fe", "2-5", "1"]]);
+    let wrong = cpus.replace("2-5", "2-x");
+    assert!(refused("s", &wrong).starts_with(&format!("s: podEntries.{UID}: '2-x' is not")));
+}
+
+#[test]
+fn the_text_of_a_state_counts_where_there_is_one() {
+    let inner = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"6-7\"}}}}"));
+    let data = serde_json::to_string(&inner).unwrap();
+    let outer = cpu_state(&format!("{{}},\"data\":{data},\"dataChecksum\":7"));
+    let seats = read(&[file("s", &outer)], None, CgroupDriver::Systemd).unwrap();
+    assert_eq!(seated(&seats), [["pod-235148fe", "6,7", ""]]);
+    assert!(
+        !seats.remarks.iter().any(|one| matches!(one, ImportRemark::UnreadKeys { .. })),
+        "{:?}",
+        seats.remarks
+    );
+    assert!(refused("s", &outer.replace("policyName\\", "x\\")).contains("policyName"));
 }
 
 #[test]

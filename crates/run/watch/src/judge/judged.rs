@@ -2,6 +2,7 @@
 
 use super::facts::{count, cpus};
 use super::{Criteria, ThreadSeat, Verdict, judge, missed, named_process, seats};
+use crate::baseline::JudgedUnit;
 use crate::finding::{Finding, Gravity};
 use crate::live::{Frame, Rates, Wakes};
 use crate::seating::{Process, Seating, Thread, Unseen};
@@ -37,6 +38,9 @@ pub struct Judged<'a> {
     /// The processes with seats or rules, which can be as asked; `None` means all of them.
     #[serde(skip)]
     pub asked_of: Option<BTreeSet<Tid>>,
+    /// The units beside their good states, where such are on file.
+    #[serde(skip)]
+    pub units: Vec<JudgedUnit>,
     /// Whether the check fails.
     #[serde(skip)]
     pub fails: bool,
@@ -76,7 +80,8 @@ impl<'a> Judged<'a> {
         let verdict = Verdict::of(seating, &findings, &missed);
         let seats = seats(seating, topology, criteria);
         let fails = verdict.fails(criteria.strict);
-        Judged { seating, findings, verdict, seats, missed, asked_of: criteria.concerned(), fails }
+        let asked_of = criteria.concerned();
+        Judged { seating, findings, verdict, seats, missed, asked_of, units: Vec::new(), fails }
     }
 
     /// The same with findings of somebody who saw more than the seating holds, the gravest first.
@@ -86,6 +91,13 @@ impl<'a> Judged<'a> {
         findings.sort_by_key(|finding| std::cmp::Reverse(finding.gravity));
         let verdict = Verdict::of(self.seating, &findings, &self.missed);
         Judged { findings, verdict, fails: verdict.fails(strict), ..self }
+    }
+
+    /// The same with the units beside their good states.
+    #[must_use]
+    pub fn beside(self, units: Vec<JudgedUnit>, strict: bool) -> Self {
+        let findings = units.iter().filter_map(|one| one.finding.clone()).collect();
+        Judged { units, ..self.with(findings, strict) }
     }
 
     /// A line for each program, then the findings, then the things that could not be seen.

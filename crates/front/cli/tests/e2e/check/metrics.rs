@@ -45,6 +45,53 @@ fn a_file_has_the_findings_of_a_program() {
 }
 
 #[test]
+fn a_unit_is_held_against_its_good_state() {
+    let Some(program) = threads(2, "sleep") else { return };
+    let place = Place::new();
+    let pid = program.pid().to_string();
+    std::fs::create_dir(place.path("good")).unwrap();
+    let check = ["check", "--pid", &pid, "--seconds", "100ms"];
+    let none = place.run(&[&check[..], &["--baseline", "good"]].concat());
+    let said = String::from_utf8(none.stderr).unwrap();
+    assert!(
+        none.status.code() == Some(2) && said.contains("no file that ends with .json"),
+        "{said}"
+    );
+    place.run(&[&check[..], &["-q", "-o", "good/own.json"]].concat());
+    let good = place.read("good/own.json");
+    let mut document: serde_json::Value = serde_json::from_str(&good).unwrap();
+    let Some(group) = document["processes"][0]["group"]["path"].as_str().map(str::to_owned) else {
+        return seatmap_needs::skipped!("no control groups are mounted here");
+    };
+    let metrics = [&check[..], &["--baseline", "good", "--metrics", "-"]].concat();
+    let well = place.run(&metrics);
+    let text = String::from_utf8(well.stdout).unwrap();
+    assert!(text.contains("state=\"as-it-was\"} 1\n"), "{group}: {text}");
+    promtool(&["check", "metrics"], &text);
+
+    let [cpu, _] = two_cpus();
+    bind_all(program.pid(), &[cpu]);
+    let moved = place.run(&metrics);
+    let text = String::from_utf8(moved.stdout).unwrap();
+    assert_eq!(moved.status.code(), Some(1), "{text}");
+    assert!(text.contains("state=\"differs\"} 1\n"), "{text}");
+    assert!(text.contains("rule=\"baseline\",gravity=\"wrong\"} 1\n"), "{text}");
+    let page = place.run(&[&check[..], &["--baseline", "good"]].concat());
+    let page = String::from_utf8(page.stdout).unwrap();
+    assert!(page.contains("is not as it was when it was good: 3 of its 3 threads"), "{page}");
+
+    // Another unit's state says nothing about this one.
+    document["processes"][0]["group"]["path"] = "/elsewhere.service".into();
+    place.file("good/own.json", document.to_string());
+    let text = String::from_utf8(place.run(&metrics).stdout).unwrap();
+    assert!(text.contains("state=\"unknown\"} 1\n"), "{text}");
+    assert!(text.contains("rule=\"baseline\",gravity=\"unseen\"} 1\n"), "{text}");
+    assert!(!text.contains("state=\"gone\""), "the other one was not looked for: {text}");
+    let strict = place.run(&[&metrics[..], &["--strict"]].concat());
+    assert_eq!(strict.status.code(), Some(1));
+}
+
+#[test]
 fn each_client_has_a_check_of_its_own() {
     let Some(program) = threads(1, "sleep") else { return };
     let place = Place::new();

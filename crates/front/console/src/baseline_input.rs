@@ -1,0 +1,40 @@
+//! The good states of units, from files and folders that the user named.
+
+use crate::error::CliError;
+use crate::input;
+use seatmap_watch::Baselines;
+use std::path::{Path, PathBuf};
+
+/// Reads the good states; `None` where no file was named.
+///
+/// # Errors
+/// A file cannot be read or is not a seating, a folder has none, or two have the same unit.
+pub fn baselines(named: &[PathBuf]) -> Result<Option<Baselines>, CliError> {
+    let mut baselines = Baselines::default();
+    for path in named {
+        for file in files(path)? {
+            let bytes = input::bytes(&file)?;
+            let added = baselines.add(&String::from_utf8_lossy(&bytes));
+            added.map_err(|error| CliError::at(&file, error))?;
+        }
+    }
+    Ok(Some(baselines).filter(|_| !named.is_empty()))
+}
+
+/// The file, or those of the folder that end with `.json`, by name.
+fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let entries = std::fs::read_dir(path).map_err(|error| CliError::at(path, error))?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut files: Vec<PathBuf> =
+        paths.filter(|file| file.extension().is_some_and(|end| end == "json")).collect();
+    if files.is_empty() {
+        let problem = "this folder has no file that ends with .json; 'seatmap check --all -o \
+                       FILE' writes one";
+        return Err(CliError::at(path, problem));
+    }
+    files.sort();
+    Ok(files)
+}

@@ -1,0 +1,100 @@
+//! The files that systemd writes for properties of units, which an undo takes away again.
+//!
+//! `systemctl set-property` writes a drop-in for each property, also where it gives a property its
+//! old value back (`unit_write_setting` in src/core/unit.c). Such a file outranks the unit's own:
+//! whoever edits the unit later would wonder why nothing changes. So a drop-in that was not there
+//! before a plan is a line of the journal, and goes when its property has its old value again.
+
+use seatmap_os::Root;
+use seatmap_os::root::FileError;
+use std::io;
+
+/// A drop-in of one property, as the path of a change names it: `drop-in:NAME:PROPERTY`, and
+/// `kept-drop-in:` for one that outlives a boot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct DropIn<'a> {
+    /// The whole name of the unit.
+    pub name: &'a str,
+    /// The property.
+    pub property: &'a str,
+    /// Whether it outlives a boot.
+    pub is_kept: bool,
+}
+
+impl<'a> DropIn<'a> {
+    /// The drop-in that a path names, if it names one.
+    pub(crate) fn of(path: &'a str) -> Option<Self> {
+        let (kind, rest) = path.split_once(':')?;
+        let (name, property) = rest.split_once(':')?;
+        let is_kept = kind == "kept-drop-in";
+        (is_kept || kind == "drop-in").then_some(DropIn { name, property, is_kept })
+    }
+
+    /// The path of a change.
+    pub(crate) fn path(&self) -> String {
+        let kind = if self.is_kept { "kept-drop-in" } else { "drop-in" };
+        format!("{kind}:{}:{}", self.name, self.property)
+    }
+
+    /// Its folders, the innermost first.
+    fn folders(&self) -> [String; 2] {
+        let above = if self.is_kept { "/etc" } else { "/run" };
+        let above = format!("{above}/systemd/system.control");
+        [format!("{above}/{}.d", self.name), above]
+    }
+
+    fn file(&self) -> String {
+        format!("{}/50-{}.conf", self.folders()[0], self.property)
+    }
+
+    /// Whether systemd has written it.
+    pub(crate) fn is_there(&self, root: &Root) -> bool {
+        root.has(&self.file())
+    }
+
+    /// Takes it away, and its folders where nothing else is in them.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub(crate) fn remove(&self, root: &Root) -> Result<(), FileError> {
+        match std::fs::remove_file(root.path(&self.file())) {
+            Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                return Err(FileError { path: self.file(), source });
+            }
+            _ => {}
+        }
+        for folder in self.folders() {
+            // It stays where something is in it.
+            let _ = std::fs::remove_dir(root.path(&folder));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drop_in_goes_with_its_empty_folders_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        let cpus = DropIn::of("drop-in:redis.service:AllowedCPUs").unwrap();
+        let nodes = DropIn { property: "AllowedMemoryNodes", ..cpus };
+        for one in [cpus, nodes] {
+            assert_eq!(DropIn::of(&one.path()), Some(one));
+            std::fs::create_dir_all(root.path(&one.folders()[0])).unwrap();
+            std::fs::write(root.path(&one.file()), "[Service]\n").unwrap();
+        }
+        let file = "/run/systemd/system.control/redis.service.d/50-AllowedCPUs.conf";
+        assert!(root.has(file) && cpus.is_there(&root));
+        cpus.remove(&root).unwrap();
+        assert!(!cpus.is_there(&root) && nodes.is_there(&root));
+        nodes.remove(&root).unwrap();
+        nodes.remove(&root).unwrap();
+        assert!(root.has("/run/systemd") && !root.has("/run/systemd/system.control"));
+        let kept = DropIn::of("kept-drop-in:redis.service:AllowedCPUs").unwrap();
+        assert!(kept.file().starts_with("/etc/systemd/system.control/redis.service.d/"));
+        assert_eq!(DropIn::of("unit:redis.service:AllowedCPUs"), None);
+    }
+}

@@ -1,0 +1,331 @@
+//! Units as they were when they were good, and what differs now.
+//!
+//! A good state is a seating on file, as `seatmap check --all -o FILE` writes it. After a restart
+//! processes and threads have other numbers, and pools grow and shrink, so that a unit is held
+//! against the masks that its threads had together, whichever thread had which.
+
+use crate::finding::Finding;
+use crate::metrics::unit;
+use crate::seating::{FORMAT, Seating, Thread};
+use seatmap_document::DocumentError;
+use seatmap_os::cpu_list::named;
+use seatmap_os::{CpuSet, Tid};
+use seatmap_statistics::words::counted;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The rule of the findings.
+const RULE: &str = "baseline";
+
+/// The good states of units, from one file or several.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Baselines {
+    units: BTreeMap<String, UnitSeating>,
+}
+
+/// Where the threads of a unit may run, and where its memory may come from.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct UnitSeating {
+    pids: BTreeSet<Tid>,
+    /// The threads by their masks. A list is as the kernel writes it, so that equal sets are equal.
+    masks: BTreeMap<String, Vec<Tid>>,
+    /// The NUMA nodes of its control groups, as far as the kernel says.
+    nodes: BTreeSet<String>,
+}
+
+/// Why good states cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum BaselineError {
+    /// The text is not a seating.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// No process of it belongs to a unit or control group.
+    #[error(
+        "no process in this seating belongs to a unit or control group; write it with 'seatmap \
+         check --all -o FILE' on the computer that runs the units"
+    )]
+    NoUnit,
+    /// Two files have the same unit.
+    #[error("unit '{0}' is in another file of good states as well; keep one of the two")]
+    Twice(String),
+}
+
+/// How a unit is beside its good state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum UnitState {
+    /// As it was.
+    AsItWas,
+    /// Otherwise; a finding says how.
+    Differs,
+    /// Nobody has said what is good, or its masks were not seen: it does not count as well.
+    Unknown,
+    /// It has a good state, and no process of it was seen.
+    Gone,
+}
+
+impl UnitState {
+    /// The state in the label of a metric.
+    #[must_use]
+    pub fn label(self) -> &'static str {
+        match self {
+            UnitState::AsItWas => "as-it-was",
+            UnitState::Differs => "differs",
+            UnitState::Unknown => "unknown",
+            UnitState::Gone => "gone",
+        }
+    }
+}
+
+/// One unit, judged.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JudgedUnit {
+    /// The unit.
+    pub unit: String,
+    /// How it is.
+    pub state: UnitState,
+    /// The sentence about it, unless it is as it was.
+    pub finding: Option<Finding>,
+}
+
+impl Baselines {
+    /// Adds the units of a seating on file.
+    ///
+    /// # Errors
+    /// [`BaselineError`].
+    pub fn add(&mut self, text: &str) -> Result<(), BaselineError> {
+        let seating: Seating = seatmap_document::read(text, FORMAT)?;
+        let units = units(&seating);
+        if units.is_empty() {
+            return Err(BaselineError::NoUnit);
+        }
+        for (name, state) in units {
+            if self.units.contains_key(&name) {
+                return Err(BaselineError::Twice(name));
+            }
+            self.units.insert(name, state);
+        }
+        Ok(())
+    }
+
+    /// Each unit of a seating beside its good state, and, where all programs were looked at, those
+    /// that are not there.
+    #[must_use]
+    pub fn judge(&self, seating: &Seating, looked_at_all: bool) -> Vec<JudgedUnit> {
+        let now = units(seating);
+        let gone = self.units.keys().filter(|name| looked_at_all && !now.contains_key(*name));
+        let mut judged: Vec<JudgedUnit> = gone.map(|name| gone_unit(name)).collect();
+        for (name, state) in &now {
+            judged.push(match self.units.get(name) {
+                Some(good) if !state.masks.is_empty() => beside(name, state, good),
+                good => unknown(name, state, good.is_some()),
+            });
+        }
+        judged.sort_by(|a, b| a.unit.cmp(&b.unit));
+        judged
+    }
+}
+
+/// The units of a seating. Processes whose control group the kernel did not say are left out.
+fn units(seating: &Seating) -> BTreeMap<String, UnitSeating> {
+    let mut units: BTreeMap<String, UnitSeating> = BTreeMap::new();
+    let mut of: BTreeMap<Tid, String> = BTreeMap::new();
+    for process in &seating.processes {
+        let name = unit(process);
+        if name.is_empty() {
+            continue;
+        }
+        let own = units.entry(name.clone()).or_default();
+        own.pids.insert(process.pid);
+        own.nodes.extend(process.group.as_ref().and_then(|group| group.nodes.clone()));
+        of.insert(process.pid, name);
+    }
+    for Thread { pid, tid, mask, .. } in &seating.threads {
+        let own = of.get(pid).and_then(|name| units.get_mut(name));
+        if let Some(own) = own.filter(|_| !mask.is_empty()) {
+            own.masks.entry(mask.clone()).or_default().push(*tid);
+        }
+    }
+    units
+}
+
+impl UnitSeating {
+    fn cpus(&self) -> CpuSet {
+        let masks = self.masks.keys().filter_map(|mask| CpuSet::of_list(mask));
+        masks.fold(CpuSet::default(), |all, mask| all.with(&mask))
+    }
+}
+
+fn gone_unit(name: &str) -> JudgedUnit {
+    let what = format!("no process of {name} was seen, which has a good state on file");
+    let unit = name.to_owned();
+    JudgedUnit { unit, state: UnitState::Gone, finding: Some(Finding::unseen(RULE, what)) }
+}
+
+fn unknown(name: &str, now: &UnitSeating, has_good_state: bool) -> JudgedUnit {
+    let what = if has_good_state {
+        format!("where the threads of {name} may run could not be seen")
+    } else {
+        format!("{name} has no good state on file")
+    };
+    let finding = of_first(Finding::unseen(RULE, what), now);
+    let finding =
+        if has_good_state { finding } else { finding.advised(format!("{}", Rewriting(name))) };
+    JudgedUnit { unit: name.to_owned(), state: UnitState::Unknown, finding: Some(finding) }
+}
+
+/// The way to a good state on file.
+struct Rewriting<'a>(&'a str);
+
+impl std::fmt::Display for Rewriting<'_> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let option = if self.0.starts_with('/') { "--cgroup" } else { "--unit" };
+        write!(out, "where it is good now, 'seatmap check {option} {} -o FILE' writes it", self.0)
+    }
+}
+
+fn of_first(finding: Finding, now: &UnitSeating) -> Finding {
+    match now.pids.first() {
+        Some(pid) => finding.of(*pid),
+        None => finding,
+    }
+}
+
+/// A unit beside its good state.
+fn beside(name: &str, now: &UnitSeating, good: &UnitSeating) -> JudgedUnit {
+    let mut differences = Vec::new();
+    let strange: Vec<(&String, &Vec<Tid>)> =
+        now.masks.iter().filter(|(mask, _)| !good.masks.contains_key(*mask)).collect();
+    let tids: Vec<Tid> = strange.iter().flat_map(|(_, tids)| tids.iter().copied()).collect();
+    if let Some((mask, _)) = strange.first() {
+        let all: usize = now.masks.values().map(Vec::len).sum();
+        let more = if strange.len() > 1 { " and others" } else { "" };
+        let could = list(good.masks.keys());
+        let threads = counted(all, "thread");
+        differences.push(format!(
+            "{} of its {threads} may run on {}{more}, and the masks were {could}",
+            tids.len(),
+            named(mask)
+        ));
+    }
+    let lost = good.cpus().without(&now.cpus());
+    if !lost.is_empty() {
+        differences.push(format!("no thread may run on {} any more", named(&lost.to_string())));
+    }
+    if !now.nodes.is_empty() && !good.nodes.is_empty() && now.nodes != good.nodes {
+        differences.push(format!(
+            "its memory comes from nodes {}, and came from {}",
+            list(&now.nodes),
+            list(&good.nodes)
+        ));
+    }
+    let unit = name.to_owned();
+    if differences.is_empty() {
+        return JudgedUnit { unit, state: UnitState::AsItWas, finding: None };
+    }
+    let what = format!("{name} is not as it was when it was good: {}", differences.join("; "));
+    let finding = of_first(Finding::wrong(RULE, what), now).tids(tids).on(&now.cpus());
+    let finding = finding.advised(format!("{}", Rewriting(name)));
+    JudgedUnit { unit, state: UnitState::Differs, finding: Some(finding) }
+}
+
+/// The most lists of a sentence.
+const MOST: usize = 4;
+
+fn list<'a>(lists: impl IntoIterator<Item = &'a String>) -> String {
+    let all: Vec<&str> = lists.into_iter().map(String::as_str).collect();
+    let more = if all.len() > MOST { " and others" } else { "" };
+    format!("{}{more}", all[..all.len().min(MOST)].join(" and "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::made::Made;
+    use crate::seating::Group;
+
+    /// Two threads of a unit, and one of another.
+    fn seating(redis: [&str; 2], web: &str) -> Seating {
+        let mut made = Made::new(8).thread(7, 7, redis[0]).thread(7, 8, redis[1]).thread(9, 9, web);
+        for (process, unit) in made.seating.processes.iter_mut().zip(["redis", "web"]) {
+            let path = format!("/system.slice/{unit}.service");
+            process.group = Some(Group { path, nodes: Some("0".into()), ..Group::default() });
+        }
+        made.seating
+    }
+
+    fn good(seating: &Seating) -> Baselines {
+        let mut good = Baselines::default();
+        good.add(&seatmap_document::written(seating)).unwrap();
+        good
+    }
+
+    fn states(judged: &[JudgedUnit]) -> Vec<(&str, &str)> {
+        judged.iter().map(|one| (one.unit.as_str(), one.state.label())).collect()
+    }
+
+    #[test]
+    fn a_unit_is_held_against_its_masks_and_not_its_numbers() {
+        let good = good(&seating(["0", "1"], "0-7"));
+        let mut later = seating(["1", "0"], "0-7");
+        later.processes[0].pid = 70;
+        later.threads[0].pid = 70;
+        later.threads[1].pid = 70;
+        let judged = good.judge(&later, true);
+        assert_eq!(states(&judged), [("redis.service", "as-it-was"), ("web.service", "as-it-was")]);
+    }
+
+    #[test]
+    fn other_masks_lost_cpus_and_other_nodes_are_one_finding() {
+        let good = good(&seating(["0", "1"], "0-7"));
+        let mut now = seating(["0", "0-1"], "0-3");
+        now.processes[1].group.as_mut().unwrap().nodes = Some("0-1".into());
+        let judged = good.judge(&now, true);
+        let said: Vec<&str> =
+            judged.iter().map(|one| one.finding.as_ref().unwrap().what.as_str()).collect();
+        assert_eq!(
+            said,
+            [
+                "redis.service is not as it was when it was good: 1 of its 2 threads may run on \
+                 CPUs 0,1, and the masks were 0 and 1",
+                "web.service is not as it was when it was good: 1 of its 1 thread may run on CPUs \
+                 0-3, and the masks were 0-7; no thread may run on CPUs 4-7 any more; its memory \
+                 comes from nodes 0-1, and came from 0",
+            ]
+        );
+        let finding = judged[0].finding.as_ref().unwrap();
+        assert!(finding.is_wrong() && finding.tids == [8] && finding.pid == Some(7));
+        let narrower = good.judge(&seating(["0", "0"], "0-7"), true);
+        assert_eq!(narrower[0].state, UnitState::Differs, "CPU 1 is lost");
+        for one in &judged {
+            let faults = seatmap_statistics::words::faults(&one.finding.as_ref().unwrap().what);
+            assert!(faults.is_empty(), "{faults:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_or_not_seen_does_not_count_as_well() {
+        let mut one = seating(["0", "1"], "0-7");
+        one.processes.truncate(1);
+        one.threads.truncate(2);
+        let good = good(&one);
+        let judged = good.judge(&seating(["0", "1"], "0-7"), true);
+        assert_eq!(states(&judged), [("redis.service", "as-it-was"), ("web.service", "unknown")]);
+        let finding = judged[1].finding.as_ref().unwrap();
+        assert_eq!(finding.gravity, crate::Gravity::Unseen);
+        assert!(finding.advice.as_ref().unwrap().contains("check --unit web.service -o FILE"));
+        let blind = good.judge(&seating(["", ""], "0-7"), true);
+        assert_eq!(blind[0].state, UnitState::Unknown);
+        let web = good.judge(&Seating::default(), true);
+        assert_eq!(states(&web), [("redis.service", "gone")]);
+        assert!(good.judge(&Seating::default(), false).is_empty(), "others were not looked at");
+    }
+
+    #[test]
+    fn files_that_say_nothing_or_contradict_each_other_are_refused() {
+        let mut good = good(&seating(["0", "1"], "0-7"));
+        let again = good.add(&seatmap_document::written(&seating(["2", "3"], "0-7")));
+        assert!(again.unwrap_err().to_string().contains("'redis.service' is in another file"));
+        let none = good.add(&seatmap_document::written(&Made::new(2).thread(7, 7, "0").seating));
+        assert!(none.unwrap_err().to_string().contains("check --all -o FILE"));
+        assert!(good.add("{}").is_err());
+    }
+}

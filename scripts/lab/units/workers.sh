@@ -1,0 +1,11 @@
+# A pool of workers: each counts for a while, writes down that it has done so, and rests.
+work() {
+    while :; do
+        n=0
+        while [ $n -lt 200 ]; do n=$((n + 1)); done
+        echo done >>/run/workers.done
+        sleep 0.7
+    done
+}
+for _ in $(seq "$1"); do work & done
+wait
