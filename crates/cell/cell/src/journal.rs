@@ -119,7 +119,11 @@ impl Journal {
         let begin = JournalEntry::Begin(header.clone());
         let mut journal =
             Journal { path, boot_id, header, changes: Vec::new(), stage: Stage::Building, lost: 0 };
-        journal.append(&[begin])?;
+        if let Err(error) = journal.append(&[begin]) {
+            // Nothing is changed yet, and a journal without its begin would tell of nothing.
+            let _ = std::fs::remove_file(&journal.path);
+            return Err(error);
+        }
         Ok(journal)
     }
 

@@ -140,7 +140,7 @@ const RARELY_NEEDED: [(&str, &[&str]); 6] = [
             "objective",
         ],
     ),
-    ("check", &["any_machine", "children", "slurm_step", "all", "trace", "metrics"]),
+    ("check", &["any_machine", "children", "slurm_step", "all", "trace", "metrics", "baseline"]),
 ];
 
 /// The command line: its verbs listed by group, its rarely needed options only in `--help`.

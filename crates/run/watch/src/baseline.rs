@@ -7,7 +7,7 @@
 use crate::finding::Finding;
 use crate::metrics::unit;
 use crate::seating::{FORMAT, Seating, Thread};
-use seatmap_document::DocumentError;
+use seatmap_document::{DocumentError, shell_word};
 use seatmap_os::cpu_list::named;
 use seatmap_os::{CpuSet, Tid};
 use seatmap_statistics::words::counted;
@@ -167,18 +167,17 @@ fn unknown(name: &str, now: &UnitSeating, has_good_state: bool) -> JudgedUnit {
         format!("{name} has no good state on file")
     };
     let finding = of_first(Finding::unseen(RULE, what), now);
-    let finding =
-        if has_good_state { finding } else { finding.advised(format!("{}", Rewriting(name))) };
+    let finding = if has_good_state { finding } else { finding.advised(way_to_good_state(name)) };
     JudgedUnit { unit: name.to_owned(), state: UnitState::Unknown, finding: Some(finding) }
 }
 
 /// The way to a good state on file.
-struct Rewriting<'a>(&'a str);
-
-impl std::fmt::Display for Rewriting<'_> {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let option = if self.0.starts_with('/') { "--cgroup" } else { "--unit" };
-        write!(out, "where it is good now, 'seatmap check {option} {} -o FILE' writes it", self.0)
+fn way_to_good_state(name: &str) -> String {
+    let word = shell_word(name);
+    if name.starts_with('/') {
+        format!("where it is good now, 'seatmap check --cgroup {word} -o FILE' writes it")
+    } else {
+        format!("where it is good now, 'seatmap check --unit {word} -o FILE' writes it")
     }
 }
 
@@ -223,7 +222,7 @@ fn beside(name: &str, now: &UnitSeating, good: &UnitSeating) -> JudgedUnit {
     }
     let what = format!("{name} is not as it was when it was good: {}", differences.join("; "));
     let finding = of_first(Finding::wrong(RULE, what), now).tids(tids).on(&now.cpus());
-    let finding = finding.advised(format!("{}", Rewriting(name)));
+    let finding = finding.advised(way_to_good_state(name));
     JudgedUnit { unit, state: UnitState::Differs, finding: Some(finding) }
 }
 
