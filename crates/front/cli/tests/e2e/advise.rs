@@ -45,7 +45,7 @@ fn a_quota_that_is_used_up_is_raised() {
     let place = Place::new();
     let mut spin = Command::new("sh");
     spin.args(["-c", "while :; do :; done"]);
-    let spin = Guarded(group.joined_by(&spin).spawn().unwrap());
+    let spin = Guarded(group.begun(&spin));
     let pid = spin.0.id().to_string();
     let advice = place.json(&["advise", "--pid", &pid, "--json"]);
     assert_eq!(advice["format"], "seatmap-advice/1");

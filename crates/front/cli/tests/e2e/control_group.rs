@@ -1,8 +1,9 @@
 //! Control groups of tests' own.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 /// Tests that run beside each other have groups of their own.
 static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -118,6 +119,18 @@ impl Group {
         }
         shell.current_dir(command.get_current_dir().unwrap_or(Path::new(".")));
         shell
+    }
+
+    /// A program that is a member of this group by now: it joins a moment after it was started.
+    pub fn begun(&self, command: &Command) -> Child {
+        let mut child = self.joined_by(command).stdin(Stdio::null()).spawn().unwrap();
+        let pid = child.id().to_string();
+        let members = || std::fs::read_to_string(self.0.join("cgroup.procs")).unwrap();
+        while !members().lines().any(|member| member == pid) {
+            assert!(child.try_wait().unwrap().is_none(), "it ended before it had joined");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        child
     }
 }
 

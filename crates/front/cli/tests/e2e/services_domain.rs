@@ -53,7 +53,7 @@ impl Domain {
             group.set(file, &above.unwrap_or_default());
         }
         let mut sleeper = Command::new("sleep");
-        let sleeper = group.joined_by(sleeper.arg("1000")).stdin(Stdio::null()).spawn().ok()?;
+        let sleeper = group.begun(sleeper.arg("1000"));
         std::fs::create_dir(place.path("bin")).ok()?;
         let file = "format = \"seatmap-services/1\"\n[[service]]\nname = \"web\"\n";
         place.file("services.toml", format!("{file}domain = \"{name}\"\n"));
