@@ -137,7 +137,7 @@ fn parts_make_the_whole_to_the_byte() {
     seatmap-papers: b: part 2/3 is there twice
     seatmap-papers: other: it belongs to another study than the first file: another --seed
     seatmap-papers: whole: it is a whole already, and no part made with --shard
-    seatmap-papers: nix: No such file or directory (os error 2)
+    seatmap-papers: nix: there is no such file
     "#);
 }
 
