@@ -5,7 +5,7 @@ use crate::control_group::Group;
 use serde_json::Value;
 use std::fs::File;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 fn printed(command: &mut Command) -> String {
     let output = command.output().unwrap();
@@ -53,11 +53,11 @@ impl Domain {
             group.set(file, &above.unwrap_or_default());
         }
         let mut sleeper = Command::new("sleep");
-        let sleeper = group.begun(sleeper.arg("1000"));
+        let sleeper = Guarded(group.begun(sleeper.arg("1000")));
         std::fs::create_dir(place.path("bin")).ok()?;
         let file = "format = \"seatmap-services/1\"\n[[service]]\nname = \"web\"\n";
         place.file("services.toml", format!("{file}domain = \"{name}\"\n"));
-        let domain = Domain { place, name, sleeper: Guarded(sleeper), _group: group };
+        let domain = Domain { place, name, sleeper, _group: group };
         printed(&mut domain.services(&["plan", "--seconds", "300ms", "-o", "plan.json"]));
         let mut plan: Value = serde_json::from_str(&domain.place.read("plan.json")).unwrap();
         // The test driver pins no process: the sleeper may be on any CPU.
