@@ -3,6 +3,7 @@
 use crate::error::CliError;
 use crate::input;
 use seatmap_watch::Baselines;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// Reads the good states; `None` where no file was named.
@@ -26,10 +27,9 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
-    let entries = std::fs::read_dir(path).map_err(|error| CliError::at(path, error))?;
-    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
-    let mut files: Vec<PathBuf> =
-        paths.filter(|file| file.extension().is_some_and(|end| end == "json")).collect();
+    // An entry that cannot be read is a unit whose good state nobody would miss.
+    let mut files = entries(path).map_err(|error| CliError::at(path, error))?;
+    files.retain(|file| file.extension().is_some_and(|end| end == "json"));
     if files.is_empty() {
         let problem = "this folder has no file that ends with .json; 'seatmap check --all -o \
                        FILE' writes one";
@@ -37,4 +37,8 @@ fn files(path: &Path) -> Result<Vec<PathBuf>, CliError> {
     }
     files.sort();
     Ok(files)
+}
+
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    std::fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect()
 }
