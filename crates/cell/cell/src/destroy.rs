@@ -10,6 +10,7 @@ use crate::orphan;
 use crate::posted;
 use crate::settings;
 use crate::undo::Left;
+use seatmap_document::with_causes;
 use seatmap_os::CpuSet;
 use seatmap_os::group;
 use seatmap_os::layout::{self, Layout};
@@ -82,9 +83,10 @@ fn recall(host: &Host, claim: &Claim, restored: &mut Restored) {
     let cell = &claim.header.cell;
     let gone = claim.journal.display().to_string();
     if let Err(error) = claim.rewrite(&host.root, &host.run.journal(cell), &host.boot_id) {
-        return restored
-            .left
-            .push(Left::new(gone, format!("it is gone, and cannot be written again: {error}")));
+        return restored.left.push(Left::new(
+            gone,
+            format!("it is gone, and cannot be written again: {}", with_causes(&error)),
+        ));
     }
     Claim::forget(&host.root, cell, &claim.journal);
     restored

@@ -10,6 +10,7 @@ use crate::fault;
 use crate::name::Name;
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
+use seatmap_document::with_causes;
 use seatmap_invariant::invariant;
 use seatmap_os::CpuSet;
 use seatmap_os::trusted;
@@ -317,7 +318,9 @@ fn header(path: &Path, lines: &[Stamped]) -> Option<Header> {
 
 /// An error with the file that it is about: its reader may not know of this folder.
 pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
-    move |error| io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+    move |error| {
+        io::Error::new(error.kind(), format!("{}: {}", path.display(), with_causes(&error)))
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use crate::gang::{self, Stopped};
 use crate::whole;
 use seatmap_cell::undo::Left;
 use seatmap_cell::{CellError, Host, Name, destroy};
-use seatmap_document::json_problem;
+use seatmap_document::{json_problem, with_causes};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;
@@ -70,7 +70,7 @@ pub fn set_aside(host: &Host) -> Option<Left> {
     let aside = host.run.file(ASIDE);
     let kept = match fs::rename(&path, &aside) {
         Ok(()) => format!("it is kept as {}", aside.display()),
-        Err(error) => format!("it cannot be kept: {error}"),
+        Err(error) => format!("it cannot be kept: {}", with_causes(&error)),
     };
     let harm = match read_file(host, COPY) {
         Ok(Some(_)) => "its copy is used, and nothing is lost",

@@ -2,7 +2,7 @@
 
 use crate::status::Status;
 use seatmap_c_abi::{Boundary, Fault};
-use seatmap_document::DocumentError;
+use seatmap_document::{DocumentError, with_causes};
 use seatmap_machine::catalog::CatalogError;
 use seatmap_os::CpuListError;
 use seatmap_pattern::SpecError;
@@ -41,7 +41,7 @@ pub enum Failure {
     #[error(transparent)]
     Inconsistent(#[from] DocumentError),
     /// A file that cannot be read or understood.
-    #[error("{path}: {source}")]
+    #[error("{path}: {}", with_causes(.source.as_ref()))]
     File {
         /// The path, as the caller gave it.
         path: String,

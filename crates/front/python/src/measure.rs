@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::machine::Machine;
 use pyo3::prelude::*;
 use seatmap_console::{here, input, output};
+use seatmap_document::with_causes;
 use seatmap_measure::measurement::{Measurement, MeasurementRequest};
 use seatmap_measure::past;
 use seatmap_measure::plan::Effort;
@@ -46,7 +47,7 @@ pub fn measure(py: Python<'_>, options: MeasureOptions) -> PyResult<Machine> {
     beside_python(py, || {
         let source = Source::host(here::cpus_to_measure(options.cpus.map(CpuList).as_ref())?)?;
         let journal = source.journal(None).unwrap_or_else(|error| {
-            output::tell(&format!("nothing will be remembered: {error}"));
+            output::tell(&format!("nothing will be remembered: {}", with_causes(&error)));
             None
         });
         let request = MeasurementRequest {

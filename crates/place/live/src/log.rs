@@ -6,6 +6,7 @@
 
 use crate::engine::{Engine, Rules};
 use crate::event::{Decision, Event};
+use seatmap_document::with_causes;
 use seatmap_os::whole_file;
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -98,7 +99,10 @@ impl LogFile {
 
     fn write(&mut self, line: &impl Serialize) -> io::Result<()> {
         self.file.write_all(written(line)?.as_bytes()).map_err(|error| {
-            io::Error::new(error.kind(), format!("{}: {error}", self.path.display()))
+            io::Error::new(
+                error.kind(),
+                format!("{}: {}", self.path.display(), with_causes(&error)),
+            )
         })
     }
 }

@@ -1,6 +1,7 @@
 //! The files that a seating is read from, and the notes on those that this user may not read.
 
 use crate::seating::Unseen;
+use seatmap_document::with_causes;
 use seatmap_os::proc_folder::{ProcFolder, is_refused};
 use seatmap_os::sched::{Stat, Times};
 use seatmap_os::{CpuSet, Root, Tid, boot, proc_mount, rights, visibility};
@@ -106,7 +107,11 @@ impl Files {
     /// Notes that a thing of a process was not seen, if the kernel had no room for an open file.
     pub fn note_shortage(&mut self, what: &'static str, pid: Tid, error: &io::Error) {
         if is_short(error) {
-            self.note(what, Some(pid), format!("files below /proc cannot be read: {error}"));
+            self.note(
+                what,
+                Some(pid),
+                format!("files below /proc cannot be read: {}", with_causes(error)),
+            );
         }
     }
 

@@ -4,6 +4,7 @@
 
 use crate::files::Files;
 use crate::seating::{RanOn, Thread};
+use seatmap_document::with_causes;
 use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
 use seatmap_os::bpf::assembler::{Assembler, Compare, Helper, Operation, Width};
 use seatmap_os::bpf::{Attached, Btf, BtfError, LoadError, Map, Program};
@@ -87,9 +88,9 @@ impl Trace {
     /// yet is from now on.
     pub fn tell(&mut self, threads: &mut [Thread], files: &mut Files) {
         let result = match &mut self.0 {
-            Ok(counting) => {
-                counting.tell(threads).map_err(|error| format!("the scheduler's count: {error}"))
-            }
+            Ok(counting) => counting
+                .tell(threads)
+                .map_err(|error| format!("the scheduler's count: {}", with_causes(&error))),
             Err(why) => Err(why.clone()),
         };
         if let Err(why) = result {

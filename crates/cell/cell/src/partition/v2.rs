@@ -10,6 +10,7 @@ use crate::change::{Change, What};
 use crate::mask_snapshot::{LostCpus, MaskSnapshot};
 use crate::settings::PREFIX;
 use crate::site::{Site, SiteError};
+use seatmap_document::with_causes;
 use seatmap_os::layout::Layout;
 use seatmap_os::root::Root;
 
@@ -82,6 +83,6 @@ pub fn fault(root: &Root, group: &str) -> Option<String> {
         Ok(found) if found == ISOLATED => None,
         Ok(found) => Some(format!("the partition is '{found}' now")),
         Err(error) if error.is_absent() => Some("its control group is gone".into()),
-        Err(error) => Some(format!("{error}: {}", error.source)),
+        Err(error) => Some(with_causes(&error)),
     }
 }

@@ -153,7 +153,8 @@ impl Scheduler<'_> {
 
     /// Writes the ledger; an error says so in words.
     fn note(&self) -> Result<(), String> {
-        self.write_down().map_err(|error| format!("the ledger cannot be written: {error}"))
+        self.write_down()
+            .map_err(|error| format!("the ledger cannot be written: {}", with_causes(&error)))
     }
 
     /// Undoes a cell, or what waits to be one.

@@ -2,7 +2,7 @@
 
 use crate::args::Measure;
 use seatmap_catalog::{Answers, Capability, Machine};
-use seatmap_console::error::CliError;
+use seatmap_console::error::{CliError, with_causes};
 use seatmap_console::{here, input, output};
 use seatmap_measure::measurement::MeasurementRequest;
 use seatmap_measure::plan::Effort;
@@ -13,7 +13,7 @@ use seatmap_measure::wakeups::USUAL_PAIRS;
 pub fn request(typed: &Measure, machine: &Machine) -> Result<MeasurementRequest, CliError> {
     let source = source(typed, machine)?;
     let journal = source.journal(typed.output.as_deref()).unwrap_or_else(|error| {
-        output::tell(&format!("nothing will be kept or remembered: {error}"));
+        output::tell(&format!("nothing will be kept or remembered: {}", with_causes(&error)));
         None
     });
     if typed.resume && journal.is_none() {

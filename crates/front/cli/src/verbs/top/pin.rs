@@ -1,5 +1,6 @@
 //! Binds threads to CPUs when the user has said yes.
 
+use seatmap_console::error::with_causes;
 use seatmap_os::{CpuSet, Tid, affinity, forgotten};
 use seatmap_report::counted;
 
@@ -11,7 +12,7 @@ pub fn pin(tids: &[Tid], cpus: &CpuSet) -> String {
             // The mask stays when this program has ended, and nobody waits for the CPU then.
             Ok(None) => failures.extend(lacking(*tid, cpus)),
             Ok(Some(narrower)) => failures.push(format!("thread {tid} may run on {narrower} only")),
-            Err(error) => failures.push(format!("thread {tid}: {error}")),
+            Err(error) => failures.push(format!("thread {tid}: {}", with_causes(&error))),
         }
     }
     match (&failures[..], tids) {
