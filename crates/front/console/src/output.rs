@@ -181,6 +181,9 @@ impl Destination {
     fn at(path: &Path) -> io::Result<Self> {
         // An open file, as /dev/stdout is, has no name to be replaced.
         let Some(place) = behind_links(path)? else {
+            if !path.exists() {
+                return Err(io::Error::other("there is no such file, and none can be made there"));
+            }
             return Ok(Destination::Stream(path.to_owned()));
         };
         check_writable(&place)?;
@@ -282,15 +285,48 @@ fn beside_json(
     beside(typed, json.then_some("--json"), option)
 }
 
+/// The format that each option writes, and how the names of such files end.
+const FORMATS: [(&str, &str, &[&str]); 5] = [
+    ("-o", "JSON", &["json"]),
+    ("--share", "JSON", &["json"]),
+    ("--html", "HTML", &["html", "htm"]),
+    ("--svg", "SVG", &["svg"]),
+    ("--markdown", "Markdown", &["md"]),
+];
+
+/// Endings that mean a format which another option writes, or none.
+const OTHER_ENDINGS: [&str; 6] = ["csv", "tsv", "xml", "xlsx", "png", "pdf"];
+
+/// Refuses a name that means another format than the option writes: `-o distances.csv` would be a
+/// file of JSON. An ending of which nothing is known means nothing.
+fn check_format(path: &Path, option: &str) -> Result<(), CliError> {
+    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+    let Some((_, format, own)) = FORMATS.iter().find(|(of, ..)| *of == option) else {
+        return Ok(());
+    };
+    let is_known = FORMATS.iter().any(|(.., endings)| endings.contains(&ending))
+        || OTHER_ENDINGS.contains(&ending);
+    if own.contains(&ending) || !is_known {
+        return Ok(());
+    }
+    let name = path.with_extension(own[0]);
+    Err(CliError::input(format!(
+        "{}: {option} writes {format}: call it {}; 'seatmap export' has other formats",
+        path.display(),
+        name.display()
+    )))
+}
+
 /// Where an option's result goes, if it was typed, beside the one that has stdout already.
 ///
 /// # Errors
-/// A file that cannot be written, or two results on stdout.
+/// A file that cannot be written or whose name means another format, or two results on stdout.
 pub fn beside(
     typed: Option<&Path>,
     on_stdout: Option<&str>,
     option: &str,
 ) -> Result<Option<Destination>, CliError> {
+    typed.map_or(Ok(()), |path| check_format(path, option))?;
     let destination = typed.map(Destination::new).transpose()?;
     // Two results in one stream could not be told apart.
     match on_stdout.filter(|_| destination == Some(Destination::Stdout)) {

@@ -33,8 +33,8 @@ impl Outcome {
 
 /// Runs programs of channels.
 pub fn run(typed: &Channels) -> Result<(), CliError> {
-    let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
-    let page = typed.html.as_deref().map(Destination::new).transpose()?;
+    let picture = output::beside(typed.svg.as_deref(), None, "--svg")?;
+    let page = output::beside(typed.html.as_deref(), None, "--html")?;
     let wanting_stdout =
         [&picture, &page].iter().filter(|to| ***to == Some(Destination::Stdout)).count();
     if wanting_stdout + usize::from(typed.json) > 1 {

@@ -260,7 +260,7 @@ fn surveyed<B: Bed>(
 }
 
 fn all(typed: &Stats, machine: &str, survey: Survey) -> Result<(), CliError> {
-    if let Some(page) = typed.html.as_deref().map(Destination::new).transpose()? {
+    if let Some(page) = output::beside(typed.html.as_deref(), None, "--html")? {
         page.write(&html::stats(machine, &survey))?;
     }
     if typed.json {

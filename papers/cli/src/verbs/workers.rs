@@ -40,7 +40,7 @@ pub fn run(typed: &Workers) -> Result<(), CliError> {
         return output::print(&String::from_utf8_lossy(&inside::run(typed)?));
     }
     // Files that cannot be written are refused before the measurement.
-    let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
+    let picture = output::beside(typed.svg.as_deref(), None, "--svg")?;
     let page = output::page(typed.html.as_deref(), typed.json)?;
     let document = match typed.what {
         What::Cellule => model::simulated(typed)?,

@@ -42,12 +42,15 @@ type Drawer = fn(&seatmap_pattern::Pattern) -> String;
 /// Writes the files that were asked for; without any, the pattern goes to the terminal.
 fn show(typed: &PatternShow) -> Result<(), CliError> {
     view::keep_to(typed.width);
-    let asked = [(&typed.svg, svg::traffic as Drawer), (&typed.forms.html, html::pattern)];
+    let asked = [
+        ("--svg", typed.svg.as_deref(), svg::traffic as Drawer),
+        ("--html", typed.forms.html.as_deref(), html::pattern),
+    ];
     let mut files = Vec::new();
-    for (path, draw) in asked.into_iter().filter_map(|(path, draw)| Some((path.as_deref()?, draw)))
-    {
+    for (option, path, draw) in asked {
         // Every file is checked before the first is written.
-        files.push((path, Destination::new(path)?, draw));
+        let destination = output::beside(path, None, option)?;
+        files.extend(path.zip(destination).map(|(path, destination)| (path, destination, draw)));
     }
     let wanting_stdout =
         files.iter().filter(|(_, destination, _)| *destination == Destination::Stdout).count();

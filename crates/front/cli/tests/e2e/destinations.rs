@@ -45,6 +45,23 @@ fn a_link_to_nothing_makes_its_file_and_one_that_leads_nowhere_is_refused() {
 }
 
 #[test]
+fn a_place_that_cannot_have_the_result_is_refused_before_the_work() {
+    let place = Place::new();
+    let measure = |to| place.one_line_refusal(&["measure", "--on", "graviton3", "-o", to]);
+    let table = measure("far.csv");
+    assert!(
+        table.contains("far.csv: -o writes JSON: call it far.json; 'seatmap export'"),
+        "{table}"
+    );
+    let page = place.one_line_refusal(&["show", "graviton3", "--html", "page.json"]);
+    assert!(page.contains("--html writes HTML: call it page.html"), "{page}");
+    assert!(measure("/proc/nothing").contains("there is no such file, and none can be made there"));
+    // An ending of which nothing is known means nothing.
+    place.stdout(&["measure", "--on", "graviton3", "-o", "graviton3.v1"]);
+    assert_eq!(files(&place), ["graviton3.v1"]);
+}
+
+#[test]
 fn an_open_file_is_written_and_not_replaced() {
     let place = Place::new();
     let file = fs::File::create(place.path("out")).unwrap();

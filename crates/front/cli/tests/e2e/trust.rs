@@ -27,18 +27,18 @@ fn export(to: &str) -> [&str; 6] {
 
 #[test]
 fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
-    let Some(place) = shared("planted.csv", "precious") else { return };
+    let Some(place) = shared("planted", "precious") else { return };
     place.file("precious", "old");
     symlink(".", place.path("folder")).unwrap();
     lchown(place.path("folder"), Some(NOBODY), Some(NOBODY)).unwrap();
-    for name in ["planted.csv", "folder/new.csv", "folder/precious"] {
+    for name in ["planted", "folder/new.csv", "folder/precious"] {
         let told = place.one_line_refusal(&export(name));
         assert!(told.contains("a symbolic link of user 65534, who can lead it anywhere"), "{told}");
     }
     for words in [
-        &["show", "graviton3", "--html", "planted.csv"][..],
-        &["place", "--on", "graviton3", "--pattern", "ring:4", "--kicks", "1", "-o", "planted.csv"],
-        &["run", "--auto", "--log", "planted.csv", "--", "true"],
+        &["show", "graviton3", "--html", "planted"][..],
+        &["place", "--on", "graviton3", "--pattern", "ring:4", "--kicks", "1", "-o", "planted"],
+        &["run", "--auto", "--log", "planted", "--", "true"],
     ] {
         let output = place.run(words);
         let told = String::from_utf8(output.stderr).unwrap();
@@ -48,12 +48,12 @@ fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
         );
     }
     assert_eq!(place.read("precious"), "old");
-    assert_eq!(files(&place), ["folder", "planted.csv", "precious"]);
+    assert_eq!(files(&place), ["folder", "planted", "precious"]);
     // A file and a pipe of another user.
-    fs::remove_file(place.path("planted.csv")).unwrap();
-    place.file("planted.csv", "theirs");
+    fs::remove_file(place.path("planted")).unwrap();
+    place.file("planted", "theirs");
     assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
-    for name in ["planted.csv", "pipe"] {
+    for name in ["planted", "pipe"] {
         lchown(place.path(name), Some(NOBODY), Some(NOBODY)).unwrap();
         let told = place.one_line_refusal(&export(name));
         assert!(
@@ -61,7 +61,7 @@ fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
             "{told}"
         );
     }
-    assert_eq!(place.read("planted.csv"), "theirs");
+    assert_eq!(place.read("planted"), "theirs");
 }
 
 #[test]

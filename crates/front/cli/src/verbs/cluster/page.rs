@@ -17,7 +17,7 @@ impl Page {
     pub fn new(typed: &ClusterMeasure, rank: &Rank) -> Result<Self, CliError> {
         // Only rank 0 writes.
         let output = typed.output.as_deref().filter(|_| rank.rank == 0);
-        Ok(Page { file: output.map(Destination::new).transpose()?, json: typed.json })
+        Ok(Page { file: output::beside(output, None, "-o")?, json: typed.json })
     }
 
     /// Writes the result so far. It is written again when all is known; a failure shows then.

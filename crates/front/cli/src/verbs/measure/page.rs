@@ -28,7 +28,7 @@ pub struct Page {
 
 impl Page {
     pub fn new(typed: &Measure, colour: ColourChoice) -> Result<Self, CliError> {
-        let output = typed.output.as_deref().map(Destination::new).transpose()?;
+        let output = output::beside(typed.output.as_deref(), None, "-o")?;
         let is_document = typed.forms.json || output == Some(Destination::Stdout);
         let page = output::page(typed.forms.html.as_deref(), is_document)?;
         let on_stdout = is_document

@@ -26,9 +26,9 @@ enum Printed {
 
 impl Outputs {
     pub(super) fn new(typed: &Place) -> Result<Self, CliError> {
-        let plan = typed.output.as_deref().map(Destination::new).transpose()?;
-        let page = typed.forms.html.as_deref().map(Destination::new).transpose()?;
-        let picture = typed.svg.as_deref().map(Destination::new).transpose()?;
+        let plan = output::beside(typed.output.as_deref(), None, "-o")?;
+        let page = output::beside(typed.forms.html.as_deref(), None, "--html")?;
+        let picture = output::beside(typed.svg.as_deref(), None, "--svg")?;
         let on_stdout = [&plan, &page, &picture]
             .into_iter()
             .filter(|to| **to == Some(Destination::Stdout))

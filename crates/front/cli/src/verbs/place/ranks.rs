@@ -23,7 +23,7 @@ pub fn run(typed: &Place, cluster: &Cluster) -> Result<(), CliError> {
             typed.on
         )));
     }
-    let destination = typed.output.as_deref().map(Destination::new).transpose()?;
+    let destination = output::beside(typed.output.as_deref(), None, "-o")?;
     if typed.forms.json && destination == Some(Destination::Stdout) {
         return Err(CliError::input("only one of --json and -o - can have stdout"));
     }
