@@ -64,7 +64,6 @@
 //!     standard: Standard::default(),
 //!     topology: Topology::unknown([0, 1]),
 //!     machine: "here".to_owned(),
-//!     may_be_empty: false,
 //!     again_every: None,
 //! };
 //! let mut check = request.begin()?;

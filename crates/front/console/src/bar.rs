@@ -1,25 +1,38 @@
 //! A plain progress bar on stderr, if that is a terminal.
 
+use crate::waiting::Waiting;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
+use std::time::Duration;
 
 /// The bars of work in several stages, one after the other.
 #[derive(Default)]
-pub struct Bars(Option<(&'static str, Bar)>);
+pub struct Bars {
+    waiting: Option<Waiting>,
+    bar: Option<(&'static str, Bar)>,
+}
 
 impl Bars {
+    /// Begins a stage of which only its time is known, as [`Waiting::new`] shows it.
+    pub fn wait(&mut self, word: &'static str, limit: Option<Duration>) {
+        self.clear();
+        self.waiting = Some(Waiting::new(word, limit.map(|limit| limit.as_secs_f64())));
+    }
+
     /// Shows that `done` of `steps` steps are done of the stage with this word before its bar.
     pub fn show(&mut self, word: &'static str, done: usize, steps: usize) {
-        let (_, bar) = match self.0.take().filter(|(now, _)| *now == word) {
-            Some(now) => self.0.insert(now),
-            None => self.0.insert((word, Bar::new(word))),
+        self.waiting = None;
+        let (_, bar) = match self.bar.take().filter(|(now, _)| *now == word) {
+            Some(now) => self.bar.insert(now),
+            None => self.bar.insert((word, Bar::new(word))),
         };
         bar.show(done, steps);
     }
 
     /// Takes the bar away, before something else is said.
     pub fn clear(&mut self) {
-        self.0 = None;
+        self.waiting = None;
+        self.bar = None;
     }
 }
 

@@ -69,6 +69,35 @@ impl Outputs {
         }
     }
 
+    /// Writes the document into the file, of which nothing is told where that is to be quiet.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn write(&self, document: &impl Serialize, is_quiet: bool) -> Result<(), CliError> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let text = seatmap_document::written(document);
+        if is_quiet { file.write_silently(&text) } else { file.write(&text) }
+    }
+
+    /// Writes and prints one result of several: the document, or the text where stdout is free.
+    ///
+    /// # Errors
+    /// The system's error.
+    pub fn step(
+        &self,
+        document: &impl Serialize,
+        text: Option<String>,
+        is_quiet: bool,
+    ) -> Result<(), CliError> {
+        self.write(document, is_quiet)?;
+        if self.is_json {
+            return output::json(document);
+        }
+        // A document has stdout, and no text may stand beside it.
+        let text = text.filter(|_| self.on_stdout().is_none());
+        text.map_or(Ok(()), |text| output::print(&text))
+    }
+
     /// Writes the page, and prints the document, or the text where nothing else is on stdout.
     ///
     /// # Errors
@@ -84,7 +113,7 @@ impl Outputs {
         }
         if self.is_json {
             output::json(document)
-        } else if [&self.file, &self.page].contains(&&Some(Destination::Stdout)) {
+        } else if self.on_stdout().is_some() {
             // The file of -o or the page has stdout, and no other text may stand beside it.
             Ok(())
         } else {

@@ -58,7 +58,6 @@ pub fn check(py: Python<'_>, options: CheckOptions) -> PyResult<Judgement> {
             },
             topology: topology::of_group().map_err(Failure::work)?,
             machine: here::host_name(),
-            may_be_empty: false,
             again_every: None,
         };
         let interruption = Interruption::listen();

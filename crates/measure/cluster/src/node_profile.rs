@@ -5,6 +5,28 @@ use seatmap_os::limited::{self, LimitedError};
 use std::process::Command;
 use std::time::Duration;
 
+/// More CPUs than this take longer to measure than anybody waits before he is answered.
+const MOST_MEASURED: usize = 64;
+
+/// The longest that somebody waits for a quick measurement.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The profile that is remembered of this computer, or the one that a command measures where that
+/// is quick: where none is remembered, or one without wakeups. `None` where neither is there.
+pub fn remembered_or_measured(
+    remembered: Option<Profile>,
+    pus: usize,
+    command: &mut Command,
+) -> Option<Profile> {
+    let has_wakeups = remembered.as_ref().is_some_and(|profile| profile.wakeups.is_some());
+    if has_wakeups || pus > MOST_MEASURED {
+        return remembered;
+    }
+    // A measurement that fails is none: what needs it says so.
+    let measured = measured_by(command, PATIENCE).ok();
+    measured.and_then(|(profile, _)| profile).or(remembered)
+}
+
 /// Runs a command that measures this node and prints the profile as JSON, while rank 0 waits for so
 /// long. Returns the profile, and the command's words for people. Without a profile, where the
 /// command failed, the result shows a node without core distances.

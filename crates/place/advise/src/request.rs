@@ -71,8 +71,8 @@ pub struct AdviceRequest {
 pub enum Step<'a> {
     /// The program is looked at.
     Looking,
-    /// Seats are tried; the share that is done, from 0 to 1.
-    Trying(f64),
+    /// Seats are tried; the percentage of the trial that is done.
+    Trying(usize),
     /// The trial failed, and a mask that it gave back lacks CPUs.
     LeftChanged(&'a str),
 }
@@ -198,7 +198,7 @@ impl AdviceRequest {
             time: self.trial,
             seed: 0,
             stop,
-            tell: &|share| tell(Step::Trying(share)),
+            tell: &|share| tell(Step::Trying((100.0 * share) as usize)),
         };
         // The guard stands by before the first mask is changed.
         let guard = Guard::begin(&mut self.guard)?;

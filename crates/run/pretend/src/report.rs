@@ -19,6 +19,9 @@ pub const FORMAT: &str = "seatmap-pretend/1";
 /// The things that a seating of a living program has, and that this computer knows nothing of.
 const UNSEEN: [&str; 6] = ["memory", "cpu-time", "interrupts", "strangers", "devices", "quota"];
 
+/// The most threads that get a line.
+const MOST_LISTED: usize = 64;
+
 /// A program that saw another machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -244,16 +247,38 @@ impl PretendedRun {
         seating
     }
 
-    /// A line for each thread with the CPUs, cores and nodes of its mask.
+    /// The seats of the threads and how they were judged, for people.
     #[must_use]
-    pub fn table(&self, most: usize) -> String {
+    pub fn text(&self, judged: Option<&Judged>) -> String {
+        let machine = self.answers.machine();
+        let mut text = format!(
+            "on {}: {}, {} of them for the program\n{}",
+            machine.name,
+            counted(machine.online.len(), "CPU"),
+            machine.allowed.len(),
+            self.table()
+        );
+        if let Some(judged) = judged {
+            let living = judged.seating.threads.len();
+            text.push_str(&format!(
+                "\njudged {:.3} s after the start, when {living} of {} lived:\n{}",
+                self.judged_at_s(),
+                counted(self.answers.record.threads.len(), "thread"),
+                judged.table(false)
+            ));
+        }
+        text
+    }
+
+    /// A line for each thread with the CPUs, cores and nodes of its mask.
+    fn table(&self) -> String {
         let machine = self.answers.machine();
         let threads = &self.answers.record.threads;
         let mut text = format!(
             "{:>8} {:>8}  {:<16} {:>5} {:>5} {:<6} {}\n",
             "PROCESS", "THREAD", "NAME", "CORES", "CPUS", "NODES", "MASK"
         );
-        for thread in threads.iter().take(most) {
+        for thread in threads.iter().take(MOST_LISTED) {
             let mask = thread.mask();
             let note = match (thread.changes.is_empty(), thread.refused.len()) {
                 (true, 0) => "inherited".to_owned(),
@@ -272,8 +297,8 @@ impl PretendedRun {
                 mask
             ));
         }
-        if threads.len() > most {
-            text.push_str(&format!("{:>8} more\n", threads.len() - most));
+        if threads.len() > MOST_LISTED {
+            text.push_str(&format!("{:>8} more\n", threads.len() - MOST_LISTED));
         }
         text
     }

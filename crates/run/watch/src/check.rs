@@ -33,8 +33,6 @@ pub struct CheckRequest {
     pub topology: Topology,
     /// This computer's name.
     pub machine: String,
-    /// Whether it is well if no program is seen. A `/proc` that hides other users may show none.
-    pub may_be_empty: bool,
     /// Check again each time that this has passed, until the programs have ended.
     pub again_every: Option<Duration>,
 }
@@ -204,7 +202,8 @@ impl RunningCheck<'_> {
         self.seating = watcher.seating();
         // A check that repeats ends by itself where the programs have ended.
         let is_once = request.again_every.is_none();
-        if is_once && self.seating.processes.is_empty() && !request.may_be_empty {
+        // A `/proc` that hides other users may show no program at all.
+        if is_once && self.seating.processes.is_empty() && request.choice != Choice::All {
             return Err(CheckError::Nothing(self.seating.why_empty()));
         }
         let reported = request.standard.reported();
@@ -292,7 +291,6 @@ mod tests {
             standard: Standard::default(),
             topology: Topology::unknown(0..4),
             machine: "here".to_owned(),
-            may_be_empty: false,
             again_every: None,
         }
     }

@@ -4,7 +4,7 @@ use clap::{ArgGroup, Args};
 use seatmap_console::time::time_within;
 use seatmap_watch::{Rule, UnknownRule};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -83,6 +83,13 @@ pub struct Check {
     pub json: bool,
 }
 
+impl Check {
+    /// Whether all programs are meant where none is named. Baselines are held against all.
+    pub fn is_of_all(&self) -> bool {
+        self.all || !self.baseline.is_empty()
+    }
+}
+
 /// The place where metrics go.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MetricsTarget {
@@ -90,6 +97,16 @@ pub enum MetricsTarget {
     File(PathBuf),
     /// An address at which they are served.
     Address(SocketAddr),
+}
+
+impl MetricsTarget {
+    /// The file, unless they are served.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            MetricsTarget::File(path) => Some(path),
+            MetricsTarget::Address(_) => None,
+        }
+    }
 }
 
 impl FromStr for MetricsTarget {

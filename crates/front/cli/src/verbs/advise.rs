@@ -5,25 +5,22 @@ mod meant;
 use crate::args::Advise;
 use seatmap_advise::Step;
 use seatmap_advise::request::LOOK;
-use seatmap_console::bar::Bar;
+use seatmap_console::bar::Bars;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output;
 use seatmap_console::view;
-use seatmap_console::waiting::Waiting;
 use seatmap_report::advise;
-use std::cell::Cell;
+use std::cell::RefCell;
 
 /// Looks at one program, and says what to do with it.
 pub fn run(typed: &Advise) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(None)?;
-    let request = meant::request(typed)?;
+    let request = meant::request(typed, outputs.on_stdout().is_some())?;
     let interrupt = Interrupt::listen()?;
-    let look = Cell::new(Some(Waiting::new("looking", Some(LOOK.as_secs_f64()))));
-    let trial = Bar::new("trying seats");
-    let run = request.run(&|| interrupt.is_raised(), &|step| tell(&look, &trial, step));
-    drop(look);
-    drop(trial);
+    let bars = RefCell::default();
+    let run = request.run(&|| interrupt.is_raised(), &|step| tell(&bars, step));
+    bars.borrow_mut().clear();
     let mut run = run?;
     let has_columns = view::text_columns(&std::io::stdout()).is_some();
     let text = if has_columns { advise::rows_text } else { advise::text };
@@ -36,14 +33,10 @@ pub fn run(typed: &Advise) -> Result<(), CliError> {
     shown
 }
 
-/// The bar of the look is gone before that of the trial is drawn.
-fn tell(look: &Cell<Option<Waiting>>, trial: &Bar, step: Step) {
+fn tell(bars: &RefCell<Bars>, step: Step) {
     match step {
-        Step::Looking => {}
-        Step::Trying(share) => {
-            look.set(None);
-            trial.show((100.0 * share) as usize, 100);
-        }
+        Step::Looking => bars.borrow_mut().wait("looking", Some(LOOK)),
+        Step::Trying(percent) => bars.borrow_mut().show("trying seats", percent, 100),
         Step::LeftChanged(mask) => output::tell(mask),
     }
 }

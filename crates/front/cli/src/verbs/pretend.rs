@@ -2,33 +2,31 @@
 
 use crate::args::Pretend;
 use seatmap_console::error::CliError;
-use seatmap_console::output::{self, Destination};
-use seatmap_console::{input, plan_input};
+use seatmap_console::outputs::Outputs;
+use seatmap_console::{input, output, plan_input};
 use seatmap_launch::Ending;
 use seatmap_pretend::{PretendRequest, PretendedMachine, PretendedRun};
-use seatmap_report::counted;
 use seatmap_watch::judge::judged::Judged;
 use seatmap_watch::{Criteria, Expected, Rule};
 use std::path::Path;
 
-/// The most threads that get a line.
-const MOST_THREADS: usize = 64;
-
 /// Runs a program that sees another machine. The program's exit code is this process's, unless a
 /// check fails.
 pub fn run(typed: &Pretend) -> Result<(), CliError> {
-    let file = output::file(typed.output.as_deref(), typed.json)?;
+    let outputs = Outputs::new(typed.json, typed.output.as_deref(), None)?;
     let criteria = typed.check.as_deref().map(|check| criteria(check, typed)).transpose()?;
-    let run = request(typed)?.run()?;
+    let run = request(typed, outputs.on_stdout().is_some())?.run()?;
     let fails = match &criteria {
-        Some(criteria) => run.judge(criteria, |judged| show(&run, Some(judged), file, typed))?,
-        None => show(&run, None, file, typed)?,
+        Some(criteria) => {
+            run.judge(criteria, |judged| show(&run, Some(judged), &outputs, typed))?
+        }
+        None => show(&run, None, &outputs, typed)?,
     };
     if fails { Ending::Exited(1).leave_alike() } else { run.ending.leave_alike() }
 }
 
 /// The request that the command line means.
-fn request(typed: &Pretend) -> Result<PretendRequest, CliError> {
+fn request(typed: &Pretend, leaves_stdout: bool) -> Result<PretendRequest, CliError> {
     let machine = input::machine(&typed.machine)?;
     let profile = input::profile_of(&machine)?;
     let cpus = typed.cpus.as_ref().map(|list| list.0.iter().copied().collect());
@@ -37,7 +35,7 @@ fn request(typed: &Pretend) -> Result<PretendRequest, CliError> {
     Ok(PretendRequest {
         machine: PretendedMachine::new(name, profile.topology, cpus.as_ref(), &offline)?,
         command: typed.command.clone(),
-        leaves_stdout: typed.json || typed.output.as_deref() == Some(Path::new("-")),
+        leaves_stdout,
     })
 }
 
@@ -65,41 +63,13 @@ fn criteria(check: &str, typed: &Pretend) -> Result<Criteria, CliError> {
 fn show(
     run: &PretendedRun,
     judged: Option<&Judged>,
-    file: Option<Destination>,
+    outputs: &Outputs,
     typed: &Pretend,
 ) -> Result<bool, CliError> {
     let fails = judged.is_some_and(|judged| judged.fails);
-    let report = run.report(judged);
-    if let Some(file) = &file {
-        let document = seatmap_document::written(&report);
-        if typed.quiet { file.write_silently(&document) } else { file.write(&document) }?;
-    }
-    if typed.json {
-        output::json(&report)?;
-    } else if fails || !typed.quiet {
-        output::tell_text(&text(run, judged));
+    outputs.step(&run.report(judged), None, typed.quiet)?;
+    if !typed.json && (fails || !typed.quiet) {
+        output::tell_text(&run.text(judged));
     }
     Ok(fails)
-}
-
-fn text(run: &PretendedRun, judged: Option<&Judged>) -> String {
-    let machine = run.answers.machine();
-    let threads = run.answers.record.threads.len();
-    let mut text = format!(
-        "on {}: {}, {} of them for the program\n{}",
-        machine.name,
-        counted(machine.online.len(), "CPU"),
-        machine.allowed.len(),
-        run.table(MOST_THREADS)
-    );
-    if let Some(judged) = judged {
-        let living = judged.seating.threads.len();
-        text.push_str(&format!(
-            "\njudged {:.3} s after the start, when {living} of {} lived:\n{}",
-            run.judged_at_s(),
-            counted(threads, "thread"),
-            judged.table(false)
-        ));
-    }
-    text
 }

@@ -4,6 +4,7 @@
 //! request line with headers may have, is hung up on.
 
 use super::MEDIA_TYPE;
+use seatmap_document::Blame;
 use seatmap_os::ready::{self, Awaited};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -18,9 +19,26 @@ const CLIENT_TIME: Duration = Duration::from_secs(5);
 /// How long a wait for clients may be blind to the wish to stop.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
+/// Why metrics cannot be served at an address.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot listen at {address}")]
+pub struct ListenError {
+    /// The address.
+    address: SocketAddr,
+    /// The kernel's error: another program listens there, or this computer has no such address.
+    source: io::Error,
+}
+
+impl Blame for ListenError {
+    fn is_input(&self) -> bool {
+        true
+    }
+}
+
 /// A server that listens.
 #[derive(Debug)]
 pub struct MetricsServer {
+    address: SocketAddr,
     listener: TcpListener,
 }
 
@@ -35,19 +53,21 @@ impl MetricsServer {
     /// Listens at an address.
     ///
     /// # Errors
-    /// The kernel's: another program listens there, or this computer has no such address.
-    pub fn listen(address: SocketAddr) -> io::Result<Self> {
+    /// The kernel refuses the address.
+    pub fn listen(address: SocketAddr) -> Result<Self, ListenError> {
+        Self::listening(address).map_err(|source| ListenError { address, source })
+    }
+
+    fn listening(address: SocketAddr) -> io::Result<Self> {
         let listener = TcpListener::bind(address)?;
         listener.set_nonblocking(true)?;
-        Ok(MetricsServer { listener })
+        Ok(MetricsServer { address: listener.local_addr()?, listener })
     }
 
     /// The address, with the port that the kernel chose where none was asked for.
-    ///
-    /// # Errors
-    /// The kernel's.
-    pub fn address(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
     }
 
     /// Answers clients until `stop` says so, each with the metrics or the reason for having none.
@@ -149,7 +169,7 @@ mod tests {
     #[test]
     fn each_request_looks_anew_and_bad_ones_end_nothing() {
         let server = MetricsServer::listen("127.0.0.1:0".parse().unwrap()).unwrap();
-        let address = server.address().unwrap();
+        let address = server.address();
         let is_over = AtomicBool::new(false);
         std::thread::scope(|scope| {
             scope.spawn(|| {
