@@ -41,9 +41,10 @@ pub fn text(cell: &Record) -> String {
         };
         text += &format!("  memory: {} MiB near it, locked, {kind}\n", memory.size_bytes >> 20);
     }
-    if let Some(left) = cell.left_s() {
-        text += &format!("  its lease ends in {left} s\n");
-    }
+    text += &match cell.left_s() {
+        Some(left) => format!("  its lease ends in {left} s\n"),
+        None => format!("  it stays until 'seatmap cell destroy {}'\n", cell.name),
+    };
     text
 }
 
@@ -169,6 +170,11 @@ mod tests {
           left on its CPUs when it was made: 2 bound kernel threads, 1 other thread of process 1 init, interrupt 36
           its lease ends in 0 s
         ");
+        let endless = text(&Record { expires_s: None, ..cell() });
+        assert!(
+            endless.ends_with("\n  it stays until 'seatmap cell destroy quiet'\n"),
+            "{endless}"
+        );
         let several = ["1 a", "2 b"].map(str::to_owned);
         assert_eq!(owners(&several), " of processes 1 a, 2 b");
         let many = vec!["7 x".to_owned(); 10];

@@ -246,10 +246,18 @@ impl Running {
         let program = command.words.first().cloned().unwrap_or_default();
         let file = Path::new(&program).file_name().unwrap_or_default();
         let file = file.to_string_lossy().into_owned();
-        // A command such as `taskset` becomes another program.
+        // A command such as `timeout` starts the program that is meant, and one such as `taskset`
+        // becomes it.
+        let inner = seating.processes.get(1).filter(|_| STARTERS.contains(&file.as_str()));
+        if let Some(inner) = inner {
+            return inner.name.clone();
+        }
         process.filter(|name| !file.starts_with(name.as_str())).unwrap_or(file)
     }
 }
+
+/// Commands that start another one and wait for it: nobody asks about them.
+const STARTERS: [&str; 5] = ["timeout", "time", "sudo", "doas", "setsid"];
 
 /// Takes in how a command has ended that did not end well.
 pub(crate) fn fill_failure(evidence: &mut Evidence, child: &mut Child) {

@@ -78,13 +78,19 @@ const CPUS: &str = "cpus";
 /// The most CPUs that a list of seats may name: each that there can be, once.
 const MOST_CPUS: usize = MAX_CPU as usize + 1;
 
+/// A member of a list in quotes, or that nothing stands between two commas.
+fn quoted_or_nothing(member: &str) -> String {
+    if member.is_empty() { "nothing beside a comma".to_owned() } else { format!("'{member}'") }
+}
+
 /// Why a list of seats was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetError {
     /// The text is neither a list of CPUs nor a level.
     #[error(
-        "'{0}': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, \
-         l3:*"
+        "{}: expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, \
+         l3:*",
+        quoted_or_nothing(.0)
     )]
     Shape(String),
     /// CPUs that are not written as CPUs.
@@ -433,7 +439,7 @@ mod tests {
         insta::assert_snapshot!(refusal("die:0"), @"'die:0': this machine has nothing that it calls die; 'seatmap show host' lists them");
         insta::assert_snapshot!(refusal("die:*"), @"'die:*': this machine has nothing that it calls die; 'seatmap show host' lists them");
         insta::assert_snapshot!(refusal("soft:1"), @"'soft:1': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*");
-        insta::assert_snapshot!(refusal("1,,2"), @"'': expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*");
+        insta::assert_snapshot!(refusal("1,,2"), @"nothing beside a comma: expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*");
         insta::assert_snapshot!(refusal("cpus:"), @"'cpus:'");
     }
 

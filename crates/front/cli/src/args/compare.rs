@@ -11,6 +11,9 @@ pub struct Compare {
     /// The machine that is compared with it; this computer by default.
     #[arg(value_name = "MACHINE", default_value = "host")]
     pub second: String,
+    /// Columns to keep to; the terminal's by default.
+    #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
+    pub width: Option<u16>,
     #[command(flatten)]
     pub forms: ResultForms,
 }

@@ -2,13 +2,14 @@
 
 use crate::args::Compare;
 use seatmap_console::error::CliError;
-use seatmap_console::input;
+use seatmap_console::{input, view};
 use seatmap_machine::Profile;
 use seatmap_measure::comparison::ProfileComparison;
 use seatmap_report::compare;
 
 /// Shows two machines side by side.
 pub fn run(typed: &Compare) -> Result<(), CliError> {
+    view::keep_to(typed.width);
     let outputs = typed.forms.outputs(None)?;
     let first = profile(&typed.first)?;
     let second = profile(&typed.second)?;

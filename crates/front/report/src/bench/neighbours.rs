@@ -37,9 +37,20 @@ fn same_share(largest_in: &Disturbance, of: &Disturbance) -> f64 {
     }
 }
 
+/// The reservation about a result beside neighbours who stay. CPU time counts no turns of others,
+/// and finds a small difference where times hide it.
+fn reservation(metric: &str) -> &'static str {
+    if metric == "time" {
+        "The result holds beside these neighbours only; CPU time (--metric cpu) hangs less on \
+         them."
+    } else {
+        "The result holds beside these neighbours only."
+    }
+}
+
 /// The disturbed runs, and whether the result holds beside its neighbours only.
 pub(super) fn sentences(results: &Results, cpus: &str) -> Vec<String> {
-    let only = "The result holds beside these neighbours only.";
+    let only = reservation(&results.metric);
     let runs = counted(results.runs.len(), "run");
     let mut said = Vec::new();
     if let Some(disturbed) = &results.disturbed {
@@ -129,12 +140,13 @@ mod tests {
               others; the 5 blocks with such a run are left out of all figures."]
         );
         let stays = said(1.0, Some(disturbed(false)));
-        assert!(stays.len() == 1 && stays[0].ends_with("neighbours only."), "{stays:?}");
+        assert!(stays.len() == 1 && stays[0].ends_with("hangs less on them."), "{stays:?}");
         assert_eq!(
             said(50.0, None),
             ["Note: others used 50.0 % of CPU 0 during the runs. The result holds beside these \
-              neighbours only."]
+              neighbours only; CPU time (--metric cpu) hangs less on them."]
         );
+        assert!(reservation("cpu").ends_with("neighbours only."));
         let stolen = Disturbance { steal_percent: Some(7.0), ..of(1.0) };
         assert_eq!(taken(&stolen, "CPU 0"), "the hypervisor gave 7.0 % of CPU 0 to others");
         let stopped = Disturbance { throttled_percent: 9.0, ..of(1.0) };
