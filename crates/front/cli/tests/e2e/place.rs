@@ -454,7 +454,7 @@ fn a_long_search_says_at_a_terminal_that_it_goes_on() {
         "--threads",
         "1",
         "--seconds",
-        "4",
+        "3",
     ];
     let told = |stderr: Option<Stdio>| {
         let (mut screen, programs) = terminal();
