@@ -20,6 +20,14 @@ fn mistakes_are_one_sentence_with_the_way_out() {
             "'seatmap measure' does not know what to do with 'extra'; see 'seatmap measure --help'",
         ),
         ("bench --rnus 3 true", "'seatmap bench' has no option '--rnus'; did you mean '--runs'?"),
+        (
+            "run --cpunodebind 0 ./app",
+            "'seatmap run' has no option '--cpunodebind'; did you mean '--cpus'?",
+        ),
+        (
+            "measure --membind 0",
+            "'seatmap measure' has no option '--membind'; see 'seatmap measure --help'",
+        ),
         ("shwo", "'seatmap' has no command 'shwo'; did you mean 'show'?"),
         (
             "rank --pattern ring:4",

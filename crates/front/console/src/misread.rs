@@ -89,6 +89,37 @@ fn machine_hint(command: &Command) -> String {
     }
 }
 
+/// Options of `taskset`, `numactl`, container tools, `hyperfine` and `perf`, and the options that
+/// mean the same here, where a command has them.
+const OTHER_OPTIONS: [(&str, &str); 20] = [
+    ("--cpu-list", "cpus"),
+    ("--cpuset-cpus", "cpus"),
+    ("--cpu-bind", "cpus"),
+    ("--physcpubind", "cpus"),
+    ("--cpunodebind", "cpus"),
+    ("--numa", "cpus"),
+    ("--node", "cpus"),
+    ("--core", "cpus"),
+    ("--cores", "cpus"),
+    ("-C", "cpus"),
+    ("-N", "cpus"),
+    ("--membind", "memory"),
+    ("--interleave", "memory"),
+    ("--localalloc", "memory"),
+    ("--preferred", "memory"),
+    ("-m", "memory"),
+    ("-n", "runs"),
+    ("--min-runs", "runs"),
+    ("--export-json", "output"),
+    ("--export-markdown", "markdown"),
+];
+
+/// The option that another program calls so.
+fn other_option(word: &str, command: &Command) -> Option<String> {
+    let (_, meant) = OTHER_OPTIONS.iter().find(|(name, _)| *name == word)?;
+    has_option(command, meant).then(|| format!("--{meant}"))
+}
+
 fn has_option(command: &Command, name: &str) -> bool {
     command.get_arguments().any(|option| option.get_long() == Some(name))
 }
@@ -137,6 +168,9 @@ fn unknown(
     }
     if MACHINE_OPTIONS.contains(&word.as_str()) {
         return Some(problem + &machine_hint(command));
+    }
+    if let Some(meant) = other_option(&word, command) {
+        return Some(problem + &question(Some(&meant)));
     }
     if !word.starts_with('-') && has_option(command, "pid") {
         return Some(problem + "; it is about programs that run: '--pid PID' names one");

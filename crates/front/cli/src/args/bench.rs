@@ -4,11 +4,12 @@ use clap::{Args, Subcommand};
 use seatmap_console::outputs::ResultForms;
 use seatmap_console::time::time_within;
 use seatmap_console::values::cpus;
+use seatmap_document::shell_word;
 use seatmap_os::CpuList;
 use seatmap_tune::{Better, Metric, MetricError};
 use std::ffi::OsString;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Blocks are compared by ranks, which need a handful; more than these are nobody's patience.
@@ -177,6 +178,21 @@ impl Bench {
     pub fn is_of_versions(&self) -> bool {
         self.file.is_some() || self.base.is_some() || self.head.is_some()
     }
+
+    /// The way to compare commands that were typed as other tools take them, each in one pair of
+    /// quotation marks.
+    pub fn quoted_lines(&self) -> Option<String> {
+        let lines: Vec<&str> = self.command.iter().filter_map(|word| word.to_str()).collect();
+        let (first, others) = lines.split_first().filter(|(_, others)| !others.is_empty())?;
+        let is_whole = lines.len() == self.command.len();
+        let are_lines = is_whole && lines.iter().all(|line| line.trim().contains(' '));
+        if !are_lines || Path::new(first).exists() {
+            return None;
+        }
+        let others = others.iter().map(|line| format!(" --compare {}", shell_word(line)));
+        let others: String = others.collect();
+        Some(format!("commands are compared by --compare: seatmap bench{others} -- {first}"))
+    }
 }
 
 /// Another command.
@@ -245,6 +261,24 @@ pub(super) fn confidence(text: &str) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::{Command, SeatmapArguments};
+    use clap::Parser;
+
+    #[test]
+    fn quoted_lines_are_told_how_they_are_compared() {
+        let way = |words: &[&str]| {
+            let words = [&["seatmap", "bench"], words].concat();
+            let typed = SeatmapArguments::try_parse_from(words).unwrap();
+            let Command::Bench(bench) = typed.command else { panic!("another verb") };
+            bench.quoted_lines()
+        };
+        let expected = "commands are compared by --compare: seatmap bench --compare 'sleep 0.2' \
+                        -- sleep 0.1";
+        assert_eq!(way(&["sleep 0.1", "sleep 0.2"]).unwrap(), expected);
+        for well in [&["sleep", "0.1"][..], &["sleep 0.1"], &["sh", "-c", "sleep 1"]] {
+            assert_eq!(way(well), None);
+        }
+    }
 
     #[test]
     fn other_commands_may_have_names() {

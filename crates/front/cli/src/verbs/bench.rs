@@ -92,6 +92,9 @@ fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
              --base PROGRAM --head PROGRAM",
         ));
     }
+    if let Some(way) = typed.quoted_lines() {
+        return Err(CliError::input(way));
+    }
     let own = NamedCommand::new(typed.name.as_deref(), &typed.command);
     let others = typed.compare.iter();
     let others = others.map(|other| NamedCommand::new(other.name.as_deref(), &other.command));
