@@ -36,7 +36,7 @@ type Sockets = BTreeMap<u64, Socket>;
 /// (`CONFIG_UNIX_DIAG`).
 pub(super) fn pairs() -> Vec<(u64, u64)> {
     let mut sockets = Sockets::new();
-    // What was told before an error holds.
+    // An error takes nothing away from the sockets that were told before it.
     let _ = ask(&mut sockets);
     let connected = sockets.iter().filter(|(_, one)| one.peer != 0);
     connected
