@@ -313,6 +313,9 @@ fn by_seats(evidence: &Evidence) -> Conclusion {
         let why = NoTrial::Ended;
         return Conclusion::cannot(Reason::NotTried { why }, Confidence::Low);
     }
+    if trial.lost_its_threads() {
+        return Conclusion::leave(Reason::ShortTasks, Confidence::Medium);
+    }
     if trial.is_void() {
         return Conclusion::cannot(Reason::TrialVoid, Confidence::Low);
     }

@@ -40,6 +40,10 @@ fn only_a_trial_that_shows_it_is_followed() {
         all.trial = Some(TrialResult { counted: 9, ..trial(quiet, [5.0, 8.0, 11.0]) });
     });
     assert_eq!(verdict(&void), (Verdict::CannotTell, Reason::TrialVoid));
+    let replaced = with(|all| {
+        all.trial = Some(TrialResult { seated: 4, gone: 3, ..trial(quiet, [5.0, 8.0, 11.0]) });
+    });
+    assert_eq!(verdict(&replaced), (Verdict::LeaveIt, Reason::ShortTasks));
     let refused = with(|all| {
         all.trial = Some(TrialResult { refused: 1, ..trial(quiet, [5.0, 8.0, 11.0]) });
     });
