@@ -4,7 +4,7 @@ use crate::duration::time;
 use crate::page::{Page, Section, Table, TableCell, draw};
 use crate::traffic::three_digits;
 use seatmap_advise::commands::Paste;
-use seatmap_advise::conclusion::Confidence;
+use seatmap_advise::conclusion::{CLIENT_LIMIT_PERCENT, Confidence, WAITS_PERCENT};
 use seatmap_advise::evidence::{BUSY_PERCENT, BusyThread, Neighbour, NoTrial};
 use seatmap_advise::gain::MostGain;
 use seatmap_advise::trial::{Difference, TrialResult, TriedSeats};
@@ -14,6 +14,9 @@ use seatmap_statistics::words::{agreeing, counted, counted_figure, figure, lasti
 
 /// The columns of a screen.
 const COLUMNS: usize = 80;
+
+/// The most programs that a row names.
+const MOST_NAMED: usize = 3;
 
 /// The column in which what stands behind a label begins.
 const INDENT: usize = 14;
@@ -155,7 +158,9 @@ fn talks(evidence: &Evidence) -> String {
         let why = evidence.talk_unseen.as_deref().unwrap_or("it could not be observed");
         return format!("not seen: {why}");
     };
-    let inside = if talk.inside_per_s < 0.5 {
+    let inside = if evidence.threads == 1 {
+        "it has one thread".to_owned()
+    } else if talk.inside_per_s < 0.5 {
         "its threads were not seen to talk to each other".to_owned()
     } else {
         format!(
@@ -174,7 +179,12 @@ fn talks(evidence: &Evidence) -> String {
         None if talk.outside_per_s >= 1.0 => {
             format!("{inside}; the kernel wakes it {} times/s", three_digits(talk.outside_per_s))
         }
-        None => inside,
+        None => match evidence.neighbours.partners.first() {
+            Some(Neighbour { name, pid, .. }) => {
+                format!("{inside}; {name} ({pid}) is connected with it, on this computer")
+            }
+            None => inside,
+        },
     }
 }
 
@@ -203,51 +213,76 @@ fn limits(advice: &Advice) -> String {
 }
 
 fn usual_limit(evidence: &Evidence) -> String {
-    let first = evidence.busy.first();
     let room = 100.0 * evidence.cpu_count as f64 - evidence.used_percent;
-    let client = evidence.first_client().filter(|client| client.percent >= 80.0);
-    match (client, first) {
-        (Some(client), _) => {
-            format!("its client: {} used {} % of a CPU", client.name, figure(client.percent, 0))
-        }
-        _ if room < 10.0 * evidence.cpu_count as f64 => "its CPUs: they are busy".to_owned(),
-        (None, Some(thread)) if thread.percent >= 90.0 => {
-            format!(
-                "its thread '{}', which used {} % of a CPU",
-                thread.name,
-                figure(thread.percent, 0)
-            )
-        }
-        _ => format!(
-            "the work that comes to it: it used {} % of {}",
-            figure(evidence.used_percent / evidence.cpu_count.max(1) as f64, 0),
-            counted(evidence.cpu_count, "CPU")
+    let at_limit = evidence.busy.first().filter(|thread| thread.percent >= 90.0);
+    let slow = evidence.first_client().filter(|one| one.busiest_percent >= CLIENT_LIMIT_PERCENT);
+    // A thread that is always busy waits for nobody.
+    if let Some(client) = slow.filter(|_| at_limit.is_none()) {
+        let percent = figure(client.busiest_percent, 0);
+        return format!("{}, which it waits for: that used {percent} % of a CPU", client.name);
+    }
+    if evidence.waits_percent >= WAITS_PERCENT {
+        return crowded(evidence);
+    }
+    if room < 10.0 * evidence.cpu_count as f64 {
+        return "its CPUs: they are busy".to_owned();
+    }
+    if let Some(thread) = at_limit {
+        let percent = figure(thread.percent, 0);
+        return format!("its thread '{}', which used {percent} % of a CPU", thread.name);
+    }
+    match evidence.own_order() {
+        Some(threads) => format!(
+            "itself: of its {}, {} ran at a time on average",
+            counted(evidence.busy.len(), "busy thread"),
+            figure(threads, 1)
         ),
+        None if evidence.talk.is_none() => format!("not seen: it used {}", share_of_cpus(evidence)),
+        None => format!("the work that comes to it: it used {}", share_of_cpus(evidence)),
     }
 }
 
+fn share_of_cpus(evidence: &Evidence) -> String {
+    let percent = evidence.used_percent / evidence.cpu_count.max(1) as f64;
+    format!("{} % of {}", figure(percent, 0), counted(evidence.cpu_count, "CPU"))
+}
+
+/// Its CPUs, which are busy with itself and with those that it works with.
+fn crowded(evidence: &Evidence) -> String {
+    let partners = &evidence.neighbours.partners;
+    let with = match &partners[..] {
+        [] => String::new(),
+        _ => format!("; {} had the same CPUs, and it works with them", with_percents(partners)),
+    };
+    format!(
+        "its CPUs: it waited for one in {} % of the time in which it could run{with}",
+        figure(evidence.waits_percent, 0)
+    )
+}
+
+/// The first of these programs, each with its CPU time.
+fn with_percents(programs: &[Neighbour]) -> String {
+    let named = programs.iter().take(MOST_NAMED).map(|Neighbour { name, pid, percent }| {
+        format!("{name} ({pid}, {} % of a CPU)", figure(*percent, 0))
+    });
+    named.collect::<Vec<String>>().join(", ")
+}
+
 fn neighbours(evidence: &Evidence) -> String {
-    let names: Vec<String> = evidence
-        .neighbours
-        .programs
-        .iter()
-        .take(3)
-        .map(|Neighbour { name, pid, percent }| {
-            format!("{name} ({pid}, {} % of a CPU)", figure(*percent, 0))
-        })
-        .collect();
+    let names = with_percents(&evidence.neighbours.programs);
     let itself = if evidence.busy.len() > evidence.cpu_count {
         let busy = counted(evidence.busy.len(), "busy thread");
         format!(" (its own {busy} share {})", counted(evidence.cpu_count, "CPU"))
     } else {
         String::new()
     };
-    let named: f64 = evidence.neighbours.programs.iter().take(3).map(|one| one.percent).sum();
+    let named: f64 =
+        evidence.neighbours.programs.iter().take(MOST_NAMED).map(|one| one.percent).sum();
     let rest = evidence.neighbours.percent * evidence.cpu_count as f64 - named;
     let who = match (names.is_empty(), rest >= 10.0) {
         (true, _) => "many that lived for a moment, or used little each".to_owned(),
-        (false, true) => format!("{}, and many that used little each", names.join(", ")),
-        (false, false) => names.join(", "),
+        (false, true) => format!("{names}, and many that lived for a moment, or used little each"),
+        (false, false) => names,
     };
     format!(
         "{} % of its CPUs' time went to others, and it waited for a CPU in {} % of the time in \
@@ -350,7 +385,7 @@ fn why(advice: &Advice) -> String {
             finding.advice.clone().unwrap_or_else(|| setting(advice.conclusion.verdict).to_owned())
         }
         Reason::HardlyRuns => "it hardly runs: no seat makes a sleeping program faster".to_owned(),
-        Reason::Neighbours if evidence.has_openmp => {
+        Reason::Neighbours if evidence.has_team() => {
             "a barrier waits for the thread that lost its CPU, and the others spin meanwhile: stop \
              or move the neighbours, make a cell, or try OMP_WAIT_POLICY=passive"
                 .to_owned()
@@ -390,7 +425,8 @@ fn why(advice: &Advice) -> String {
         }
         Reason::OneThread => "one busy thread leaves little to seat".to_owned(),
         Reason::ClientAtLimit => {
-            "its client is at its limit: more work has to come first (pipelining, more clients)"
+            "the program that it waits for is at its limit: a client has to send more at once \
+             (pipelining, more clients), and a server wants advice of its own"
                 .to_owned()
         }
         Reason::TalkUnseen => {
@@ -450,6 +486,10 @@ fn better(seats: &TriedSeats, evidence: &Evidence) -> String {
 
 fn not_tried(why: &NoTrial, evidence: &Evidence) -> String {
     let words = match why {
+        NoTrial::NoWork if evidence.command.is_some() => {
+            "seats could matter, and nothing here tells how much work it does: race whole runs of \
+             it, or give a figure of its work with --metric"
+        }
         NoTrial::NoWork => {
             "seats could matter, and nothing here tells how much work it does: give a figure of it \
              with --metric"
@@ -501,12 +541,12 @@ fn pasted(paste: &Paste) -> impl Iterator<Item = Row> {
 /// The command that tells more, where there is one.
 fn next(advice: &Advice) -> Option<Row> {
     let evidence = &advice.evidence;
-    let has_ended = matches!(
+    let is_race = matches!(
         advice.conclusion.reason,
-        Reason::TooShort | Reason::NotTried { why: NoTrial::Ended }
+        Reason::TooShort | Reason::NotTried { why: NoTrial::Ended | NoTrial::NoWork }
     );
     // A race of runs that are cut short compares nothing.
-    if let Some(command) = evidence.command.as_ref().filter(|_| has_ended && !evidence.is_cut) {
+    if let Some(command) = evidence.command.as_ref().filter(|_| is_race && !evidence.is_cut) {
         return Some(Row::command("next", &format!("seatmap tune -- {command}")));
     }
     let pids: Vec<String> = evidence.pids.iter().map(|pid| format!("--pid {pid}")).collect();

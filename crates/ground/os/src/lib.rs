@@ -45,6 +45,7 @@
 //! | [`limited`] | helper commands with a limit on their time |
 //! | [`scratch`] | folders and files that no run leaves behind, killed or not |
 //! | [`peer`] | the process at the other end of a socket, as the kernel knows it |
+//! | [`connections`] | processes that are connected by pipes and sockets |
 //! | [`starved`] | threads that are ready and never get a CPU |
 //! | [`published`] | text that a living process shows to others |
 //! | [`state`] | the folder where Seatmap remembers things between runs |
@@ -64,6 +65,7 @@ pub mod brake;
 pub mod busy;
 mod bytes;
 pub mod claim;
+pub mod connections;
 pub mod counter;
 pub mod cpu_list;
 pub mod cpu_set;

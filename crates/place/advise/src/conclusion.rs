@@ -44,7 +44,7 @@ pub const BUSY_SHARE: f64 = 0.5;
 /// counts.
 pub const ONE_THREAD_SHARE: f64 = 0.9;
 
-/// A program outside is at its limit from this share of a CPU on, in percent.
+/// A program outside is at its limit where one of its threads uses this share of a CPU, in percent.
 pub const CLIENT_LIMIT_PERCENT: f64 = 80.0;
 
 /// Gains below this share of the program's time cannot be shown by a trial of this length, in
@@ -241,7 +241,7 @@ fn is_held_up_at_barriers(evidence: &Evidence) -> bool {
     let busy = evidence.busy.len();
     let held_percent = evidence.neighbours.percent * evidence.cpu_count as f64;
     let lost_percent = evidence.waits_for_others_percent() * busy as f64;
-    evidence.has_openmp
+    evidence.has_team()
         && busy >= evidence.cpu_count
         && held_percent >= NEIGHBOURS_OF_A_BARRIER_PERCENT
         && lost_percent >= LOST_TO_NEIGHBOURS_PERCENT
@@ -257,7 +257,7 @@ fn by_structure(evidence: &Evidence) -> Option<Conclusion> {
 fn by_threads(evidence: &Evidence) -> Option<Conclusion> {
     let client = evidence.first_client();
     if client.is_some_and(|client| {
-        client.percent >= CLIENT_LIMIT_PERCENT
+        client.busiest_percent >= CLIENT_LIMIT_PERCENT
             && evidence.used_percent < 100.0 * evidence.busy.len() as f64 * 0.9
     }) {
         return Some(Conclusion::leave(Reason::ClientAtLimit, Confidence::Medium));
@@ -312,6 +312,9 @@ fn by_seats(evidence: &Evidence) -> Conclusion {
     if trial.is_void() && trial.has_ended {
         let why = NoTrial::Ended;
         return Conclusion::cannot(Reason::NotTried { why }, Confidence::Low);
+    }
+    if trial.lost_its_threads() {
+        return Conclusion::leave(Reason::ShortTasks, Confidence::Medium);
     }
     if trial.is_void() {
         return Conclusion::cannot(Reason::TrialVoid, Confidence::Low);

@@ -9,6 +9,19 @@ use serde::{Deserialize, Serialize};
 /// A thread counts as busy from this share of a CPU on, in percent.
 pub const BUSY_PERCENT: f64 = 5.0;
 
+/// A program that is woken from outside less often than this, in times a second, is not asked for
+/// its work: a timer or a signal comes to all.
+pub const LEAST_ASKED_PER_S: f64 = 5.0;
+
+/// The same as a share of the messages between its own threads.
+const LEAST_ASKED_SHARE: f64 = 0.05;
+
+/// The CPU time that each thread of a team wants, in percent.
+const TEAM_PERCENT: f64 = 75.0;
+
+/// A program that wakes it less often than this, in times a second, is not a client.
+const LEAST_CLIENT_PER_S: f64 = 1.0;
+
 /// Everything that was seen of a program. Shares are in percent of one CPU's time, where nothing
 /// else is said.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -121,6 +134,11 @@ pub struct Neighbours {
     pub steal_percent: f64,
     /// The busiest programs, the busiest first.
     pub programs: Vec<Neighbour>,
+    /// Programs that are connected with this one by pipes or sockets, directly or one through
+    /// another, the busiest first. They do not count as neighbours: without them it
+    /// would do other work.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub partners: Vec<Neighbour>,
 }
 
 /// Another program on the same CPUs.
@@ -165,6 +183,9 @@ pub struct Client {
     pub per_s: f64,
     /// The CPU time that it used on the program's CPUs.
     pub percent: f64,
+    /// That of its busiest thread.
+    #[serde(default)]
+    pub busiest_percent: f64,
 }
 
 /// Why no seats were tried though they could matter.
@@ -222,6 +243,16 @@ impl Evidence {
         bound.filter(|thread| !thread.cpus.is_empty() && thread.cpus != self.cpus).collect()
     }
 
+    /// How many of its threads ran at a time, on average, where that is of its own making: it has
+    /// several, hardly anything outside wakes it, and hardly any of them waits for a CPU.
+    #[must_use]
+    pub fn own_order(&self) -> Option<f64> {
+        let talk = self.talk.as_ref()?;
+        let is_asked = talk.outside_per_s >= LEAST_ASKED_PER_S
+            && talk.outside_per_s >= LEAST_ASKED_SHARE * talk.inside_per_s;
+        (self.busy.len() > 1 && !is_asked).then_some(self.used_percent / 100.0)
+    }
+
     /// Whether the program's own mask keeps CPUs from it that it wants: it asked for more than it
     /// may use, and could use others if nobody had bound it.
     #[must_use]
@@ -238,17 +269,31 @@ impl Evidence {
     }
 
     /// The part of the waiting that others cause, in percent of the time in which its busy threads
-    /// could run: its own threads wait for each other where they outnumber its CPUs.
+    /// could run: its own threads wait for each other where they outnumber its CPUs, and for the
+    /// programs that they work with.
     #[must_use]
     pub fn waits_for_others_percent(&self) -> f64 {
         let busy = self.busy.len().max(1) as f64;
         let by_itself_percent = 100.0 * (1.0 - self.cpu_count as f64 / busy).max(0.0);
-        (self.waits_percent - by_itself_percent).max(0.0)
+        let others = self.neighbours.percent * self.cpu_count as f64;
+        let partners: f64 = self.neighbours.partners.iter().map(|one| one.percent).sum();
+        let by_others = if partners > 0.0 { others / (others + partners) } else { 1.0 };
+        (self.waits_percent - by_itself_percent).max(0.0) * by_others
     }
 
-    /// The program outside that wakes it most.
+    /// Whether it has a team of OpenMP that works: its busy threads want a CPU each. A program may
+    /// load the runtime and never use it.
+    #[must_use]
+    pub fn has_team(&self) -> bool {
+        let busy = self.busy.len();
+        let needed_percent = self.used_percent.max(self.wanted_percent);
+        self.has_openmp && busy > 1 && needed_percent >= TEAM_PERCENT * busy as f64
+    }
+
+    /// The program outside that wakes it most. One that did so once or twice came by.
     #[must_use]
     pub fn first_client(&self) -> Option<&Client> {
-        self.talk.as_ref().and_then(|talk| talk.clients.first())
+        let client = self.talk.as_ref().and_then(|talk| talk.clients.first());
+        client.filter(|client| client.per_s >= LEAST_CLIENT_PER_S)
     }
 }

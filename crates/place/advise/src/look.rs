@@ -14,7 +14,7 @@ use seatmap_document::shell_escaped;
 use seatmap_launch::runtime::is_of_go;
 use seatmap_machine::Topology;
 use seatmap_observe::{End, Means, Observation, ObserveError, Session};
-use seatmap_os::usage::own_cpu_ns;
+use seatmap_os::usage::{own_cpu_ns, process_cpu_ns};
 use seatmap_os::{Ending, Root, Tid, task};
 use seatmap_statistics::words::counted_number;
 use seatmap_watch::seating::{Cpu, Thread};
@@ -87,6 +87,8 @@ struct Running {
     first_name: Option<String>,
     /// The time of the command's children that it had waited for, by process, in seconds.
     reaped_before_s: f64,
+    /// The CPU time of this process when the look began, in seconds.
+    own_before_s: f64,
     waits: Waits,
     /// The time to the next glance.
     pause: Duration,
@@ -125,6 +127,7 @@ impl Running {
             unobserved,
             first_name: pids.first().and_then(|pid| task::name(&Root::new("/"), *pid)),
             reaped_before_s: reaped_s(&pids),
+            own_before_s: own_s(),
             waits: Waits::default(),
             pause: GLANCE,
             begun: Instant::now(),
@@ -189,6 +192,7 @@ impl Running {
         self.waits.read(threads.iter().map(|(_, tid)| *tid));
         let seating = self.watcher.as_mut().map(Watcher::seating).unwrap_or_default();
         let looked_s = self.begun.elapsed().as_secs_f64();
+        let own_percent = 100.0 * (own_s() - self.own_before_s) / looked_s.max(1e-3);
         let name = self.name(scope, &seating);
         let (observation, mut child) = match self.session {
             Some(session) => {
@@ -197,6 +201,8 @@ impl Running {
             }
             None => (None, self.unobserved),
         };
+        // The observation has read the CPU times just now, however long its last look is past.
+        let observed_s = self.begun.elapsed().as_secs_f64();
         let has_ended = self.has_ended || seating.threads.is_empty() && child.is_none();
         let mut evidence = Evidence {
             name,
@@ -224,14 +230,15 @@ impl Running {
         if let Some(child) = &mut child {
             fill_failure(&mut evidence, child);
         }
-        fill_loads(&mut evidence, &seating, observation.as_ref(), reaped_percent);
+        let seen = observation.as_ref().map(|seen| (seen, observed_s));
+        fill_loads(&mut evidence, &seating, seen, reaped_percent);
         let demand = self.waits.demand(looked_s).unwrap_or_else(|| demand_of(&seating.threads));
         evidence.waits_percent = demand.waits_percent();
         evidence.wanted_percent =
             evidence.used_percent.max(demand.run_percent) + demand.wait_percent;
         // Clients come before neighbours, which they are not.
         evidence.talk = observation.as_ref().map(|seen| talk(seen, &seating));
-        neighbours::fill(&mut evidence, &seating);
+        neighbours::fill(&mut evidence, &seating, own_percent);
         faults::fill(&mut evidence, &seating, topology);
         Ok(Look { evidence, observation, child })
     }
@@ -272,6 +279,10 @@ pub(crate) fn fill_failure(evidence: &mut Evidence, child: &mut Child) {
 /// for a moment are in no other account.
 fn reaped_s(pids: &[Tid]) -> f64 {
     pids.iter().map(|pid| task::reaped_s(*pid)).sum()
+}
+
+fn own_s() -> f64 {
+    process_cpu_ns(own_pid()).unwrap_or(0) as f64 / 1e9
 }
 
 fn own_pid() -> Tid {
@@ -318,23 +329,24 @@ fn has_goroutines(seating: &Seating) -> bool {
 }
 
 /// The threads and their CPU time: of the observation, which knows those that have ended, or else
-/// of the seating.
+/// of the seating. The observation comes with the seconds until it read the times.
 fn fill_loads(
     evidence: &mut Evidence,
     seating: &Seating,
-    observation: Option<&Observation>,
+    observation: Option<(&Observation, f64)>,
     reaped_percent: f64,
 ) {
     let seated = |tid: Tid| seating.threads.iter().find(|thread| thread.tid == tid);
     let mask = |tid: Tid| seated(tid).map(|thread| thread.mask.clone()).unwrap_or_default();
     let mut threads: Vec<BusyThread> = match observation {
-        Some(seen) => {
-            let percent = 100.0 / seen.seconds().max(1e-3);
+        Some((seen, seconds)) => {
+            let percent = 100.0 / seconds.max(1e-3);
             let tasks = seen.tasks.iter();
             tasks
                 .map(|task| BusyThread {
                     tid: task.tid,
-                    name: task.name.clone(),
+                    // An observation numbers the threads of one name; `ps` shows the plain one.
+                    name: seated(task.tid).map_or(&task.name, |thread| &thread.name).clone(),
                     percent: task.cpu_s * percent,
                     cpus: mask(task.tid),
                 })
@@ -389,14 +401,16 @@ fn talk(seen: &Observation, seating: &Seating) -> ProgramTalk {
                 pid: one.pid,
                 name: one.name.clone(),
                 per_s: one.wakeups / seconds,
-                percent: used_by(one.pid, &cpus),
+                percent: threads_of(one.pid, &cpus).sum(),
+                busiest_percent: threads_of(one.pid, &cpus).fold(0.0, f64::max),
             })
             .collect(),
         misses: seen.misses().to_owned(),
     }
 }
 
-fn used_by(pid: Tid, cpus: &[&Cpu]) -> f64 {
+/// The CPU time of each thread of a process.
+fn threads_of(pid: Tid, cpus: &[&Cpu]) -> impl Iterator<Item = f64> {
     let strangers = cpus.iter().flat_map(|cpu| &cpu.strangers);
-    strangers.filter(|stranger| stranger.pid == pid).map(|stranger| stranger.run_percent).sum()
+    strangers.filter(move |stranger| stranger.pid == pid).map(|stranger| stranger.run_percent)
 }

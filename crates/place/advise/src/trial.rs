@@ -19,6 +19,7 @@ use seatmap_os::forgotten::ForgottenCpus;
 use seatmap_os::{CpuSet, Tid, task};
 use seatmap_statistics::{Xoshiro, signed_rank};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// The length of a period.
@@ -46,6 +47,10 @@ const MOST_OTHERS_DIFFER: f64 = 0.15;
 
 /// A trial ends after this many rounds without any work that can be read.
 const ROUNDS_WITHOUT_WORK: usize = 2;
+
+/// A trial begins no more rounds after so many times its time: on a crowded computer each period
+/// takes longer than it is meant to, and a person waits.
+const MOST_OF_TIME: f64 = 1.3;
 
 /// The share of rounds that must count.
 const LEAST_COUNTED: f64 = 0.5;
@@ -88,6 +93,12 @@ pub struct TrialResult {
     pub candidates: Vec<TriedSeats>,
     /// Threads whose masks the kernel did not change.
     pub refused: usize,
+    /// Threads that were given seats.
+    #[serde(default)]
+    pub seated: usize,
+    /// Those of them that had ended when the trial did.
+    #[serde(default)]
+    pub gone: usize,
     /// Whether the program ended meanwhile.
     pub has_ended: bool,
 }
@@ -131,6 +142,12 @@ impl TrialResult {
     #[must_use]
     pub fn is_void(&self) -> bool {
         self.control.is_none() || (self.counted as f64) < LEAST_COUNTED * self.rounds as f64
+    }
+
+    /// Whether most of the threads that were given seats ended meanwhile: others do its work now.
+    #[must_use]
+    pub fn lost_its_threads(&self) -> bool {
+        2 * self.gone > self.seated
     }
 
     /// Whether the default differed from itself, so that nothing else can be claimed.
@@ -234,7 +251,14 @@ impl Trial<'_> {
         let mut complete: Vec<Vec<Option<Period>>> = Vec::new();
         // Masks can be given to threads that are known.
         self.adopt(work, guard, masks)?;
+        // Nobody knows later whose threads those were that have ended.
+        let seated: BTreeSet<Tid> =
+            self.candidates.iter().flat_map(|one| self.seated(one)).collect();
+        result.seated = seated.len();
         'rounds: for round in 0..rounds {
+            if work.session().elapsed() >= self.time.mul_f64(MOST_OF_TIME) {
+                break;
+            }
             let mut order: Vec<usize> = (0..arms).collect();
             random.shuffle(&mut order);
             let mut periods = vec![None; arms];
@@ -257,6 +281,7 @@ impl Trial<'_> {
         }
         result.seconds = work.session().elapsed().as_secs_f64();
         self.judge(&complete, &mut result);
+        result.gone = seated.iter().filter(|tid| task::times(**tid).is_none()).count();
         // A trial that ended early has told no work either.
         if result.counted == 0 && !result.has_ended && !has_work(&complete) {
             return Ok(TrialEnd::NoWork(work.problem()));
@@ -282,6 +307,12 @@ impl Trial<'_> {
         let seats = self.tids.iter().zip(sets).filter(|(tid, _)| self.is_own(**tid));
         let seats: Vec<(Tid, CpuSet)> = seats.filter_map(|(tid, set)| Some((*tid, set?))).collect();
         masks.seat(&seats).refused
+    }
+
+    /// The threads that a candidate has seats for.
+    fn seated(&self, candidate: &Candidate) -> impl Iterator<Item = Tid> {
+        let seats = self.tids.iter().zip(&candidate.seats);
+        seats.filter(|(tid, seat)| seat.is_some() && self.is_own(**tid)).map(|(tid, _)| *tid)
     }
 
     /// Whether a thread belongs to the program, and not to one of its clients.

@@ -7,6 +7,7 @@
 use seatmap_invariant::invariant;
 use seatmap_os::forgotten::{self, ForgottenCpus};
 use seatmap_os::owed::ThreadMask;
+use seatmap_os::proc_folder::has_gone;
 use seatmap_os::starved::{self, Ready};
 use seatmap_os::task::Task;
 use seatmap_os::{CpuSet, Root, Tid, affinity, boot};
@@ -79,7 +80,7 @@ pub struct Starved {
 pub struct Sweep {
     /// Threads whose mask was changed.
     pub threads: usize,
-    /// Threads that the kernel did not move: they have ended, or belong to somebody else.
+    /// Threads that live, and that the kernel did not move: they belong to somebody else.
     pub refused: usize,
     /// From the first call to the last.
     pub took: Duration,
@@ -168,6 +169,7 @@ impl Masks {
                     sitter.seat = Some(seat);
                     sitter.ready = None;
                 }
+                Err(error) if has_gone(&error) => {}
                 Err(_) => sweep.refused += 1,
             }
         }
@@ -190,6 +192,7 @@ impl Masks {
             }
             match sitter.give_back(*tid) {
                 Ok(()) => sweep.threads += 1,
+                Err(error) if has_gone(&error) => {}
                 Err(_) => sweep.refused += 1,
             }
         }
@@ -328,6 +331,20 @@ mod tests {
 
     fn own() -> (Tid, CpuSet) {
         (std::process::id() as Tid, CpuSet::of_thread(0).unwrap())
+    }
+
+    #[test]
+    fn a_thread_that_has_ended_refuses_nothing() {
+        let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+        let pid = Tid::try_from(child.id()).unwrap();
+        let mut masks = Masks::default();
+        assert_eq!(masks.adopt(&[(pid, pid)]).len(), 1);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let one = CpuSet::of_thread(0).unwrap().iter().next().unwrap();
+        let sweep = masks.seat(&[(pid, CpuSet::single(one))]);
+        assert_eq!((sweep.threads, sweep.refused), (0, 0));
+        assert_eq!(masks.free().refused, 0);
     }
 
     #[test]

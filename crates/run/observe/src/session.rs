@@ -287,6 +287,12 @@ impl Session {
     /// Ends the observation: what was seen. The command, if it lives, runs on unobserved.
     #[must_use]
     pub fn finish(mut self) -> (Observation, Option<Child>) {
+        // The CPU times are read below. On a crowded computer that may be long after the last look,
+        // and they would be taken for those of a shorter time.
+        if self.source.has_processes().unwrap_or(false) {
+            // An error takes nothing away from the looks before it.
+            let _ = self.look();
+        }
         let roster = &mut self.roster;
         let last = self.source.last_talk().into_iter();
         let placed = last.map(|talk| (roster.place(talk.from), roster.place(talk.to), talk));

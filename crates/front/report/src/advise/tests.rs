@@ -37,6 +37,7 @@ fn server() -> Evidence {
                 name: "redis-benchmark".to_owned(),
                 per_s: 63_900.0,
                 percent: 94.0,
+                busiest_percent: 94.0,
             }],
             ..ProgramTalk::default()
         }),
@@ -130,6 +131,7 @@ fn crowded() -> Evidence {
             2
         ],
         has_openmp: true,
+        wanted_percent: 183.0,
         waits_percent: 41.0,
         neighbours: Neighbours {
             percent: 46.0,
@@ -162,6 +164,54 @@ fn advice_fits_a_screen() {
     }
     insta::assert_snapshot!(texts.join("\n"));
     assert!(html(&all[1]).contains("DO THIS"));
+}
+
+#[test]
+fn the_limit_is_what_was_seen_to_hold_it_up() {
+    let limit = |change: &dyn Fn(&mut Evidence)| {
+        let mut evidence = server();
+        change(&mut evidence);
+        limits(&advice(Verdict::LeaveIt, Reason::LittleTalk, evidence))
+    };
+    let client = |all: &mut Evidence, percent| {
+        all.talk.as_mut().unwrap().clients[0].busiest_percent = percent;
+    };
+    assert!(limit(&|_| ()).starts_with("redis-benchmark, which it waits for: that used 94 %"));
+    let full = limit(&|all| all.busy[0].percent = 95.0);
+    assert_eq!(full, "its thread 'redis-server', which used 95 % of a CPU");
+    let pair = limit(&|all| {
+        all.busy = vec![BusyThread { percent: 95.0, ..all.busy[0].clone() }; 2];
+        all.used_percent = 190.0;
+    });
+    assert_eq!(pair, "its CPUs: they are busy");
+    let crowded = limit(&|all| {
+        client(all, 47.0);
+        all.waits_percent = 26.0;
+        let partner = Neighbour { pid: 7, name: "benchmark".to_owned(), percent: 90.0 };
+        all.neighbours.partners = vec![partner];
+    });
+    let words = "its CPUs: it waited for one in 26 % of the time in which it could run; benchmark \
+                 (7, 90 % of a CPU) had the same CPUs, and it works with them";
+    assert_eq!(crowded, words);
+    let asked = limit(&|all| client(all, 47.0));
+    assert_eq!(asked, "the work that comes to it: it used 32 % of 2 CPUs");
+    let alone = limit(&|all| {
+        all.busy.push(all.busy[0].clone());
+        all.talk = Some(ProgramTalk::default());
+    });
+    assert_eq!(alone, "itself: of its 2 busy threads, 0.6 ran at a time on average");
+    assert_eq!(limit(&|all| all.talk = None), "not seen: it used 32 % of 2 CPUs");
+}
+
+#[test]
+fn a_command_whose_work_nobody_can_read_is_raced_as_a_whole() {
+    let evidence = Evidence { command: Some("./app x".to_owned()), ..pipeline() };
+    let reason = Reason::NotTried { why: NoTrial::NoWork };
+    let command = text(&advice(Verdict::CannotTell, reason.clone(), evidence));
+    assert!(command.contains("next        seatmap tune -- ./app x\n"), "{command}");
+    let server =
+        text(&advice(Verdict::CannotTell, reason, Evidence { pids: vec![7], ..pipeline() }));
+    assert!(server.contains("seatmap advise --pid 7 --metric"), "{server}");
 }
 
 #[test]

@@ -40,6 +40,10 @@ fn only_a_trial_that_shows_it_is_followed() {
         all.trial = Some(TrialResult { counted: 9, ..trial(quiet, [5.0, 8.0, 11.0]) });
     });
     assert_eq!(verdict(&void), (Verdict::CannotTell, Reason::TrialVoid));
+    let replaced = with(|all| {
+        all.trial = Some(TrialResult { seated: 4, gone: 3, ..trial(quiet, [5.0, 8.0, 11.0]) });
+    });
+    assert_eq!(verdict(&replaced), (Verdict::LeaveIt, Reason::ShortTasks));
     let refused = with(|all| {
         all.trial = Some(TrialResult { refused: 1, ..trial(quiet, [5.0, 8.0, 11.0]) });
     });
@@ -129,11 +133,64 @@ fn neighbours_decide_only_where_the_program_waits_for_them() {
 
 #[test]
 fn a_client_at_its_limit_comes_before_seats() {
-    let driven = with(|all| {
-        let client = Client { pid: 3, name: "client".to_owned(), per_s: 1e4, percent: 95.0 };
-        all.talk.as_mut().unwrap().clients = vec![client];
-    });
-    assert_eq!(verdict(&driven), (Verdict::LeaveIt, Reason::ClientAtLimit));
+    let driven = |busiest_percent| {
+        with(|all| {
+            let client = Client {
+                pid: 3,
+                name: "client".to_owned(),
+                per_s: 1e4,
+                percent: 95.0,
+                busiest_percent,
+            };
+            all.talk.as_mut().unwrap().clients = vec![client];
+            all.trial = Some(trial([-1.0, 0.1, 1.0], [-1.0, 0.0, 1.0]));
+        })
+    };
+    assert_eq!(verdict(&driven(95.0)), (Verdict::LeaveIt, Reason::ClientAtLimit));
+    assert_eq!(
+        verdict(&driven(48.0)).1,
+        Reason::NoneBetter,
+        "two threads of it wait half the time"
+    );
+}
+
+#[test]
+fn a_program_waits_for_those_that_it_works_with_and_not_for_neighbours() {
+    let beside = |by_partners: f64| {
+        with(|all| {
+            all.neighbours.percent = 15.0;
+            let partner = |percent| Neighbour { pid: 3, name: "client".to_owned(), percent };
+            all.neighbours.partners = vec![partner(by_partners)];
+            all.waits_percent = 26.0;
+            all.used_percent = 61.0;
+            all.busy.truncate(1);
+        })
+    };
+    assert_eq!(verdict(&beside(140.0)), (Verdict::LeaveIt, Reason::OneThread));
+    assert_eq!(verdict(&beside(20.0)).1, Reason::Neighbours);
+}
+
+#[test]
+fn a_runtime_that_is_loaded_is_not_a_team_that_works() {
+    let made = |used_percent| {
+        with(|all| {
+            all.has_openmp = true;
+            all.used_percent = used_percent;
+        })
+    };
+    assert!(made(190.0).has_team());
+    assert!(!made(98.0).has_team(), "two programs, one after the other");
+    assert!(!Evidence { has_openmp: false, ..made(190.0) }.has_team());
+}
+
+#[test]
+fn only_a_program_that_nobody_asks_orders_its_work_itself() {
+    let asked =
+        |outside_per_s| with(|all| all.talk.as_mut().unwrap().outside_per_s = outside_per_s);
+    assert_eq!(asked(2.0).own_order(), Some(1.21));
+    assert_eq!(asked(300.0).own_order(), Some(1.21), "of ten thousand messages");
+    assert_eq!(asked(3000.0).own_order(), None);
+    assert_eq!(with(|all| all.talk = None).own_order(), None);
 }
 
 #[test]

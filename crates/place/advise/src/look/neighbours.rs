@@ -1,7 +1,8 @@
 //! The others on the program's CPUs.
 
-use crate::evidence::{Evidence, Neighbour, Neighbours};
-use seatmap_os::{CpuSet, Tid};
+use crate::evidence::{Evidence, LEAST_ASKED_PER_S, Neighbour, Neighbours};
+use seatmap_os::connections::connected;
+use seatmap_os::{CpuSet, Root, Tid, task};
 use seatmap_watch::Seating;
 use seatmap_watch::seating::Cpu;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,9 +13,14 @@ const MOST_LISTED: usize = 5;
 /// A neighbour that used less than this share of a CPU, in percent, decides nothing.
 const LEAST_PERCENT: f64 = 5.0;
 
+/// A program that used less than this is not asked whether it is a partner: each costs a look at
+/// all of its open files.
+const LEAST_PARTNER_PERCENT: f64 = 1.0;
+
 /// Fills in the CPUs that the program may use and the others that use them. Its CPU time and its
-/// clients are known by then: a client does not count, as the program would do nothing without it.
-pub fn fill(evidence: &mut Evidence, seating: &Seating) {
+/// clients are known by then. Those that ask it, and those that it asks, do not count: it would do
+/// nothing, or something else, without them. This process used `own_percent` of a CPU.
+pub fn fill(evidence: &mut Evidence, seating: &Seating, own_percent: f64) {
     let masks: BTreeSet<&str> = seating.threads.iter().map(|thread| &*thread.mask).collect();
     let mut cpus = masks
         .into_iter()
@@ -30,37 +36,53 @@ pub fn fill(evidence: &mut Evidence, seating: &Seating) {
     if shown.is_empty() {
         return;
     }
-    let clients: BTreeSet<Tid> =
-        evidence.talk.iter().flat_map(|talk| &talk.clients).map(|client| client.pid).collect();
+    let strangers = by_program(&shown);
+    let partners = partners(evidence, &strangers);
     let count = shown.len() as f64;
     let busy: f64 = shown.iter().filter_map(|cpu| cpu.busy_percent).sum();
     let steal: f64 = shown.iter().filter_map(|cpu| cpu.steal_percent).sum();
-    let by_clients: f64 = shown
-        .iter()
-        .flat_map(|cpu| &cpu.strangers)
-        .filter(|stranger| clients.contains(&stranger.pid))
-        .map(|stranger| stranger.run_percent)
-        .sum();
+    let (with, against): (Vec<Neighbour>, Vec<Neighbour>) =
+        strangers.into_iter().partition(|one| partners.contains(&one.pid));
+    let by_partners: f64 = with.iter().map(|one| one.percent).sum();
+    let others = busy - evidence.used_percent - by_partners - own_percent;
     evidence.neighbours = Neighbours {
-        percent: ((busy - evidence.used_percent - by_clients) / count).clamp(0.0, 100.0),
+        percent: (others / count).clamp(0.0, 100.0),
         steal_percent: steal / count,
-        programs: busiest(&shown, &clients),
+        programs: busiest(against),
+        partners: busiest(with),
     };
 }
 
-/// The busiest other programs on these CPUs.
-fn busiest(cpus: &[&Cpu], clients: &BTreeSet<Tid>) -> Vec<Neighbour> {
+/// The programs that work with this one: those that wake it, and those that are connected with it.
+fn partners(evidence: &Evidence, strangers: &[Neighbour]) -> BTreeSet<Tid> {
+    let busy = strangers.iter().filter(|one| one.percent >= LEAST_PARTNER_PERCENT);
+    let others: Vec<Tid> = busy.map(|one| one.pid).collect();
+    let mut found = connected(&Root::new("/"), &evidence.pids, &others);
+    let clients = evidence.talk.iter().flat_map(|talk| &talk.clients);
+    found.extend(clients.filter(|client| client.per_s >= LEAST_ASKED_PER_S).map(|one| one.pid));
+    found
+}
+
+/// The other programs on these CPUs, by process.
+fn by_program(cpus: &[&Cpu]) -> Vec<Neighbour> {
     let mut by_pid: BTreeMap<Tid, Neighbour> = BTreeMap::new();
     for stranger in cpus.iter().flat_map(|cpu| &cpu.strangers) {
         let one = by_pid.entry(stranger.pid).or_insert_with(|| Neighbour {
             pid: stranger.pid,
-            name: stranger.name.clone(),
+            // A thread may have a name of its own, which says nothing to a person who has to find
+            // the program.
+            name: task::name(&Root::new("/"), stranger.pid)
+                .unwrap_or_else(|| stranger.name.clone()),
             percent: 0.0,
         });
         one.percent += stranger.run_percent;
     }
-    let mut all: Vec<Neighbour> = by_pid.into_values().collect();
-    all.retain(|one| one.percent >= LEAST_PERCENT && !clients.contains(&one.pid));
+    by_pid.into_values().collect()
+}
+
+/// The busiest of these programs.
+fn busiest(mut all: Vec<Neighbour>) -> Vec<Neighbour> {
+    all.retain(|one| one.percent >= LEAST_PERCENT);
     all.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.pid.cmp(&b.pid)));
     all.truncate(MOST_LISTED);
     all
@@ -71,8 +93,11 @@ mod tests {
     use super::*;
     use crate::evidence::{Client, ProgramTalk};
     use seatmap_watch::seating::Stranger;
+    use std::process::Stdio;
 
     fn stranger(pid: Tid, run_percent: f64) -> Stranger {
+        // Numbers that no process has.
+        let pid = (1 << 30) + pid;
         Stranger { tid: pid, pid, name: format!("n{pid}"), run_percent, ..Stranger::default() }
     }
 
@@ -81,15 +106,52 @@ mod tests {
         let strangers = vec![stranger(3, 60.0), stranger(4, 30.0), stranger(5, 1.0)];
         let cpu = Cpu { cpu: 0, busy_percent: Some(100.0), strangers, ..Cpu::default() };
         let seating = Seating { cpus: vec![cpu], ..Seating::default() };
-        let client = Client { pid: 3, ..Client::default() };
+        let client = Client { pid: (1 << 30) + 3, per_s: 100.0, ..Client::default() };
         let talk = ProgramTalk { clients: vec![client], ..ProgramTalk::default() };
         let mut evidence = Evidence { used_percent: 8.0, talk: Some(talk), ..Evidence::default() };
         if !CpuSet::of_thread(0).is_ok_and(|own| own.contains(0)) {
             return seatmap_needs::skipped!("this process may not use CPU 0");
         }
-        fill(&mut evidence, &seating);
-        assert!((evidence.neighbours.percent - 32.0).abs() < 1e-9, "{:?}", evidence.neighbours);
-        let named: Vec<Tid> = evidence.neighbours.programs.iter().map(|one| one.pid).collect();
-        assert_eq!(named, [4], "neither its client nor one that used next to nothing");
+        fill(&mut evidence, &seating, 2.0);
+        let Neighbours { percent, programs, partners, .. } = &evidence.neighbours;
+        assert!((percent - 30.0).abs() < 1e-9, "neither its client nor this process: {percent}");
+        let named = |all: &[Neighbour]| -> Vec<Tid> { all.iter().map(|one| one.pid).collect() };
+        assert_eq!(named(programs), [(1 << 30) + 4], "nor one that used next to nothing");
+        assert_eq!(named(partners), [(1 << 30) + 3]);
+    }
+
+    #[test]
+    fn one_that_reads_what_the_program_writes_is_a_partner_with_its_own_name() {
+        let root = Root::new("/");
+        let shell = |script: &str| {
+            let mut command = std::process::Command::new("sh");
+            command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::null());
+            command
+        };
+        let pid = |child: &std::process::Child| Tid::try_from(child.id()).unwrap();
+        let mut writer = shell("exec sleep 1000").stdout(Stdio::piped()).spawn().unwrap();
+        let pipe = writer.stdout.take().unwrap();
+        let mut reader = shell("exec sleep 1000").stdin(pipe).spawn().unwrap();
+        let mut other = shell("exec sleep 1000").spawn().unwrap();
+        let all = [pid(&writer), pid(&reader), pid(&other)];
+        while all.iter().any(|one| task::name(&root, *one).as_deref() != Some("sleep")) {
+            std::thread::yield_now();
+        }
+        let thread = |pid| Stranger { name: "of a thread".to_owned(), pid, ..stranger(0, 40.0) };
+        let strangers = vec![thread(all[1]), thread(all[2])];
+        let cpu = Cpu { cpu: 0, busy_percent: Some(100.0), strangers, ..Cpu::default() };
+        let thread = seatmap_watch::seating::Thread { mask: "0".to_owned(), ..Default::default() };
+        let seating = Seating { cpus: vec![cpu], threads: vec![thread], ..Seating::default() };
+        let mut evidence = Evidence { pids: vec![all[0]], ..Evidence::default() };
+        fill(&mut evidence, &seating, 0.0);
+        for child in [&mut writer, &mut reader, &mut other] {
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        let named = |all: &[Neighbour]| -> Vec<(Tid, String)> {
+            all.iter().map(|one| (one.pid, one.name.clone())).collect()
+        };
+        assert_eq!(named(&evidence.neighbours.partners), [(all[1], "sleep".to_owned())]);
+        assert_eq!(named(&evidence.neighbours.programs), [(all[2], "sleep".to_owned())]);
     }
 }

@@ -1,0 +1,146 @@
+//! The other ends of unix sockets, by netlink (sock_diag(7)).
+
+use rustix::net::{
+    AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with,
+};
+use std::collections::BTreeMap;
+
+/// `SOCK_DIAG_BY_FAMILY` of linux/sock_diag.h.
+const BY_FAMILY: u16 = 20;
+/// `NLM_F_REQUEST | NLM_F_DUMP` of linux/netlink.h.
+const REQUEST_DUMP: u16 = 0x301;
+/// `UDIAG_SHOW_NAME | UDIAG_SHOW` of linux/unix_diag.h.
+const SHOW: u32 = 1 | 4;
+/// `UNIX_DIAG_NAME` and `UNIX_DIAG_PEER`, there.
+const NAME: u16 = 0;
+const PEER: u16 = 2;
+/// The lengths of `nlmsghdr`, `unix_diag_req`, `unix_diag_msg` and `nlattr`.
+const HEADER_BYTES: usize = 16;
+const REQUEST_BYTES: usize = 24;
+const MESSAGE_BYTES: usize = 16;
+const ATTRIBUTE_BYTES: usize = 4;
+/// The most that the kernel sends at once (`netlink_dump` of net/netlink/af_netlink.c).
+const BUFFER_BYTES: usize = 32_768;
+
+/// A socket: the inode of its other end, and whether it has a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Socket {
+    peer: u64,
+    is_named: bool,
+}
+
+type Sockets = BTreeMap<u64, Socket>;
+
+/// The inodes of the client and the server of each connection in this network namespace; in both
+/// orders where nobody knows who is which. None where the kernel does not tell them
+/// (`CONFIG_UNIX_DIAG`).
+pub(super) fn pairs() -> Vec<(u64, u64)> {
+    let mut sockets = Sockets::new();
+    // An error takes nothing away from the sockets that were told before it.
+    let _ = ask(&mut sockets);
+    let connected = sockets.iter().filter(|(_, one)| one.peer != 0);
+    connected
+        .filter(|(_, one)| {
+            // A server has the name of the socket that it listens at, and a client has none.
+            let is_far_named = sockets.get(&one.peer).is_some_and(|peer| peer.is_named);
+            !one.is_named || is_far_named
+        })
+        .map(|(inode, one)| (*inode, one.peer))
+        .collect()
+}
+
+fn ask(sockets: &mut Sockets) -> rustix::io::Result<()> {
+    let flags = SocketFlags::CLOEXEC;
+    let protocol = Some(netlink::SOCK_DIAG);
+    let socket = socket_with(AddressFamily::NETLINK, SocketType::DGRAM, flags, protocol)?;
+    send(&socket, &request(), SendFlags::empty())?;
+    let mut buffer = vec![0; BUFFER_BYTES];
+    loop {
+        // The kernel makes each part of its answer while it is fetched: none is waited for.
+        let (length, _) = recv(&socket, &mut buffer[..], RecvFlags::DONTWAIT)?;
+        if !take(&buffer[..length], sockets) {
+            return Ok(());
+        }
+    }
+}
+
+fn request() -> Vec<u8> {
+    let mut bytes = Vec::new();
+    bytes.extend(((HEADER_BYTES + REQUEST_BYTES) as u32).to_ne_bytes());
+    bytes.extend(BY_FAMILY.to_ne_bytes());
+    bytes.extend(REQUEST_DUMP.to_ne_bytes());
+    // Its number, and the sender's port, which the kernel knows.
+    bytes.extend([0; 8]);
+    bytes.extend([libc::AF_UNIX as u8, 0, 0, 0]);
+    // All states, and any inode.
+    bytes.extend(u32::MAX.to_ne_bytes());
+    bytes.extend(0u32.to_ne_bytes());
+    bytes.extend(SHOW.to_ne_bytes());
+    bytes.extend([0xff; 8]);
+    bytes
+}
+
+/// Takes in one datagram of the answer. Returns whether more follow.
+fn take(mut bytes: &[u8], sockets: &mut Sockets) -> bool {
+    while let Some((length, kind)) = number(bytes, 0).zip(half(bytes, 4)) {
+        let length = length as usize;
+        if kind != BY_FAMILY || length < HEADER_BYTES || length > bytes.len() {
+            return false;
+        }
+        socket(&bytes[HEADER_BYTES..length], sockets);
+        bytes = &bytes[length.next_multiple_of(4).min(bytes.len())..];
+    }
+    true
+}
+
+fn socket(message: &[u8], sockets: &mut Sockets) {
+    let Some(inode) = number(message, 4) else { return };
+    let mut attributes = message.get(MESSAGE_BYTES..).unwrap_or_default();
+    while let Some((length, kind)) = half(attributes, 0).zip(half(attributes, 2)) {
+        let length = usize::from(length).max(ATTRIBUTE_BYTES);
+        let one = sockets.entry(u64::from(inode)).or_default();
+        match kind {
+            NAME => one.is_named = length > ATTRIBUTE_BYTES,
+            PEER => one.peer = number(attributes, ATTRIBUTE_BYTES).unwrap_or(0).into(),
+            _ => {}
+        }
+        attributes = &attributes[length.next_multiple_of(4).min(attributes.len())..];
+    }
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(bytes.get(at..at + 4)?.try_into().ok()?))
+}
+
+fn half(bytes: &[u8], at: usize) -> Option<u16> {
+    Some(u16::from_ne_bytes(bytes.get(at..at + 2)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_that_is_cut_short_ends_quietly() {
+        let mut whole = Vec::new();
+        whole.extend(40u32.to_ne_bytes());
+        whole.extend(BY_FAMILY.to_ne_bytes());
+        whole.extend([0; 10]);
+        whole.extend([libc::AF_UNIX as u8, 1, 1, 0]);
+        whole.extend(7u32.to_ne_bytes());
+        whole.extend([0; 8]);
+        whole.extend(8u16.to_ne_bytes());
+        whole.extend(PEER.to_ne_bytes());
+        whole.extend(9u32.to_ne_bytes());
+        let mut sockets = Sockets::new();
+        assert!(take(&whole, &mut sockets));
+        assert_eq!(sockets, Sockets::from([(7, Socket { peer: 9, is_named: false })]));
+        for length in 0..whole.len() {
+            let mut sockets = Sockets::new();
+            take(&whole[..length], &mut sockets);
+            assert_eq!(sockets, Sockets::new(), "{length} bytes");
+        }
+        let done = [&20u32.to_ne_bytes()[..], &3u16.to_ne_bytes(), &[0; 14]].concat();
+        assert!(!take(&done, &mut Sockets::new()));
+    }
+}
