@@ -419,8 +419,8 @@ fn why(advice: &Advice) -> String {
         }
         Reason::TooShort => "it ended before there was anything to see".to_owned(),
         Reason::EndedUnseen => {
-            "it ended within the look, and this user may not observe a program from its beginning: \
-             let it run for 10 s or longer, or run this as root"
+            "it ended before it was seen, and could not be observed from its beginning: let it run \
+             for 10 s or longer"
                 .to_owned()
         }
         Reason::OneThread => "one busy thread leaves little to seat".to_owned(),
@@ -430,8 +430,8 @@ fn why(advice: &Advice) -> String {
                 .to_owned()
         }
         Reason::TalkUnseen => {
-            "seats matter by who talks to whom, which was not seen: run this as root, or as a user \
-             with CAP_BPF and CAP_PERFMON"
+            "seats matter by who talks to whom, which was not seen: run this outside of containers \
+             as root, or with CAP_BPF and CAP_PERFMON"
                 .to_owned()
         }
         Reason::NotMeasured => {

@@ -205,7 +205,7 @@ fn by_load(evidence: &Evidence) -> Option<Conclusion> {
         return Some(Conclusion::cannot(Reason::TooShort, Confidence::Low));
     }
     // Only an observation knows threads that have ended: without one nothing is left to read.
-    if evidence.has_ended && evidence.talk.is_none() {
+    if evidence.has_ended && evidence.talk.is_none() && evidence.threads == 0 {
         return Some(Conclusion::cannot(Reason::EndedUnseen, Confidence::Low));
     }
     if evidence.device_wait_percent >= DEVICE_WAIT_PERCENT

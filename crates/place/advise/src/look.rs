@@ -4,12 +4,14 @@
 //! to whom, also of threads that come and go. Both together cost one look's time.
 
 mod faults;
+mod last_seating;
 mod neighbours;
 mod waits;
 
 use crate::AdviseError;
 use crate::evidence::{BUSY_PERCENT, BusyThread, Client, Evidence, ProgramTalk};
 use crate::scope::Scope;
+use last_seating::LastSeating;
 use seatmap_document::shell_escaped;
 use seatmap_launch::runtime::is_of_go;
 use seatmap_machine::Topology;
@@ -36,6 +38,10 @@ const GLANCE_REST: u32 = 100;
 
 /// A command is watched from this time on: before it, it may not have become its program yet.
 const SETTLED: Duration = Duration::from_millis(100);
+
+/// A command that nobody observes is seated so often, for the case that it ends: then its last
+/// seating is all that is known of it.
+const LAST_SEATING: Duration = Duration::from_millis(500);
 
 /// The most threads whose states are read at a glance.
 const MOST_STATES: usize = 64;
@@ -83,6 +89,7 @@ struct Running {
     unseen: Option<String>,
     /// The command, where nobody observes it.
     unobserved: Option<Child>,
+    last_seating: Option<LastSeating>,
     /// The name of the first process when the look began.
     first_name: Option<String>,
     /// The time of the command's children that it had waited for, by process, in seconds.
@@ -125,6 +132,7 @@ impl Running {
             session,
             unseen,
             unobserved,
+            last_seating: None,
             first_name: pids.first().and_then(|pid| task::name(&Root::new("/"), *pid)),
             reaped_before_s: reaped_s(&pids),
             own_before_s: own_s(),
@@ -168,9 +176,15 @@ impl Running {
             let choice = Choice::Processes { pids, with_children: true };
             // A command that has ended already is not watched, and what it did was observed.
             self.watcher = Watcher::begin(&choice, &options()).ok();
+            if self.session.is_none() {
+                self.last_seating = Watcher::begin(&choice, &options()).ok().map(LastSeating::new);
+            }
         }
         if let Some(watcher) = &mut self.watcher {
             watcher.glance();
+        }
+        if let Some(last) = &mut self.last_seating {
+            last.glance(LAST_SEATING);
         }
         let threads = self.session.as_ref().map(Session::threads).unwrap_or_default();
         if self.glances.is_multiple_of(GLANCES_A_READING) {
@@ -190,7 +204,10 @@ impl Running {
     fn end(mut self, scope: &Scope, topology: &Topology) -> Result<Look, AdviseError> {
         let threads = self.session.as_ref().map(Session::threads).unwrap_or_default();
         self.waits.read(threads.iter().map(|(_, tid)| *tid));
-        let seating = self.watcher.as_mut().map(Watcher::seating).unwrap_or_default();
+        let mut seating = self.watcher.as_mut().map(Watcher::seating).unwrap_or_default();
+        if seating.threads.is_empty() {
+            seating = self.last_seating.take().and_then(LastSeating::over_life).unwrap_or(seating);
+        }
         let looked_s = self.begun.elapsed().as_secs_f64();
         let own_percent = 100.0 * (own_s() - self.own_before_s) / looked_s.max(1e-3);
         let name = self.name(scope, &seating);
@@ -211,7 +228,7 @@ impl Running {
                 .processes
                 .iter()
                 .map(|process| process.pid)
-                .filter(|pid| *pid != own_pid())
+                .filter(|pid| *pid != own_pid() && !has_ended)
                 .collect(),
             looked_s,
             has_ended,
@@ -303,7 +320,7 @@ fn typed(scope: &Scope) -> Option<String> {
 /// Why not every quota could be seen. Those of a program that has ended go with it.
 fn quotas_unseen(seating: &Seating, has_ended: bool) -> Option<String> {
     let unseen = seating.unseen.iter().find(|unseen| unseen.what == "quota");
-    let is_gone = has_ended && seating.quotas.is_empty();
+    let is_gone = has_ended && seating.threads.is_empty();
     unseen.map(|unseen| unseen.why.clone()).or_else(|| is_gone.then(|| "it ended".to_owned()))
 }
 

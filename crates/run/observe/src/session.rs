@@ -419,7 +419,7 @@ fn source(
     if means != Means::Ebpf && method != Some(Method::Sockets) {
         match Perf::begin() {
             Ok(perf) => return Ok((Box::new(perf), joined(reasons))),
-            Err(error) => reasons.push(format!("perf: {error}")),
+            Err(error) => reasons.push(format!("perf: {}", with_causes(&error))),
         }
     }
     Err(ObserveError::Forbidden { reasons: joined(reasons).unwrap_or_default() })

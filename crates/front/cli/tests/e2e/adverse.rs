@@ -24,6 +24,14 @@ fn without_rights(arguments: &[&str]) -> Option<Output> {
 }
 
 #[test]
+fn a_command_that_ends_within_the_look_is_known_without_rights() {
+    let Some(output) = without_rights(&["advise", "--", "sleep", "4"]) else { return };
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.starts_with("sleep: LEAVE IT\n"), "{said}");
+    assert!(said.contains("0 busy threads of 1, 0 % of a CPU in all"), "{said}");
+}
+
+#[test]
 fn a_user_without_rights_is_told_which_are_missing() {
     // Where nobody can observe, it is not the rights that are missing.
     if !can_observe() {

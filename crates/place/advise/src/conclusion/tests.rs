@@ -230,14 +230,18 @@ fn programs_without_two_threads_to_seat_are_left() {
     });
     assert_eq!(verdict(&moment), (Verdict::CannotTell, Reason::TooShort));
     // Without an observation the threads of a program that has ended are not known.
-    let unseen = with(|all| {
-        all.has_ended = true;
-        all.talk = None;
-        all.busy.clear();
-        all.used_percent = 0.0;
-        all.wanted_percent = 0.0;
-    });
-    assert_eq!(verdict(&unseen), (Verdict::CannotTell, Reason::EndedUnseen));
+    let ended = |threads| {
+        with(|all| {
+            all.has_ended = true;
+            all.talk = None;
+            all.threads = threads;
+            all.busy.clear();
+            all.used_percent = 0.0;
+            all.wanted_percent = 0.0;
+        })
+    };
+    assert_eq!(verdict(&ended(0)), (Verdict::CannotTell, Reason::EndedUnseen));
+    assert_eq!(verdict(&ended(1)), (Verdict::LeaveIt, Reason::HardlyRuns), "seen while it lived");
 }
 
 #[test]
