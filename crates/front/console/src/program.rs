@@ -4,16 +4,14 @@ use crate::error::CliError;
 use crate::running::{self, Program};
 use crate::view::{self, ColourChoice};
 use crate::{completion, misread, output};
-use clap::FromArgMatches;
+use clap::Parser;
+use clap::error::ErrorKind;
 use seatmap_report::terminal::Colour;
 use std::process::ExitCode;
 
 /// Reads the command line, does the work, reports a failure. Answers a shell that asks for
 /// completions instead.
-pub fn main<T: FromArgMatches>(
-    program: Program,
-    work: impl FnOnce(T) -> Result<(), CliError>,
-) -> ExitCode {
+pub fn main<T: Parser>(program: Program, work: impl FnOnce(T) -> Result<(), CliError>) -> ExitCode {
     let program = running::begin(program);
     // Asked first: the words of a line to be completed are not yet one that can be parsed.
     let done = completion::answer(program).unwrap_or_else(|| parse(program).and_then(work));
@@ -23,11 +21,18 @@ pub fn main<T: FromArgMatches>(
     }
 }
 
-fn parse<T: FromArgMatches>(program: &Program) -> Result<T, CliError> {
-    let matches = (program.command)().try_get_matches();
-    matches
-        .and_then(|matches| T::from_arg_matches(&matches))
-        .map_err(|error| refusal(program, error))
+/// The command line by its bare grammar. The pages with their examples and groups are half of the
+/// time that it takes to make it, and nobody waits for them who has not asked for help.
+fn parse<T: Parser>(program: &Program) -> Result<T, CliError> {
+    T::try_parse().map_err(|error| match error.kind() {
+        ErrorKind::DisplayVersion => refusal(program, error),
+        _ => refusal(program, in_full(program).unwrap_or(error)),
+    })
+}
+
+/// The same refusal or help by the whole command line.
+fn in_full(program: &Program) -> Option<clap::Error> {
+    (program.command)().try_get_matches().err()
 }
 
 /// Help and version go to stdout, which may be closed or full; a mistake in the command line goes
