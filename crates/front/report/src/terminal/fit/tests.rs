@@ -127,7 +127,8 @@ proptest! {
         words in prop::collection::vec("[a-z]{1,9}", 0..60),
         columns in 40_usize..90,
     ) {
-        let text = words.join(" ") + "\n";
+        // A line that begins with a program's name is a command, and broken by backslashes.
+        let text = format!("that {}\n", words.join(" "));
         let fitted = fit(&text, columns);
         prop_assert!(fitted.split_whitespace().eq(text.split_whitespace()), "{fitted}");
     }
