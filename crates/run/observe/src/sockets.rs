@@ -11,6 +11,7 @@ mod flows;
 mod pipes;
 mod programs;
 
+use crate::Kind;
 use crate::talk::Talk;
 use crate::wakeups::{Layout, Tables};
 use flows::Flows;
@@ -21,7 +22,7 @@ use seatmap_statistics::words::counted_figure;
 use std::io;
 use std::time::Duration;
 
-/// Pipes and connections by thread and direction that are counted.
+/// Pipes and connections by thread and direction that are counted from one look to the next.
 const ENTRIES: u32 = 16_384;
 
 /// The time that a call on a socket takes longer beside the program's own: an estimate from
@@ -64,9 +65,11 @@ impl Sockets {
     /// meanwhile.
     pub(crate) fn talk(&mut self, is_pipe_seen: bool) -> io::Result<Vec<Talk>> {
         let flows = &mut self.flows;
-        self.table.entries(|key, value| flows.count(key, value))?;
-        self.of_calls.look(flows.pipe_news(), is_pipe_seen);
-        Ok(flows.talk())
+        self.table.take(|key, value| flows.count(key, value))?;
+        let talk = flows.talk();
+        let has_pipes = talk.iter().any(|talk| talk.kind == Kind::Pipe);
+        self.of_calls.look(has_pipes, is_pipe_seen);
+        Ok(talk)
     }
 
     /// Whether bytes through pipes are counted now.

@@ -16,6 +16,7 @@ pub(super) enum Command {
     ObjectInfo = 15,
     RawTracepointOpen = 17,
     LookupBatch = 24,
+    TakeBatch = 25,
     EnableStatistics = 32,
 }
 

@@ -168,7 +168,22 @@ impl Map {
     ///
     /// # Errors
     /// The kernel's: EINVAL before Linux 5.6.
-    pub fn entries(&self, mut each: impl FnMut(&[u8], &[u8])) -> io::Result<()> {
+    pub fn entries(&self, each: impl FnMut(&[u8], &[u8])) -> io::Result<()> {
+        self.batches(Command::LookupBatch, each)
+    }
+
+    /// As [`Map::entries`], and the table is empty after it: it holds what happened since. A
+    /// program that has found a value, and adds to it while its entry is removed, adds to nothing,
+    /// or to an entry that has just taken the place: one count of very many.
+    ///
+    /// # Errors
+    /// The kernel's, as for [`Map::entries`].
+    pub fn take(&self, each: impl FnMut(&[u8], &[u8])) -> io::Result<()> {
+        self.batches(Command::TakeBatch, each)
+    }
+
+    /// `command` must be one that reads entries in batches.
+    fn batches(&self, command: Command, mut each: impl FnMut(&[u8], &[u8])) -> io::Result<()> {
         let mut room = BATCH;
         let mut keys = vec![0; room * self.key_bytes];
         let mut values = vec![0; room * self.value_bytes];
@@ -186,7 +201,7 @@ impl Map {
             };
             // SAFETY: there is room for `count` keys and values; the position is 4 bytes for a hash
             // table.
-            let is_last = match unsafe { bpf(Command::LookupBatch, &mut batch) } {
+            let is_last = match unsafe { bpf(command, &mut batch) } {
                 Ok(_) => false,
                 Err(error) if error.raw_os_error() == Some(libc::ENOENT) => true,
                 Err(error) if error.raw_os_error() == Some(libc::ENOSPC) && room < 1 << 20 => {
@@ -278,6 +293,13 @@ mod tests {
         map.remove(&5u32.to_ne_bytes()).unwrap();
         assert_eq!(map.get(&5u32.to_ne_bytes()).unwrap(), None);
         assert_eq!(map.get(&7u32.to_ne_bytes()).unwrap(), Some(21u64.to_ne_bytes().to_vec()));
+        let mut taken = BTreeMap::new();
+        map.take(|key, value| {
+            taken.insert(word(key) as u32, word(value));
+        })
+        .unwrap();
+        found.remove(&5);
+        assert!(taken == found && map.is_empty().unwrap());
     }
 
     #[test]

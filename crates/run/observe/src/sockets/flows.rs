@@ -5,38 +5,31 @@ use crate::Kind;
 use crate::native::{small, word};
 use crate::talk::Talk;
 use seatmap_os::Tid;
-use std::collections::{HashMap, HashSet};
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet, VecDeque};
+
+/// The most connections whose unread bytes may still be read.
+const WAITING: usize = 16_384;
 
 /// Bytes and calls.
 type Count = [f64; 2];
 
-/// The bytes and calls of one thread at one end of a flow.
-#[derive(Debug, Default)]
-struct Moved {
-    /// All of it.
-    all: Count,
-    /// The part that was passed on as talk.
-    passed: Count,
-}
+/// What each thread wrote or read that was not passed on as talk yet.
+type Ends = HashMap<Tid, Count>;
 
-impl Moved {
-    fn left(&self) -> Count {
-        [self.all[0] - self.passed[0], self.all[1] - self.passed[1]]
-    }
-
-    /// Passes this share of what is left on.
-    fn pass(&mut self, share: f64) {
-        let left = self.left();
-        self.passed = [self.passed[0] + left[0] * share, self.passed[1] + left[1] * share];
-    }
-}
+/// A kind and an object: a pipe or connection, in one direction.
+type FlowKey = (u32, u64);
 
 /// A pipe or connection, in one direction.
 #[derive(Debug, Default)]
 struct Flow {
-    written: HashMap<Tid, Moved>,
-    read: HashMap<Tid, Moved>,
+    written: Ends,
+    read: Ends,
     has_news: bool,
+    /// Whether it is among those that wait.
+    waits: bool,
+    /// Whether something went over it since it came there.
+    lives: bool,
 }
 
 impl Flow {
@@ -45,75 +38,107 @@ impl Flow {
     /// each gets of each writer's bytes the share that it read of all: nobody can know whose bytes
     /// it read.
     fn talk(&mut self, kind: Kind) -> Vec<Talk> {
-        let written = left_bytes(&self.written);
-        let read = left_bytes(&self.read);
+        let written = bytes_of(&self.written);
+        let read = bytes_of(&self.read);
         let bytes = written.min(read);
         if bytes <= 0.0 {
             return Vec::new();
         }
         let mut talk = Vec::new();
         for (from, by_writer) in &self.written {
-            let sent = by_writer.left().map(|count| count * bytes / written);
+            let sent = by_writer.map(|count| count * bytes / written);
             for (to, by_reader) in &self.read {
-                let [bytes, messages] = sent.map(|count| count * by_reader.left()[0] / read);
+                let [bytes, messages] = sent.map(|count| count * by_reader[0] / read);
                 if bytes > 0.0 {
                     talk.push(Talk { from: *from, to: *to, kind, messages, bytes });
                 }
             }
         }
-        self.written.values_mut().for_each(|moved| moved.pass(bytes / written));
-        self.read.values_mut().for_each(|moved| moved.pass(bytes / read));
+        pass_on(&mut self.written, bytes / written);
+        pass_on(&mut self.read, bytes / read);
         talk
     }
 }
 
-fn left_bytes(ends: &HashMap<Tid, Moved>) -> f64 {
-    ends.values().fold(0.0, |sum, moved| sum + moved.left()[0])
+/// Leaves of each thread's count what was not passed on.
+fn pass_on(ends: &mut Ends, share: f64) {
+    if share >= 1.0 {
+        ends.clear();
+        return;
+    }
+    ends.values_mut().for_each(|left| *left = left.map(|count| count * (1.0 - share)));
 }
 
-/// Every flow so far.
+fn bytes_of(ends: &Ends) -> f64 {
+    ends.values().map(|[bytes, _]| bytes).sum()
+}
+
+/// Every flow of which something was not passed on.
 #[derive(Debug, Default)]
 pub(super) struct Flows {
-    /// By kind and object.
-    all: HashMap<(u32, u64), Flow>,
+    all: HashMap<FlowKey, Flow>,
+    /// Those that are counted in since the talk was asked for.
+    new: Vec<FlowKey>,
+    /// Connections with bytes that were not passed on, the longest waiting first.
+    waiting: VecDeque<FlowKey>,
+    /// Bytes of those that were forgotten, and that no thread of the program has read.
+    unread_bytes: f64,
     /// Threads of which nothing is counted.
     left_out: HashSet<Tid>,
-    /// Whether bytes went through a pipe with both ends in the program, since somebody asked.
-    has_pipe_news: bool,
 }
 
 impl Flows {
-    /// Takes in an entry of the kernel's table.
+    /// Counts an entry of the kernel's table: the bytes and calls since the look before.
     pub(super) fn count(&mut self, key: &[u8], value: &[u8]) {
         let Some((tid, role, object)) =
             parsed(key).filter(|(tid, ..)| !self.left_out.contains(tid))
         else {
             return;
         };
-        let Some((bytes, calls)) = word(value, 0).zip(word(value, 8)) else { return };
-        let count = [bytes as f64, calls as f64];
-        let flow = self.all.entry((role & !READS, object)).or_default();
+        let Some((new_bytes, new_calls)) = word(value, 0).zip(word(value, 8)) else { return };
+        let key = (role & !READS, object);
+        let flow = self.all.entry(key).or_default();
+        flow.lives = true;
+        if !std::mem::replace(&mut flow.has_news, true) {
+            self.new.push(key);
+        }
         let ends = if role & READS == 0 { &mut flow.written } else { &mut flow.read };
-        let moved = ends.entry(tid).or_default();
-        let is_new = std::mem::replace(&mut moved.all, count) != count;
-        flow.has_news |= is_new;
-        let has_both_ends = !flow.written.is_empty() && !flow.read.is_empty();
-        self.has_pipe_news |= is_new && has_both_ends && role & !READS == PIPE;
+        let [bytes, calls] = ends.entry(tid).or_default();
+        *bytes += new_bytes as f64;
+        *calls += new_calls as f64;
     }
 
     /// The talk since the call before.
     pub(super) fn talk(&mut self) -> Vec<Talk> {
         let mut talk = Vec::new();
-        for ((role, _), flow) in self.all.iter_mut().filter(|(_, flow)| flow.has_news) {
+        for key in std::mem::take(&mut self.new) {
+            let Some(flow) = self.all.get_mut(&key) else { continue };
             flow.has_news = false;
-            talk.extend(flow.talk(if *role == PIPE { Kind::Pipe } else { Kind::Socket }));
+            talk.extend(flow.talk(if key.0 == PIPE { Kind::Pipe } else { Kind::Socket }));
+            if flow.written.is_empty() && flow.read.is_empty() {
+                self.all.remove(&key);
+            } else if key.0 != PIPE && !std::mem::replace(&mut flow.waits, true) {
+                self.waiting.push_back(key);
+            }
         }
+        self.forget();
         talk
     }
 
-    /// Whether bytes went through a pipe with both ends in the program, since the call before.
-    pub(super) fn pipe_news(&mut self) -> bool {
-        std::mem::take(&mut self.has_pipe_news)
+    /// Forgets the connections that have waited longest where there are very many: most were
+    /// closed, and their other ends are outside the program. One that was used meanwhile comes
+    /// last. Pipes are few, and may be read late.
+    fn forget(&mut self) {
+        while self.waiting.len() > WAITING {
+            let Some(key) = self.waiting.pop_front() else { return };
+            // All of its bytes may have been passed on since.
+            let Entry::Occupied(mut flow) = self.all.entry(key) else { continue };
+            if std::mem::take(&mut flow.get_mut().lives) {
+                self.waiting.push_back(key);
+            } else {
+                self.unread_bytes += bytes_of(&flow.remove().written);
+            }
+        }
     }
 
     /// Counts nothing of these threads from now on, and forgets what they wrote.
@@ -127,8 +152,9 @@ impl Flows {
 
     /// Bytes that were written, and that no thread of the program has read.
     pub(super) fn unread_bytes(&self) -> f64 {
+        let waiting: f64 = self.all.values().map(|flow| bytes_of(&flow.written)).sum();
         // Shares of bytes do not add up to the last bit.
-        self.all.values().map(|flow| left_bytes(&flow.written)).sum::<f64>().round()
+        (self.unread_bytes + waiting).round()
     }
 }
 
@@ -179,17 +205,15 @@ mod tests {
         flows.count(&key(9, PIPE, 8), &value(50, 5));
         assert_eq!((told(&mut flows), flows.unread_bytes()), (Vec::new(), 150.0));
         flows.leave_out(&[9]);
-        flows.count(&key(9, PIPE, 8), &value(60, 6));
+        flows.count(&key(9, PIPE, 8), &value(10, 1));
         assert_eq!(flows.unread_bytes(), 100.0);
-        assert!(!flows.pipe_news(), "nobody reads it");
         flows.count(&key(2, PIPE | READS, 7), &value(75, 3));
-        assert!(flows.pipe_news() && !flows.pipe_news());
         flows.count(&key(3, PIPE | READS, 7), &value(25, 1));
         assert_eq!(told(&mut flows), [(1, 2, 75.0, 7.5), (1, 3, 25.0, 2.5)]);
         assert_eq!(told(&mut flows), []);
-        flows.count(&key(1, PIPE, 7), &value(200, 20));
+        flows.count(&key(1, PIPE, 7), &value(100, 10));
         assert_eq!((told(&mut flows), flows.unread_bytes()), (Vec::new(), 100.0));
-        flows.count(&key(3, PIPE | READS, 7), &value(125, 2));
+        flows.count(&key(3, PIPE | READS, 7), &value(100, 1));
         assert_eq!(told(&mut flows), [(1, 3, 100.0, 10.0)]);
         assert_eq!(flows.unread_bytes(), 0.0);
     }
@@ -204,10 +228,27 @@ mod tests {
         assert_eq!(told(&mut flows), [(1, 3, 50.0, 5.0)], "the other half went to another thread");
         assert_eq!(flows.unread_bytes(), 0.0);
         // A reader's call may end before its writer's.
-        flows.count(&key(3, PIPE | READS, 7), &value(80, 8));
+        flows.count(&key(3, PIPE | READS, 7), &value(30, 3));
         assert_eq!(told(&mut flows), []);
-        flows.count(&key(1, PIPE, 7), &value(130, 13));
+        flows.count(&key(1, PIPE, 7), &value(30, 3));
         assert_eq!(told(&mut flows), [(1, 3, 30.0, 3.0)]);
+    }
+
+    #[test]
+    fn connections_that_are_over_are_forgotten_and_their_bytes_are_not() {
+        let mut flows = Flows::default();
+        let many = WAITING as u64;
+        for object in 0..2 * many {
+            flows.count(&key(1, UNIX, object), &value(3, 1));
+            // One of them is used again and again.
+            flows.count(&key(1, UNIX, 7), &value(3, 1));
+            flows.talk();
+        }
+        assert!(flows.all.len() <= WAITING && flows.waiting.len() <= WAITING);
+        assert_eq!(flows.unread_bytes(), 12.0 * many as f64);
+        flows.count(&key(2, UNIX | READS, 7), &value(6 * many + 3, 1));
+        assert_eq!(told(&mut flows), [(1, 2, 6.0 * many as f64 + 3.0, 2.0 * many as f64 + 1.0)]);
+        assert_eq!(flows.unread_bytes(), 6.0 * many as f64 - 3.0);
     }
 
     #[test]

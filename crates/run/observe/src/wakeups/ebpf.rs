@@ -56,7 +56,6 @@ pub(crate) struct Ebpf {
     programs: Vec<Attached>,
     sockets: Option<Sockets>,
     parts: Parts,
-    before: HashMap<Vec<u8>, u64>,
     outsiders: Outsiders,
     known: HashMap<Tid, (u64, bool)>,
     timed: Timed,
@@ -120,7 +119,6 @@ impl Ebpf {
         }
         let has_sockets = matches!(parts, Parts::Sockets | Parts::Both);
         let sockets = has_sockets.then(|| Sockets::begin(&btf, &layout, &tables)).transpose()?;
-        let before = HashMap::new();
         let outsiders = Outsiders::default();
         let known = HashMap::new();
         Ok(Ebpf {
@@ -128,7 +126,6 @@ impl Ebpf {
             programs: attached,
             sockets,
             parts,
-            before,
             outsiders,
             known,
             timed: Timed::default(),
@@ -136,17 +133,11 @@ impl Ebpf {
     }
 
     fn talk(&mut self, look: &mut Look) -> io::Result<()> {
-        let before = &mut self.before;
         let outsiders = &mut self.outsiders;
-        self.tables.pairs.entries(|key, value| {
+        self.tables.pairs.take(|key, value| {
             let Some((parsed, count)) = Key::parse(key, value) else { return };
-            let earlier = match before.get_mut(key) {
-                Some(earlier) => std::mem::replace(earlier, count),
-                None => before.insert(key.to_vec(), count).unwrap_or(0),
-            };
-            let new = count.saturating_sub(earlier);
             // An interrupt that wakes somebody is not the doing of the thread that it interrupts.
-            let Some(talk) = (new > 0).then(|| parsed.talk(new)).flatten() else { return };
+            let Some(talk) = parsed.talk(count) else { return };
             if parsed.waker < 0 {
                 outsiders.count(-parsed.waker, talk.messages, || Key::waker_name(value));
             } else {
@@ -171,14 +162,24 @@ impl Ebpf {
 
     fn threads(&mut self, look: &mut Look) -> io::Result<()> {
         let known = &mut self.known;
+        let mut ended = Vec::new();
         self.tables.threads.entries(|key, value| {
             let Some(born) = born(key, value) else { return };
-            // The table keeps threads that have ended, and a number can be given again.
+            if born.end.is_some() {
+                ended.push(born.tid);
+            }
+            // A number can be given again.
             let state = (born.born_ns, born.end.is_some());
             if known.insert(born.tid, state) != Some(state) {
                 look.threads.push(born);
             }
-        })
+        })?;
+        // Their end is told: the table has room for others.
+        for tid in ended {
+            self.tables.threads.remove(&tid.to_ne_bytes())?;
+            self.known.remove(&tid);
+        }
+        Ok(())
     }
 }
 

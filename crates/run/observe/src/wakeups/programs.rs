@@ -26,8 +26,8 @@ const VALUE: i16 = -48;
 /// mode, which comes last.
 const SCRATCH: i16 = VALUE + 8;
 
-/// Entries of the tables. A full table is told of; a large one takes long to read, however empty it
-/// is.
+/// Entries of the tables; of pairs, those from one look to the next. A full table is told of; a
+/// large one takes long to read, however empty it is.
 const PROCESSES: u32 = 8_192;
 const THREADS: u32 = 16_384;
 const PAIRS: u32 = 16_384;
@@ -268,8 +268,8 @@ pub(super) fn fork(layout: &Layout, tables: &Tables) -> Assembler {
     code
 }
 
-/// `sched_process_exit(thread)`: 6 the thread, 8 its record. On the stack its process lies at
-/// [`SCRATCH`], its number at -4.
+/// `sched_process_exit(thread)`: 6 the thread, 8 its record, 9 the time. On the stack its process
+/// lies at [`SCRATCH`], its number at -4.
 pub(super) fn exit(layout: &Layout, tables: &Tables) -> Assembler {
     let mut code = Assembler::new();
     code.load(Width::Double, R6, R1, 0).load(Width::Word, R7, R6, layout.tgid);
@@ -281,13 +281,13 @@ pub(super) fn exit(layout: &Layout, tables: &Tables) -> Assembler {
         0,
         "process",
     );
-    code.calculate(Operation::Move, R8, R0).call(Helper::Clock).store(Width::Double, R8, 8, R0);
+    code.calculate(Operation::Move, R8, R0).call(Helper::Clock).calculate(Operation::Move, R9, R0);
     code.load(Width::Double, R1, R6, layout.run_ns).store(Width::Double, R8, 16, R1);
     code.calculate(Operation::Move, R1, R8).calculate_number(Operation::Add, R1, 32);
     code.calculate_number(Operation::Move, R2, 16).calculate(Operation::Move, R3, R6);
-    code.calculate_number(Operation::Add, R3, layout.name as i32)
-        .call(Helper::ReadKernel)
-        .label("process");
+    code.calculate_number(Operation::Add, R3, layout.name as i32).call(Helper::ReadKernel);
+    // A record with an end is whole, and may be taken off.
+    code.store(Width::Double, R8, 8, R9).label("process");
     // `live` is 0 when the last thread of a process ends: the kernel lowers it before this
     // tracepoint.
     code.load(Width::Double, R1, R6, layout.signal).load(Width::Word, R1, R1, layout.living);
