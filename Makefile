@@ -94,6 +94,7 @@ lab: lab-build
 	./scripts/lab/numa target/faults/release/seatmap
 	./scripts/lab/stacked target/faults/release/seatmap
 	./scripts/lab/offline target/faults/release/seatmap
+	./scripts/lab/quiet target/faults/release/seatmap
 	./scripts/lab/remedies target/faults/release/seatmap
 	./scripts/lab/services target/faults/release/seatmap
 	./scripts/dist --binary aarch64
