@@ -22,8 +22,11 @@ use std::time::{Duration, Instant};
 /// The length of a stretch of time, at first.
 const WINDOW: Duration = Duration::from_millis(100);
 
-/// How often the session looks whether it is over.
+/// How often the session looks whether a command that it started is over.
 const PAUSE: Duration = Duration::from_millis(5);
+
+/// The same for programs that ran before it.
+const LONG_PAUSE: Duration = Duration::from_millis(20);
 
 /// CPU seconds of a program below which an overhead says nothing.
 pub(crate) const LEAST_S: f64 = 0.05;
@@ -167,16 +170,41 @@ impl Session {
         time: Option<Duration>,
         stop: &dyn Fn() -> bool,
     ) -> Result<End, ObserveError> {
+        self.pass(time, stop, true)
+    }
+
+    /// As [`Session::watch`], for a caller that does something of its own at short intervals: what
+    /// was seen may be older than this time.
+    ///
+    /// # Errors
+    /// As [`Session::watch`].
+    pub fn wait(
+        &mut self,
+        time: Option<Duration>,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<End, ObserveError> {
+        self.pass(time, stop, false)
+    }
+
+    fn pass(
+        &mut self,
+        time: Option<Duration>,
+        stop: &dyn Fn() -> bool,
+        looks_last: bool,
+    ) -> Result<End, ObserveError> {
         loop {
             let end = self.end(time, stop)?;
             // A last look comes after the end was seen, so that nothing before it is missed.
-            if self.begun.elapsed() >= self.looked + WINDOW || end.is_some() {
+            let is_last = end.is_some_and(|end| looks_last || end != End::Time);
+            if is_last || self.begun.elapsed() >= self.looked + WINDOW {
                 self.look()?;
             }
-            match end {
-                Some(end) => return Ok(end),
-                None => std::thread::sleep(PAUSE),
+            if let Some(end) = end {
+                return Ok(end);
             }
+            let pause = if self.child.is_some() { PAUSE } else { LONG_PAUSE };
+            let left = time.map(|time| time.saturating_sub(self.begun.elapsed()));
+            std::thread::sleep(left.map_or(pause, |left| left.min(pause)));
         }
     }
 

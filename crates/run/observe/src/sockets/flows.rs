@@ -14,7 +14,7 @@ const WAITING: usize = 16_384;
 /// Bytes and calls.
 type Count = [f64; 2];
 
-/// What each thread wrote or read that was not passed on as talk yet.
+/// The count of each thread that wrote or read, without what was passed on as talk.
 type Ends = HashMap<Tid, Count>;
 
 /// A kind and an object: a pipe or connection, in one direction.
