@@ -390,9 +390,14 @@ fn why(advice: &Advice) -> String {
              or move the neighbours, make a cell, or try OMP_WAIT_POLICY=passive"
                 .to_owned()
         }
-        Reason::Neighbours => {
-            "the neighbours decide how fast it runs: stop or move them, or make a cell".to_owned()
-        }
+        Reason::Neighbours => match &evidence.gives_way {
+            Some(how) => format!(
+                "it gives way to the neighbours ({how}): raise its priority where that is not \
+                 meant, stop or move them, or make a cell"
+            ),
+            None => "the neighbours decide how fast it runs: stop or move them, or make a cell"
+                .to_owned(),
+        },
         Reason::Steal => "no seat in this machine gets that time back".to_owned(),
         Reason::Device => "its threads wait for a device, which no seat makes faster".to_owned(),
         Reason::OneCpu => one_cpu(evidence),
@@ -549,26 +554,36 @@ fn next(advice: &Advice) -> Option<Row> {
     if let Some(command) = evidence.command.as_ref().filter(|_| is_race && !evidence.is_cut) {
         return Some(Row::command("next", &format!("seatmap tune -- {command}")));
     }
-    let pids: Vec<String> = evidence.pids.iter().map(|pid| format!("--pid {pid}")).collect();
-    // A screen has no room for all the processes of a large server.
-    let pids = pids.get(..1).filter(|_| pids.len() == 1)?.join(" ");
     match &advice.conclusion.reason {
         Reason::Better { .. } => {
-            Some(Row::command("prove", &format!("seatmap advise --prove {pids}")))
+            let line = format!("seatmap advise --prove {}", program_options(evidence)?);
+            Some(Row::command("prove", &line))
         }
         Reason::OwnMask | Reason::NotTried { why: NoTrial::Bound } => {
-            let pid = evidence.pids.first()?;
             let cpus = &evidence.unbound_cpus;
-            Some(Row::command("next", &format!("taskset -acp {cpus} {pid}")))
+            let lines = evidence.pids.iter().map(|pid| format!("taskset -acp {cpus} {pid}"));
+            // A screen has no room for all the processes of a large server.
+            let lines: Vec<String> = lines.take(MOST_NAMED + 1).collect();
+            let has_room = (1..=MOST_NAMED).contains(&lines.len());
+            has_room.then(|| Row::command("next", &lines.join(" && ")))
         }
         Reason::NotTried { why: NoTrial::NoWork | NoTrial::MetricFailed { .. } } => {
-            Some(Row::command(
-                "next",
-                &format!("seatmap advise {pids} --metric 'command:LINE THAT PRINTS A TOTAL'"),
-            ))
+            let program = program_options(evidence)?;
+            let line =
+                format!("seatmap advise {program} --metric 'command:LINE THAT PRINTS A TOTAL'");
+            Some(Row::command("next", &line))
         }
         _ => None,
     }
+}
+
+/// The options that choose the program once more.
+fn program_options(evidence: &Evidence) -> Option<String> {
+    evidence.chosen_by.clone().or_else(|| match &evidence.pids[..] {
+        [pid] => Some(format!("--pid {pid}")),
+        // A command that was started for the look may have made others.
+        _ => None,
+    })
 }
 
 fn confidence(confidence: Confidence) -> &'static str {

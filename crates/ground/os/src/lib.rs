@@ -9,6 +9,7 @@
 //! | [`pool`] | threads for work that can be divided, as many as the system grants |
 //! | [`cpus`], [`holder`] | which CPUs are present, online and allowed; who has the others |
 //! | [`task`], [`usage`] | threads and processes as `/proc` shows them; what a thread has used |
+//! | [`waiting`] | what a thread waits for in the kernel |
 //! | [`proc_mount`] | whether `/proc` is there, and of this PID namespace |
 //! | [`proc_folder`] | `/proc` held open, for looks at thousands of threads |
 //! | [`sched`], [`numa_maps`] | how the scheduler treats a thread; where the memory of a process is |
@@ -127,6 +128,7 @@ pub mod trusted;
 pub mod usage;
 pub mod userfault;
 pub mod visibility;
+pub mod waiting;
 pub mod watchpoints;
 pub mod whole_file;
 pub mod window;

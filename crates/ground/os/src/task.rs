@@ -317,38 +317,6 @@ pub fn times(tid: Tid) -> Option<crate::sched::Times> {
     crate::sched::Times::parse(&fs::read(format!("/proc/{tid}/task/{tid}/schedstat")).ok()?)
 }
 
-/// Functions of the kernel in which a thread is in the state `D` and waits for another thread: for
-/// the child that it made by vfork(2), or for a lock. By name and by the beginning of it, as
-/// compilers add to names.
-const WAITS_FOR_THREADS: [&str; 9] = [
-    "kernel_clone",
-    "_do_fork",
-    "wait_for_vfork_done",
-    "rwsem_",
-    "__mutex_lock",
-    "mutex_lock",
-    "__down",
-    "do_exit",
-    "exit_mm",
-];
-
-/// Whether a thread waits in the kernel for a disk or another device: in the state `D`
-/// (proc_pid_stat(5)), and in none of the functions that wait for another thread
-/// (proc_pid_wchan(5)). One that has ended does not. Where the kernel does not tell the function,
-/// as of other users' threads, the state decides.
-#[must_use]
-pub fn waits_for_device(tid: Tid) -> bool {
-    let line = fs::read(format!("/proc/{tid}/task/{tid}/stat")).unwrap_or_default();
-    let state = crate::sched::Stat::parse(&line).map(|stat| stat.state);
-    state == Some(b'D') && !waits_for_thread(tid)
-}
-
-fn waits_for_thread(tid: Tid) -> bool {
-    let function = fs::read(format!("/proc/{tid}/task/{tid}/wchan")).unwrap_or_default();
-    let function = String::from_utf8_lossy(&function);
-    WAITS_FOR_THREADS.iter().any(|name| function.starts_with(name))
-}
-
 /// The CPU time of the children that a process has waited for, in seconds (proc_pid_stat(5),
 /// `cutime` and `cstime`); 0 where it cannot be read.
 #[must_use]
@@ -506,22 +474,5 @@ mod tests {
         assert_eq!(children(&root, 7, &[7, 77]).unwrap(), BTreeSet::from([8, 9]));
         fs::create_dir_all(thread(17).join("children")).unwrap();
         assert!(children(&root, 7, &[7, 17]).is_err());
-    }
-
-    /// `sh` makes children by vfork(2), and is in the state `D` until they have become programs.
-    #[test]
-    fn a_shell_that_starts_programs_waits_for_no_device() {
-        let mut shell = std::process::Command::new("sh");
-        shell.args(["-c", "for i in $(seq 100); do /bin/true; done"]);
-        let mut shell = shell.spawn().unwrap();
-        let tid = Tid::try_from(shell.id()).unwrap();
-        let mut looks = 0;
-        let mut waits = 0;
-        while shell.try_wait().unwrap().is_none() {
-            looks += 1;
-            waits += u32::from(waits_for_device(tid));
-        }
-        // Two files are read one after the other, and meanwhile the wait may have ended.
-        assert!(waits * 4 <= looks, "{waits} of {looks}");
     }
 }

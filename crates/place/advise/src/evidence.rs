@@ -32,6 +32,10 @@ pub struct Evidence {
     /// The command that was started for the look, as it can be typed; null for a program that ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// The options that chose the program, as they can be typed again: `--name nginx`; null for a
+    /// command.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub chosen_by: Option<String>,
     /// Its processes; empty where all had ended at the end of the look.
     pub pids: Vec<Tid>,
     /// For how long it was looked at, in seconds.
@@ -76,6 +80,9 @@ pub struct Evidence {
     /// Whether one of its processes runs a program of Go, whose goroutines move among its threads.
     #[serde(default)]
     pub has_goroutines: bool,
+    /// How its busy threads give way to others, where all of them do: `nice 19`, `SCHED_IDLE`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gives_way: Option<String>,
     /// The work of others on its CPUs.
     pub neighbours: Neighbours,
     /// Its quotas of CPU time, each as `2 CPUs (FILE)`.

@@ -3,6 +3,7 @@
 //! The watcher sees masks, quotas, neighbours and waits for a CPU; the observation sees who talks
 //! to whom, also of threads that come and go. Both together cost one look's time.
 
+mod devices;
 mod faults;
 mod last_seating;
 mod neighbours;
@@ -11,6 +12,7 @@ mod waits;
 use crate::AdviseError;
 use crate::evidence::{BUSY_PERCENT, BusyThread, Client, Evidence, ProgramTalk};
 use crate::scope::Scope;
+use devices::DeviceWaits;
 use last_seating::LastSeating;
 use seatmap_document::shell_escaped;
 use seatmap_launch::runtime::is_of_go;
@@ -43,14 +45,14 @@ const SETTLED: Duration = Duration::from_millis(100);
 /// seating is all that is known of it.
 const LAST_SEATING: Duration = Duration::from_millis(500);
 
-/// The most threads whose states are read at a glance.
-const MOST_STATES: usize = 64;
-
 /// The times of threads are read at every so many glances.
 const GLANCES_A_READING: u32 = 4;
 
 /// The most clients that are kept.
 const MOST_LISTED: usize = 5;
+
+/// Stands behind the nice values, which end at 19.
+const IDLE: i32 = 20;
 
 /// Files whose names begin like this are runtimes of OpenMP: GCC's, LLVM's and Intel's.
 const OPENMP: [&str; 3] = ["libgomp.so", "libomp.so", "libiomp5.so"];
@@ -102,7 +104,7 @@ struct Running {
     begun: Instant,
     has_ended: bool,
     glances: u32,
-    device_waits: u32,
+    devices: DeviceWaits,
 }
 
 impl Running {
@@ -141,7 +143,7 @@ impl Running {
             begun: Instant::now(),
             has_ended: false,
             glances: 0,
-            device_waits: 0,
+            devices: DeviceWaits::default(),
         })
     }
 
@@ -154,7 +156,7 @@ impl Running {
             match &mut self.session {
                 Some(session) => {
                     let until = session.elapsed() + self.pause;
-                    self.has_ended = session.watch(Some(until), stop)? == End::Program;
+                    self.has_ended = session.wait(Some(until), stop)? == End::Program;
                 }
                 None => {
                     std::thread::sleep(self.pause);
@@ -186,13 +188,26 @@ impl Running {
         if let Some(last) = &mut self.last_seating {
             last.glance(LAST_SEATING);
         }
-        let threads = self.session.as_ref().map(Session::threads).unwrap_or_default();
+        let threads = self.threads();
         if self.glances.is_multiple_of(GLANCES_A_READING) {
             self.waits.read(threads.iter().map(|(_, tid)| *tid));
         }
         self.glances += 1;
-        let states = threads.iter().take(MOST_STATES).map(|(_, tid)| task::waits_for_device(*tid));
-        self.device_waits += states.filter(|waits| *waits).count() as u32;
+        self.devices.glance(&threads);
+    }
+
+    /// The threads that live, each with its process: of the observation, or of the processes that
+    /// are watched.
+    fn threads(&self) -> Vec<(Tid, Tid)> {
+        if let Some(session) = &self.session {
+            return session.threads();
+        }
+        let mut threads = Vec::new();
+        for pid in self.watcher.as_ref().map(Watcher::pids).unwrap_or_default() {
+            let tids = task::threads(pid).unwrap_or_default();
+            threads.extend(tids.into_iter().map(|tid| (pid, tid)));
+        }
+        threads
     }
 
     /// The process of the command that was started.
@@ -202,7 +217,7 @@ impl Running {
     }
 
     fn end(mut self, scope: &Scope, topology: &Topology) -> Result<Look, AdviseError> {
-        let threads = self.session.as_ref().map(Session::threads).unwrap_or_default();
+        let threads = self.threads();
         self.waits.read(threads.iter().map(|(_, tid)| *tid));
         let mut seating = self.watcher.as_mut().map(Watcher::seating).unwrap_or_default();
         if seating.threads.is_empty() {
@@ -224,6 +239,7 @@ impl Running {
         let mut evidence = Evidence {
             name,
             command: typed(scope),
+            chosen_by: scope.options(),
             pids: seating
                 .processes
                 .iter()
@@ -237,8 +253,7 @@ impl Running {
             quotas: seating.quotas.iter().map(quota).collect(),
             quotas_unseen: quotas_unseen(&seating, has_ended),
             talk_unseen: self.unseen,
-            device_wait_percent: 100.0 * f64::from(self.device_waits)
-                / f64::from(self.glances.max(1)),
+            device_wait_percent: self.devices.percent(),
             ..Evidence::default()
         };
         let pids: Vec<Tid> = seating.processes.iter().map(|process| process.pid).collect();
@@ -387,8 +402,21 @@ fn fill_loads(
     let lasting = seating.threads.iter().filter(|one| 2.0 * one.age_s >= evidence.looked_s);
     evidence.lasting_percent = lasting.map(|thread| thread.run_percent).sum();
     threads.retain(|thread| thread.percent >= BUSY_PERCENT);
+    evidence.gives_way = gives_way(threads.iter().filter_map(|thread| seated(thread.tid)));
     threads.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.tid.cmp(&b.tid)));
     evidence.busy = threads;
+}
+
+/// How these threads give way to others: the least that one of them does; `None` where one has the
+/// usual priority or a higher one.
+fn gives_way<'a>(threads: impl Iterator<Item = &'a Thread>) -> Option<String> {
+    // A thread of SCHED_IDLE weighs less than one of the highest nice value (sched(7)).
+    let least = threads.map(|one| if one.policy == "idle" { IDLE } else { one.nice }).min()?;
+    match least {
+        IDLE => Some("SCHED_IDLE".to_owned()),
+        1.. => Some(format!("nice {least}")),
+        _ => None,
+    }
 }
 
 /// The CPU time that busy threads needed, where only the watcher counts it.
@@ -430,4 +458,21 @@ fn talk(seen: &Observation, seating: &Seating) -> ProgramTalk {
 fn threads_of(pid: Tid, cpus: &[&Cpu]) -> impl Iterator<Item = f64> {
     let strangers = cpus.iter().flat_map(|cpu| &cpu.strangers);
     strangers.filter(move |stranger| stranger.pid == pid).map(|stranger| stranger.run_percent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_gives_way_where_all_of_its_threads_do() {
+        let thread =
+            |policy: &str, nice| Thread { policy: policy.to_owned(), nice, ..Thread::default() };
+        let words = |threads: &[Thread]| gives_way(threads.iter());
+        assert_eq!(words(&[]), None);
+        assert_eq!(words(&[thread("other", 19), thread("other", 0)]), None);
+        assert_eq!(words(&[thread("other", 19), thread("batch", 5)]).as_deref(), Some("nice 5"));
+        assert_eq!(words(&[thread("idle", 0)]).as_deref(), Some("SCHED_IDLE"));
+        assert_eq!(words(&[thread("idle", 0), thread("other", -5)]), None);
+    }
 }

@@ -1,5 +1,6 @@
 //! The program that the advice is about.
 
+use seatmap_document::shell_escaped;
 use seatmap_observe::{Subject, SubjectCommand};
 use seatmap_os::Tid;
 use seatmap_watch::Choice;
@@ -25,6 +26,23 @@ impl Scope {
         }
     }
 
+    /// The options that choose the program, as they can be typed again: `--name nginx`. `None` for
+    /// a command, and for a choice that no option makes.
+    #[must_use]
+    pub fn options(&self) -> Option<String> {
+        let Scope::Running(choice) = self else { return None };
+        match choice {
+            Choice::Processes { pids, .. } => {
+                let pids: Vec<String> = pids.iter().map(|pid| format!("--pid {pid}")).collect();
+                Some(pids.join(" "))
+            }
+            Choice::Group(group) => Some(format!("--cgroup {}", shell_escaped(group))),
+            Choice::Unit(unit) => Some(format!("--unit {}", shell_escaped(unit))),
+            Choice::Name(name) => Some(format!("--name {}", shell_escaped(name))),
+            _ => None,
+        }
+    }
+
     /// The program as an observation takes it; `pids` are the processes of the choice.
     #[must_use]
     pub fn subject(&self, pids: &[Tid]) -> Subject {
@@ -32,5 +50,20 @@ impl Scope {
             Scope::Command(command) => Subject::Command(command.clone()),
             Scope::Running(_) => Subject::Survivors(pids.to_vec()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_can_be_typed_again() {
+        let options = |choice| Scope::Running(choice).options();
+        let pids = Choice::Processes { pids: vec![7, 8], with_children: true };
+        assert_eq!(options(pids).as_deref(), Some("--pid 7 --pid 8"));
+        assert_eq!(options(Choice::Name("ng*".into())).as_deref(), Some(r"--name ng\*"));
+        assert_eq!(options(Choice::Unit("redis".into())).as_deref(), Some("--unit redis"));
+        assert_eq!(options(Choice::All), None);
     }
 }

@@ -167,6 +167,14 @@ fn advice_fits_a_screen() {
 }
 
 #[test]
+fn a_program_that_gives_way_is_told_so() {
+    let evidence =
+        Evidence { gives_way: Some("nice 19".to_owned()), has_openmp: false, ..crowded() };
+    let told = why(&advice(Verdict::CannotTell, Reason::Neighbours, evidence));
+    assert!(told.starts_with("it gives way to the neighbours (nice 19): "), "{told}");
+}
+
+#[test]
 fn the_limit_is_what_was_seen_to_hold_it_up() {
     let limit = |change: &dyn Fn(&mut Evidence)| {
         let mut evidence = server();

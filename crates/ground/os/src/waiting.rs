@@ -1,0 +1,127 @@
+//! The things that a thread waits for in the kernel.
+
+use crate::Tid;
+use crate::sched::Stat;
+use std::fs;
+
+/// Functions of the kernel in which a thread is in the state `D` and waits for another thread: for
+/// the child that it made by vfork(2), or for a lock. By name and by the beginning of it, as
+/// compilers add to names.
+const FOR_THREADS: [&str; 9] = [
+    "kernel_clone",
+    "_do_fork",
+    "wait_for_vfork_done",
+    "rwsem_",
+    "__mutex_lock",
+    "mutex_lock",
+    "__down",
+    "do_exit",
+    "exit_mm",
+];
+
+/// Functions in which a thread waits for requests that it gave to the kernel, of io_uring and of
+/// io_submit(2): it is in the state `S` meanwhile, whatever a request is for.
+const FOR_REQUESTS: [&str; 2] = ["io_cqring_wait", "read_events"];
+
+/// Whether a thread waits in the kernel for a disk or another device: in the state `D`
+/// (proc_pid_stat(5)), and in none of the functions that wait for another thread
+/// (proc_pid_wchan(5)). One that has ended does not. Where the kernel does not tell the function,
+/// as of other users' threads, the state decides.
+#[must_use]
+pub fn for_device(tid: Tid) -> bool {
+    state(tid) == Some(b'D') && !is_in_one_of(&FOR_THREADS, &function(tid))
+}
+
+/// Whether a thread waits for requests that it gave to the kernel: of files, sockets or timers. Not
+/// where the kernel does not tell the function.
+#[must_use]
+pub fn for_requests(tid: Tid) -> bool {
+    state(tid) == Some(b'S') && is_in_one_of(&FOR_REQUESTS, &function(tid))
+}
+
+fn state(tid: Tid) -> Option<u8> {
+    let line = fs::read(format!("/proc/{tid}/task/{tid}/stat")).ok()?;
+    Stat::parse(&line).map(|stat| stat.state)
+}
+
+fn function(tid: Tid) -> String {
+    let function = fs::read(format!("/proc/{tid}/task/{tid}/wchan")).unwrap_or_default();
+    String::from_utf8_lossy(&function).into_owned()
+}
+
+fn is_in_one_of(names: &[&str], function: &str) -> bool {
+    names.iter().any(|name| function.starts_with(name))
+}
+
+/// The bytes that a process has read from devices and written to them so far (proc_pid_io(5));
+/// `None` where that cannot be read, as of other users' processes. Bytes that the kernel keeps, and
+/// writes later, count at once.
+#[must_use]
+pub fn device_bytes(pid: Tid) -> Option<u64> {
+    let text = fs::read_to_string(format!("/proc/{pid}/io")).ok()?;
+    Some(bytes_of(&text, "read_bytes:")? + bytes_of(&text, "write_bytes:")?)
+}
+
+fn bytes_of(text: &str, name: &str) -> Option<u64> {
+    let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
+    rest.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    /// `sh` makes children by vfork(2), and is in the state `D` until they have become programs.
+    #[test]
+    fn a_shell_that_starts_programs_waits_for_no_device() {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "for i in $(seq 100); do /bin/true; done"]);
+        let mut shell = shell.spawn().unwrap();
+        let tid = Tid::try_from(shell.id()).unwrap();
+        let mut looks = 0;
+        let mut waits = 0;
+        while shell.try_wait().unwrap().is_none() {
+            looks += 1;
+            waits += u32::from(for_device(tid));
+        }
+        // Two files are read one after the other, and meanwhile the wait may have ended.
+        assert!(waits * 4 <= looks, "{waits} of {looks}");
+    }
+
+    #[test]
+    fn functions_are_known_by_their_beginning() {
+        assert!(is_in_one_of(&FOR_REQUESTS, "io_cqring_wait.isra.0"));
+        assert!(is_in_one_of(&FOR_THREADS, "rwsem_down_write_slowpath"));
+        assert!(!is_in_one_of(&FOR_THREADS, "folio_wait_bit") && !is_in_one_of(&FOR_THREADS, "0"));
+        assert!(!for_device(Tid::MAX) && !for_requests(Tid::MAX));
+    }
+
+    /// A sleeper waits for neither.
+    #[test]
+    fn a_sleeping_program_waits_for_no_request() {
+        let mut sleeper = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+        let tid = Tid::try_from(sleeper.id()).unwrap();
+        while state(tid) != Some(b'S') {
+            std::thread::yield_now();
+        }
+        let waits = for_requests(tid) || for_device(tid);
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+        assert!(!waits);
+    }
+
+    #[test]
+    fn bytes_on_a_disk_are_counted() {
+        let own = Tid::try_from(std::process::id()).unwrap();
+        let Some(before) = device_bytes(own) else {
+            return seatmap_needs::skipped!("the kernel does not count the bytes of a process");
+        };
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(&[7; 1 << 20]).unwrap();
+        file.sync_all().unwrap();
+        // A folder for temporary files may be in memory: then nothing is counted.
+        assert!(device_bytes(own).unwrap() >= before);
+        assert_eq!(device_bytes(Tid::MAX), None);
+    }
+}
