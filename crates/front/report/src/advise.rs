@@ -373,6 +373,21 @@ fn difference(difference: Option<Difference>) -> String {
     })
 }
 
+fn by_neighbours(evidence: &Evidence) -> String {
+    if let Some(how) = &evidence.gives_way {
+        return format!(
+            "it gives way to the neighbours ({how}): raise its priority where that is not meant, \
+             stop or move them, or make a cell"
+        );
+    }
+    if evidence.has_team() {
+        return "a barrier waits for the thread that lost its CPU, and the others spin meanwhile: \
+                stop or move the neighbours, make a cell, or try OMP_WAIT_POLICY=passive"
+            .to_owned();
+    }
+    "the neighbours decide how fast it runs: stop or move them, or make a cell".to_owned()
+}
+
 fn why(advice: &Advice) -> String {
     let evidence = &advice.evidence;
     let memory = if evidence.most_gain.as_ref().is_some_and(|most| most.effect.saw_memory) {
@@ -385,19 +400,7 @@ fn why(advice: &Advice) -> String {
             finding.advice.clone().unwrap_or_else(|| setting(advice.conclusion.verdict).to_owned())
         }
         Reason::HardlyRuns => "it hardly runs: no seat makes a sleeping program faster".to_owned(),
-        Reason::Neighbours if evidence.has_team() => {
-            "a barrier waits for the thread that lost its CPU, and the others spin meanwhile: stop \
-             or move the neighbours, make a cell, or try OMP_WAIT_POLICY=passive"
-                .to_owned()
-        }
-        Reason::Neighbours => match &evidence.gives_way {
-            Some(how) => format!(
-                "it gives way to the neighbours ({how}): raise its priority where that is not \
-                 meant, stop or move them, or make a cell"
-            ),
-            None => "the neighbours decide how fast it runs: stop or move them, or make a cell"
-                .to_owned(),
-        },
+        Reason::Neighbours => by_neighbours(evidence),
         Reason::Steal => "no seat in this machine gets that time back".to_owned(),
         Reason::Device => "its threads wait for a device, which no seat makes faster".to_owned(),
         Reason::OneCpu => one_cpu(evidence),

@@ -79,7 +79,7 @@ pub(super) struct Flows {
     all: HashMap<FlowKey, Flow>,
     /// Those that are counted in since the talk was asked for.
     new: Vec<FlowKey>,
-    /// Connections with bytes that were not passed on, the longest waiting first.
+    /// Connections that had bytes which were not passed on, the longest waiting first.
     waiting: VecDeque<FlowKey>,
     /// Bytes of those that were forgotten, and that no thread of the program has read.
     unread_bytes: f64,
@@ -115,7 +115,9 @@ impl Flows {
             let Some(flow) = self.all.get_mut(&key) else { continue };
             flow.has_news = false;
             talk.extend(flow.talk(if key.0 == PIPE { Kind::Pipe } else { Kind::Socket }));
-            if flow.written.is_empty() && flow.read.is_empty() {
+            let is_empty = flow.written.is_empty() && flow.read.is_empty();
+            // One that waits keeps its place there, so that it stands there once.
+            if is_empty && !flow.waits {
                 self.all.remove(&key);
             } else if key.0 != PIPE && !std::mem::replace(&mut flow.waits, true) {
                 self.waiting.push_back(key);
@@ -131,7 +133,6 @@ impl Flows {
     fn forget(&mut self) {
         while self.waiting.len() > WAITING {
             let Some(key) = self.waiting.pop_front() else { return };
-            // All of its bytes may have been passed on since.
             let Entry::Occupied(mut flow) = self.all.entry(key) else { continue };
             if std::mem::take(&mut flow.get_mut().lives) {
                 self.waiting.push_back(key);
@@ -249,6 +250,18 @@ mod tests {
         flows.count(&key(2, UNIX | READS, 7), &value(6 * many + 3, 1));
         assert_eq!(told(&mut flows), [(1, 2, 6.0 * many as f64 + 3.0, 2.0 * many as f64 + 1.0)]);
         assert_eq!(flows.unread_bytes(), 6.0 * many as f64 - 3.0);
+    }
+
+    #[test]
+    fn a_connection_that_lives_waits_once_and_loses_nothing() {
+        let mut flows = Flows::default();
+        for _ in 0..100 {
+            flows.count(&key(1, UNIX, 7), &value(3, 1));
+            assert_eq!(told(&mut flows), []);
+            flows.count(&key(2, UNIX | READS, 7), &value(3, 1));
+            assert_eq!(told(&mut flows), [(1, 2, 3.0, 1.0)]);
+        }
+        assert_eq!((flows.waiting.len(), flows.unread_bytes()), (1, 0.0));
     }
 
     #[test]
