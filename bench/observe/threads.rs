@@ -34,10 +34,10 @@ fn main() {
                     black_box(i);
                 });
                 for (sends, other) in &steps {
-                    if sends {
-                        to[*other].as_ref().unwrap().send(0).unwrap_or(())
+                    if *sends {
+                        to[*other].as_ref().unwrap().send(0).unwrap_or(());
                     } else {
-                        drop(from[*other].as_ref().unwrap().recv())
+                        drop(from[*other].as_ref().unwrap().recv());
                     }
                 }
             }

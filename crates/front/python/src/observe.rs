@@ -42,10 +42,11 @@ fn method(word: &str) -> Result<Option<Method>, Failure> {
         "auto" => Ok(None),
         "wakeups" => Ok(Some(Method::Wakeups)),
         "sockets" => Ok(Some(Method::Sockets)),
+        "goroutines" => Ok(Some(Method::Goroutines)),
         "pages" => Ok(Some(Method::Pages)),
         other => Err(Failure::Input(format!(
             "unknown method '{other}' for a program that runs; expected one of: auto, wakeups, \
-             sockets, pages"
+             sockets, goroutines, pages"
         ))),
     }
 }

@@ -399,6 +399,11 @@ fn why(advice: &Advice) -> String {
         Reason::Setting { finding } => {
             finding.advice.clone().unwrap_or_else(|| setting(advice.conclusion.verdict).to_owned())
         }
+        Reason::HardlyRuns if evidence.requests_unseen => {
+            "it hardly runs, which no seat changes; its waits for disks through io_uring are \
+             shown to its own user and to root"
+                .to_owned()
+        }
         Reason::HardlyRuns => "it hardly runs: no seat makes a sleeping program faster".to_owned(),
         Reason::Neighbours => by_neighbours(evidence),
         Reason::Steal => "no seat in this machine gets that time back".to_owned(),

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io;
 use std::os::fd::RawFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 /// `PF_KTHREAD` of `include/linux/sched.h`: a thread of the kernel.
@@ -256,6 +257,21 @@ pub fn own_tid() -> Tid {
 #[must_use]
 pub fn program_file(pid: Tid) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/exe")).ok()
+}
+
+/// A name for the file of the program that a process runs, by which this process can open it: the
+/// process may see other files than this one, as in a container.
+#[must_use]
+pub fn program_link(pid: Tid) -> PathBuf {
+    PathBuf::from(format!("/proc/{pid}/exe"))
+}
+
+/// The device and the number of the file of the program that a process runs, which no other file
+/// has; `None` as for [`program_file`].
+#[must_use]
+pub fn program_id(pid: Tid) -> Option<(u64, u64)> {
+    let file = fs::metadata(program_link(pid)).ok()?;
+    Some((file.dev(), file.ino()))
 }
 
 /// The path of a file or folder that a thread has open; `None` where it has none of this number.

@@ -215,7 +215,8 @@ fn by_load(evidence: &Evidence) -> Option<Conclusion> {
     }
     // A program that waits for CPUs which others have does not sleep.
     let needed = evidence.used_percent.max(evidence.wanted_percent);
-    (needed < HARDLY_RUNS_PERCENT).then(|| Conclusion::leave(Reason::HardlyRuns, Confidence::High))
+    let confidence = if evidence.requests_unseen { Confidence::Medium } else { Confidence::High };
+    (needed < HARDLY_RUNS_PERCENT).then(|| Conclusion::leave(Reason::HardlyRuns, confidence))
 }
 
 /// Where the other CPUs are idle, `seatmap check` finds the mask wrong. Where they are busy, nobody

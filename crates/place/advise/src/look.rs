@@ -254,6 +254,7 @@ impl Running {
             quotas_unseen: quotas_unseen(&seating, has_ended),
             talk_unseen: self.unseen,
             device_wait_percent: self.devices.percent(),
+            requests_unseen: self.devices.may_have_missed_requests(),
             ..Evidence::default()
         };
         let pids: Vec<Tid> = seating.processes.iter().map(|process| process.pid).collect();

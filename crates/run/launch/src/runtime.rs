@@ -1,20 +1,11 @@
 //! The treatment of threads by a program's language, as far as seats depend on it.
 
+use seatmap_os::elf::Elf;
 use seatmap_statistics::words::counted;
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 /// The section that Go's linker writes into every program (package `debug/buildinfo`).
-const OF_GO: &[u8] = b".go.buildinfo\0";
-
-/// The lengths in bytes of a file's header and of a section's, as in `Elf64_Ehdr` and `Elf64_Shdr`
-/// of elf(5).
-const HEADER_BYTES: usize = 64;
-const SECTION_BYTES: usize = 64;
-
-/// The most bytes of section names that are read.
-const MOST_NAMES_BYTES: u64 = 1 << 16;
+const OF_GO: &str = ".go.buildinfo";
 
 /// The option of Java's virtual machine, and the variables that may hold it (java(1)).
 pub(crate) const JAVA_OPTION: &str = "-XX:ActiveProcessorCount=";
@@ -53,8 +44,8 @@ impl Runtime {
             Some("dotnet") => return Runtime::DotNet,
             _ => {}
         }
-        match has_section(file, OF_GO) {
-            Ok(true) => Runtime::Go,
+        match Elf::open(file) {
+            Ok(elf) if elf.section(OF_GO).is_some() => Runtime::Go,
             _ => Runtime::Ordinary,
         }
     }
@@ -104,68 +95,38 @@ pub fn is_of_go(file: &Path) -> bool {
     Runtime::of(file) == Runtime::Go
 }
 
-/// Whether a file is a 64-bit ELF program of this computer's byte order with a section of this
-/// name.
-fn has_section(path: &Path, name: &[u8]) -> io::Result<bool> {
-    let mut file = File::open(path)?;
-    let mut header = [0; HEADER_BYTES];
-    file.read_exact(&mut header)?;
-    // e_shentsize of `Elf64_Ehdr`, and below e_shoff and e_shstrndx (elf(5)).
-    if !header.starts_with(b"\x7fELF\x02") || usize::from(half(&header, 58)) != SECTION_BYTES {
-        return Ok(false);
-    }
-    // The names stand in a section of their own, whose number is the header's last field.
-    let sections_at = word(&header[40..48]);
-    let names_header =
-        sections_at.saturating_add((usize::from(half(&header, 62)) * SECTION_BYTES) as u64);
-    let mut section = [0; SECTION_BYTES];
-    file.seek(SeekFrom::Start(names_header))?;
-    file.read_exact(&mut section)?;
-    let names_at = word(&section[24..32]);
-    let size_bytes = word(&section[32..40]);
-    let mut names = Vec::new();
-    file.seek(SeekFrom::Start(names_at))?;
-    file.take(size_bytes.min(MOST_NAMES_BYTES)).read_to_end(&mut names)?;
-    Ok(names.windows(name.len()).any(|window| window == name))
-}
-
-/// The 16-bit number at this offset of an ELF header.
-fn half(header: &[u8], at: usize) -> u16 {
-    u16::from_ne_bytes([header[at], header[at + 1]])
-}
-
-fn word(bytes: &[u8]) -> u64 {
-    bytes.try_into().map_or(u64::MAX, u64::from_ne_bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn has(bytes: &[u8]) -> bool {
+    fn is_of_go_with(bytes: &[u8]) -> bool {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), bytes).unwrap();
-        has_section(file.path(), OF_GO).unwrap_or(false)
+        is_of_go(file.path())
     }
 
-    /// A header, a section's header behind it, and names.
+    /// A file of no segments and two sections, whose second one has their names: its header
+    /// (e_shoff, e_shentsize, e_shnum, e_shstrndx), theirs (sh_name; sh_offset, sh_size), and these.
     fn program(names: &[u8]) -> Vec<u8> {
-        let mut bytes = vec![0; HEADER_BYTES + SECTION_BYTES];
-        bytes[..5].copy_from_slice(b"\x7fELF\x02");
-        bytes[40..48].copy_from_slice(&(HEADER_BYTES as u64).to_ne_bytes());
-        bytes[58..60].copy_from_slice(&(SECTION_BYTES as u16).to_ne_bytes());
-        bytes[HEADER_BYTES + 24..HEADER_BYTES + 32].copy_from_slice(&128_u64.to_ne_bytes());
-        bytes[HEADER_BYTES + 32..HEADER_BYTES + 40]
-            .copy_from_slice(&(names.len() as u64).to_ne_bytes());
+        let mut bytes = vec![0; 64 + 2 * 64];
+        let order = if cfg!(target_endian = "little") { 1 } else { 2 };
+        bytes[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, order]);
+        bytes[40..48].copy_from_slice(&64_u64.to_ne_bytes());
+        [(58, 64), (60, 2), (62, 1)].iter().for_each(|(at, number): &(usize, u16)| {
+            bytes[*at..at + 2].copy_from_slice(&number.to_ne_bytes());
+        });
+        bytes[64..68].copy_from_slice(&1_u32.to_ne_bytes());
+        bytes[128 + 24..128 + 32].copy_from_slice(&192_u64.to_ne_bytes());
+        bytes[128 + 32..128 + 40].copy_from_slice(&(names.len() as u64).to_ne_bytes());
         bytes.extend_from_slice(names);
         bytes
     }
 
     #[test]
     fn programs_of_go_are_known_by_a_section() {
-        assert!(has(&program(b"\0.text\0.go.buildinfo\0.data\0")));
-        assert!(!has(&program(b"\0.text\0.data\0")) && !has(b"#!/bin/sh\n") && !has(b""));
+        assert!(is_of_go_with(&program(b"\0.go.buildinfo\0")));
+        assert!(!is_of_go_with(&program(b"\0.data\0")) && !is_of_go_with(b"#!/bin/sh\n"));
         assert_eq!(Runtime::of(&std::env::current_exe().unwrap()), Runtime::Ordinary);
         assert_eq!(Runtime::of(Path::new("/opt/jdk/bin/java")), Runtime::Java);
         assert_eq!(Runtime::of(Path::new("/no/such")), Runtime::Ordinary);
@@ -200,11 +161,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_file_is_too_broken(cut in 0usize..150, at in 0usize..128, byte: u8) {
+        fn no_file_is_too_broken(cut in 0usize..220, at in 0usize..192, byte: u8) {
             let mut bytes = program(b"\0.go.buildinfo\0");
             bytes[at] = byte;
             bytes.truncate(cut);
-            has(&bytes);
+            is_of_go_with(&bytes);
         }
     }
 }

@@ -1,4 +1,16 @@
 //! Programs of Go under observation: their goroutines talk, and the kernel sees threads.
+//!
+//! | module | does |
+//! |---|---|
+//! | `functions` | where the functions of Go's runtime begin in a program's file |
+//! | `programs` | the programs that run in the kernel when the runtime calls them |
+//! | `handoffs` | attaches them, and reads which thread handed goroutines to which |
+
+mod functions;
+mod handoffs;
+mod programs;
+
+pub(crate) use handoffs::{Handoffs, HandoffsError};
 
 use seatmap_document::visible;
 use seatmap_launch::runtime::is_of_go;
@@ -24,16 +36,18 @@ impl GoPrograms {
     }
 
     /// A sentence's beginning about the talk that is not seen of them; `None` where there are none.
-    pub(crate) fn unseen(&self) -> Option<String> {
+    /// `is_counted` says that the threads' pairs are those of the goroutines which they handed on.
+    pub(crate) fn unseen(&self, is_counted: bool) -> Option<String> {
         let of_go = self.files.iter().filter(|(_, is_of_go)| **is_of_go);
         let names: BTreeSet<String> = of_go
             .filter_map(|(file, _)| Some(visible(&file.file_name()?.to_string_lossy()).to_string()))
             .collect();
         let names: Vec<String> = names.into_iter().collect();
+        let hint = if is_counted { "" } else { "; the method goroutines counts what they hand on" };
         (!names.is_empty()).then(|| {
             format!(
                 "goroutines of {}, which Go hands to whichever thread is free: the pairs are those \
-                 of threads",
+                 of threads{hint}",
                 names.join(", ")
             )
         })
@@ -48,8 +62,10 @@ mod tests {
     fn programs_in_other_languages_are_not_told() {
         let mut programs = GoPrograms::default();
         programs.look([std::process::id() as Tid, 0, Tid::MAX]);
-        assert_eq!(programs.unseen(), None);
+        assert_eq!(programs.unseen(false), None);
         programs.files.insert("/srv/bin/server".into(), true);
-        assert!(programs.unseen().unwrap().starts_with("goroutines of server, which Go"));
+        let [asks, counts] = [false, true].map(|is_counted| programs.unseen(is_counted).unwrap());
+        assert!(asks.starts_with("goroutines of server, which Go") && asks.contains("the method"));
+        assert!(counts.ends_with("the pairs are those of threads"), "{counts}");
     }
 }

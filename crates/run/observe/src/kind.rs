@@ -15,6 +15,8 @@ pub enum Kind {
     Socket,
     /// Events: eventfd(2), and other descriptors that are not files.
     Eventfd,
+    /// Goroutines of Go: channels, locks and timers of its runtime.
+    Goroutine,
     /// Cache lines that passed from one thread to another.
     Line,
     /// Messages of MPI.
@@ -25,11 +27,12 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Kind; 7] = [
+    pub const ALL: [Kind; 8] = [
         Kind::Futex,
         Kind::Pipe,
         Kind::Socket,
         Kind::Eventfd,
+        Kind::Goroutine,
         Kind::Line,
         Kind::Message,
         Kind::Other,
@@ -43,6 +46,7 @@ impl Kind {
             Kind::Pipe => "pipe",
             Kind::Socket => "socket",
             Kind::Eventfd => "eventfd",
+            Kind::Goroutine => "goroutine",
             Kind::Line => "line",
             Kind::Message => "message",
             Kind::Other => "other",

@@ -12,6 +12,8 @@ pub enum Method {
     Wakeups,
     /// Bytes that threads send over pipes, unix sockets and TCP on this computer.
     Sockets,
+    /// Goroutines of Go's programs: which thread ended their wait, and which one went on with them.
+    Goroutines,
     /// Every access to memory, of a program built with `-fsanitize=thread` and linked with
     /// `libseatmap_trace`.
     Tsan,
@@ -25,8 +27,15 @@ pub enum Method {
 
 impl Method {
     /// Every method, the cheapest first.
-    pub const ALL: [Method; 6] =
-        [Method::Wakeups, Method::Sockets, Method::Mpi, Method::C2c, Method::Pages, Method::Tsan];
+    pub const ALL: [Method; 7] = [
+        Method::Wakeups,
+        Method::Sockets,
+        Method::Goroutines,
+        Method::Mpi,
+        Method::C2c,
+        Method::Pages,
+        Method::Tsan,
+    ];
 
     /// The method's word on the command line and in files.
     #[must_use]
@@ -34,6 +43,7 @@ impl Method {
         match self {
             Method::Wakeups => "wakeups",
             Method::Sockets => "sockets",
+            Method::Goroutines => "goroutines",
             Method::Tsan => "tsan",
             Method::Pages => "pages",
             Method::Mpi => "mpi",
@@ -49,6 +59,9 @@ impl Method {
                 "threads that spin instead of waiting, and how many bytes they exchange"
             }
             Method::Sockets => "memory that threads share, and TCP to other computers",
+            Method::Goroutines => {
+                "goroutines that need not wait, and those that a thread hands itself"
+            }
             Method::Tsan => "code that was not built with -fsanitize=thread, such as the C library",
             Method::Pages => {
                 "memory of files or shared between processes, stacks, and variables of the C \

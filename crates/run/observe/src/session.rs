@@ -357,7 +357,8 @@ impl Session {
         let shares = self.shares(&task_of);
         let mut unseen = self.source.unseen();
         unseen.extend(ends(&ended));
-        unseen.extend(self.go_programs.unseen());
+        let counts_goroutines = self.source.methods().contains(&Method::Goroutines);
+        unseen.extend(self.go_programs.unseen(counts_goroutines));
         // Its silence says nothing of a program that does not run.
         if shares.is_empty() {
             let pids: BTreeSet<Tid> = tasks.iter().map(|task| task.pid).collect();
@@ -444,7 +445,7 @@ fn source(
             Err(error) => reasons.push(format!("eBPF: {}", with_causes(&error))),
         }
     }
-    if means != Means::Ebpf && method != Some(Method::Sockets) {
+    if means != Means::Ebpf && !needs_ebpf(method) {
         match Perf::begin() {
             Ok(perf) => return Ok((Box::new(perf), joined(reasons))),
             Err(error) => reasons.push(format!("perf: {}", with_causes(&error))),
@@ -459,18 +460,25 @@ fn parts(method: Option<Method>, means: Means) -> &'static [Parts] {
         _ if means == Means::Perf => &[],
         None => &[Parts::Both, Parts::Wakeups],
         Some(Method::Sockets) => &[Parts::Sockets],
+        Some(Method::Goroutines) => &[Parts::Goroutines],
         Some(Method::Pages) => &[Parts::Threads],
         Some(_) => &[Parts::Wakeups],
     }
 }
 
+/// Whether the records of perf cannot stand in for programs in the kernel.
+fn needs_ebpf(method: Option<Method>) -> bool {
+    matches!(method, Some(Method::Sockets | Method::Goroutines))
+}
+
 /// Whether there can be a source at all.
 fn check(method: Option<Method>, means: Means) -> Result<(), ObserveError> {
     match method {
-        Some(Method::Sockets) if means == Means::Perf => {
-            unavailable(Method::Sockets, "it has no other means than ebpf")
-        }
-        None | Some(Method::Wakeups | Method::Sockets | Method::Pages) => Ok(()),
+        Some(method) if needs_ebpf(Some(method)) => match means {
+            Means::Perf => unavailable(method, "it has no other means than ebpf"),
+            _ => Ok(()),
+        },
+        None | Some(Method::Wakeups | Method::Pages) => Ok(()),
         Some(method) => unavailable(method, "the program must report on itself"),
     }?;
     if let Err(error) = proc_mount::check(&Root::new("/")) {

@@ -69,6 +69,8 @@ pub enum ObserveChoice {
     Wakeups,
     /// Bytes over pipes, unix sockets and TCP on this computer.
     Sockets,
+    /// Goroutines that the threads of a program of Go hand each other.
+    Goroutines,
     /// Cache lines that threads share, of a program that is linked with libseatmap_trace.
     Tsan,
     /// Memory that threads share, spinning included, sampled page by page.
@@ -86,6 +88,7 @@ impl ObserveChoice {
             ObserveChoice::Auto => None,
             ObserveChoice::Wakeups => Some(Method::Wakeups),
             ObserveChoice::Sockets => Some(Method::Sockets),
+            ObserveChoice::Goroutines => Some(Method::Goroutines),
             ObserveChoice::Tsan => Some(Method::Tsan),
             ObserveChoice::Pages => Some(Method::Pages),
             ObserveChoice::Mpi => Some(Method::Mpi),

@@ -23,6 +23,7 @@ mod export;
 mod formats;
 mod gallery;
 mod gate;
+mod goroutines;
 mod hostile;
 mod import;
 mod interrupted;

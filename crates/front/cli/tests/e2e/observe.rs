@@ -56,7 +56,7 @@ pub fn messages(pattern: &Value) -> BTreeMap<(String, String), f64> {
 }
 
 /// The share of the messages between workers that neighbours of the ring exchange.
-fn share_of_neighbours(pattern: &Value) -> f64 {
+pub fn share_of_neighbours(pattern: &Value) -> f64 {
     let number = |name: &str| name.strip_prefix('w').and_then(|number| number.parse::<i32>().ok());
     let ends = |(from, to): &(String, String)| Some((number(from)?, number(to)?));
     let of_workers: Vec<_> = messages(pattern)
@@ -73,7 +73,8 @@ fn share_of_neighbours(pattern: &Value) -> f64 {
     sum(&|step| [1, 7].contains(&step)) / sum(&|_| true)
 }
 
-fn kinds(pattern: &Value) -> BTreeMap<String, f64> {
+/// Messages by kind.
+pub fn kinds(pattern: &Value) -> BTreeMap<String, f64> {
     let mut kinds = BTreeMap::new();
     for row in pattern["observation"]["kinds"].as_array().unwrap() {
         *kinds.entry(row["kind"].as_str().unwrap().to_owned()).or_insert(0.0) +=
@@ -100,6 +101,31 @@ fn a_ring_is_seen_as_one_and_its_waits_by_kind() {
         assert!(!is_ebpf || largest(&kinds(&pattern)) == kind, "{by}: {:?}", kinds(&pattern));
         let paths = pattern["observation"]["paths"].as_array().unwrap();
         assert_eq!((&paths[0], &paths[1], &paths[8]), (&"0".into(), &"0.0".into(), &"0.7".into()));
+    }
+}
+
+/// They are built by `bench/observe/run` alone, which nobody runs each day.
+#[test]
+fn the_programs_of_the_bench_can_be_built() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/observe");
+    let place = Place::new();
+    let compilers: [(&str, &[&str], &str); 5] = [
+        ("gcc", &["-pthread", "-o", "c"], "threads.c"),
+        ("gcc", &["-fopenmp", "-o", "openmp"], "threads.c"),
+        ("g++", &["-pthread", "-o", "cpp"], "threads.cpp"),
+        ("rustc", &["--edition=2024", "-o", "rust"], "threads.rs"),
+        ("javac", &["-d", "."], "Threads.java"),
+    ];
+    for (compiler, options, source) in compilers {
+        if !installed(compiler) {
+            seatmap_needs::skipped!("no {compiler}");
+            continue;
+        }
+        let mut command = Command::new(compiler);
+        command.args(options).arg(format!("{folder}/{source}")).current_dir(place.folder());
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{compiler} {source}: {said}");
     }
 }
 

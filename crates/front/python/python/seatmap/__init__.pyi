@@ -216,6 +216,6 @@ def observe(
     pid: Union[int, Iterable[int]],
     seconds: float = 10,
     *,
-    method: Literal["auto", "wakeups", "sockets", "pages"] = "auto",
+    method: Literal["auto", "wakeups", "sockets", "goroutines", "pages"] = "auto",
     library: Optional[_Path] = None,
 ) -> Observation: ...

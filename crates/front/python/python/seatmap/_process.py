@@ -107,7 +107,7 @@ class Observation:
 def observe(pid, seconds=10, *, method="auto", library=None):
     """Observes for some seconds which threads of a program talk to each other.
 
-    ``method`` is ``wakeups``, ``sockets``, ``pages`` or the best of them that is allowed here.
+    ``method`` is ``wakeups``, ``sockets``, ``goroutines``, ``pages`` or the best of them that is allowed here.
     Most need root. This process cannot sleep and be observed at once: to observe it, call this in
     another thread than those that talk.
     """

@@ -91,6 +91,8 @@ pub enum Operation {
     And,
     /// Left by as many bits.
     ShiftLeft,
+    /// Right by as many bits, with zeros from the left.
+    ShiftRight,
     /// The second number itself.
     Move,
 }
@@ -103,6 +105,7 @@ impl Operation {
             Operation::Or => 0x40,
             Operation::And => 0x50,
             Operation::ShiftLeft => 0x60,
+            Operation::ShiftRight => 0x70,
             Operation::Move => 0xb0,
         }
     }
@@ -122,6 +125,8 @@ pub enum Helper {
     Clock = 5,
     /// The number of the CPU that runs the program.
     Cpu = 8,
+    /// The running thread in the lower half, and its process in the upper one.
+    CurrentThread = 14,
     /// Copies from an address of the kernel.
     ReadKernel = 113,
     /// The running thread.

@@ -7,6 +7,7 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 /// Kinds of maps, from `include/uapi/linux/bpf.h`.
 const HASH: u32 = 1;
 const ARRAY: u32 = 2;
+const RECENT_HASH: u32 = 9;
 
 /// Entries that are asked for at once.
 const BATCH: usize = 4096;
@@ -67,6 +68,19 @@ impl Map {
         entries: u32,
     ) -> io::Result<Self> {
         Map::new(HASH, name, [key_bytes, value_bytes], entries)
+    }
+
+    /// A hash table whose oldest entries leave it when it is full.
+    ///
+    /// # Errors
+    /// The kernel's, as for [`Map::hash`].
+    pub fn recent(
+        name: &str,
+        key_bytes: usize,
+        value_bytes: usize,
+        entries: u32,
+    ) -> io::Result<Self> {
+        Map::new(RECENT_HASH, name, [key_bytes, value_bytes], entries)
     }
 
     /// An array of counters of 64 bits, by numbers from 0.

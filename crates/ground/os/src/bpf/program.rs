@@ -2,13 +2,18 @@
 
 use super::assembler::{Assembler, AssemblyError};
 use super::call::{Command, bpf, object_name, open};
+use super::probe;
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::path::Path;
 use std::time::Duration;
 
 /// `BPF_PROG_TYPE_TRACING`: programs that read the kernel's structures by their types.
 const TRACING: u32 = 26;
+
+/// `BPF_PROG_TYPE_KPROBE`: programs that are given the registers at an instruction.
+const AT_INSTRUCTION: u32 = 2;
 
 /// Functions that read kernel structures are open to licences that go with the GPL; that of this
 /// code is one of them.
@@ -75,7 +80,8 @@ pub struct Attached {
 /// A loaded program runs at its place until this is dropped. The drop waits for every CPU.
 #[derive(Debug)]
 pub struct Link(
-    #[expect(dead_code, reason = "the program is attached while the descriptor is open")] OwnedFd,
+    #[expect(dead_code, reason = "the program is attached while the descriptor is open")]
+    pub(super) OwnedFd,
 );
 
 /// How often and how long a program ran while [`Statistics`] were on.
@@ -141,16 +147,27 @@ impl Program {
     /// [`LoadError`]: EPERM without CAP_BPF and CAP_PERFMON, EACCES or EINVAL with the checker's
     /// words otherwise.
     pub fn load(name: &'static str, place: u32, code: &Assembler) -> Result<Self, LoadError> {
+        let kind =
+            Load { kind: TRACING, attach_kind: AT_TRACEPOINT, attach_to: place, ..Load::default() };
+        Program::load_as(kind, name, code)
+    }
+
+    /// Loads a program that [`Program::link_at`] runs where other programs do.
+    ///
+    /// # Errors
+    /// As for [`Program::load`].
+    pub fn load_probe(name: &'static str, code: &Assembler) -> Result<Self, LoadError> {
+        Program::load_as(Load { kind: AT_INSTRUCTION, ..Load::default() }, name, code)
+    }
+
+    fn load_as(kind: Load, name: &'static str, code: &Assembler) -> Result<Self, LoadError> {
         let code = code.finish().map_err(|source| LoadError::Assembly { name, source })?;
         let mut load = Load {
-            kind: TRACING,
             instructions: code.len() as u32,
             code: code.as_ptr() as u64,
             licence: LICENCE.as_ptr() as u64,
             name: object_name(name),
-            attach_kind: AT_TRACEPOINT,
-            attach_to: place,
-            ..Load::default()
+            ..kind
         };
         // SAFETY: there are `instructions` of them, and the licence ends with a zero byte.
         match unsafe { open(Command::ProgramLoad, &mut load) } {
@@ -178,6 +195,18 @@ impl Program {
         // loaded.
         let link = unsafe { open(Command::RawTracepointOpen, &mut request) };
         link.map(Link).map_err(|source| LoadError::Attach { name: self.name, source })
+    }
+
+    /// Runs the program whenever any process executes the instruction at this byte of a file, until
+    /// the link is dropped. The byte must be an instruction's first one: another one breaks the
+    /// processes.
+    ///
+    /// # Errors
+    /// [`LoadError::Attach`]: ENOENT without such events (Linux 4.17) or without the file, EACCES
+    /// or EPERM without CAP_PERFMON.
+    pub fn link_at(&self, file: &Path, place: u64) -> Result<Link, LoadError> {
+        let link = probe::link(self.fd.as_fd(), file, place);
+        link.map_err(|source| LoadError::Attach { name: self.name, source })
     }
 
     /// How often and how long it ran while [`Statistics`] were on.

@@ -197,6 +197,9 @@ fn only_a_program_that_nobody_asks_orders_its_work_itself() {
 fn programs_without_two_threads_to_seat_are_left() {
     let idle = with(|all| all.used_percent = 2.0);
     assert_eq!(verdict(&idle), (Verdict::LeaveIt, Reason::HardlyRuns));
+    assert_eq!(conclude(&idle).confidence, Confidence::High);
+    let unseen = Evidence { requests_unseen: true, ..idle };
+    assert_eq!(conclude(&unseen).confidence, Confidence::Medium);
     let one = with(|all| {
         all.busy.truncate(1);
         all.used_percent = 61.0;

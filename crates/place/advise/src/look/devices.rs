@@ -1,7 +1,6 @@
 //! The time in which threads waited for a disk or another device.
 
-use seatmap_os::Tid;
-use seatmap_os::waiting;
+use seatmap_os::{Tid, task, waiting};
 use std::collections::BTreeMap;
 
 /// The most threads whose states are read at a glance.
@@ -14,6 +13,8 @@ pub struct DeviceWaits {
     waits: u32,
     /// The bytes that processes whose threads wait for requests have moved, at the last glance.
     moved_bytes: BTreeMap<Tid, u64>,
+    /// Whether the kernel kept these bytes of a process from this user.
+    is_kept: bool,
 }
 
 impl DeviceWaits {
@@ -32,8 +33,17 @@ impl DeviceWaits {
     }
 
     fn has_moved(&mut self, pid: Tid) -> bool {
-        let Some(now) = waiting::device_bytes(pid) else { return false };
+        let Some(now) = waiting::device_bytes(pid) else {
+            self.is_kept |= task::lives(pid);
+            return false;
+        };
         self.moved_bytes.insert(pid, now).is_some_and(|before| before != now)
+    }
+
+    /// Whether threads may have waited for requests that they gave to the kernel, unseen: it tells
+    /// the bytes of a process to its user and to root.
+    pub fn may_have_missed_requests(&self) -> bool {
+        self.is_kept
     }
 
     /// Threads that waited for a device, on average: 100 is one thread all the time.

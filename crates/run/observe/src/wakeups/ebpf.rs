@@ -3,6 +3,7 @@
 use super::key::Key;
 use super::layout::Layout;
 use super::programs::{self, INTERRUPTS, LOST_PAIRS, LOST_THREADS, Tables};
+use crate::goroutines::{Handoffs, HandoffsError};
 use crate::native::{small, word};
 use crate::outsiders::Outsiders;
 use crate::sockets::{Sockets, SocketsError};
@@ -34,6 +35,9 @@ pub(crate) enum EbpfError {
     /// It counts no bytes.
     #[error(transparent)]
     Sockets(#[from] SocketsError),
+    /// It counts no goroutines.
+    #[error(transparent)]
+    Goroutines(#[from] HandoffsError),
 }
 
 /// The methods that are wanted.
@@ -47,6 +51,8 @@ pub(crate) enum Parts {
     Sockets,
     /// Bytes where there are some, and the other wakeups.
     Both,
+    /// The same, with goroutines instead of the wakeups of Go's runtime.
+    Goroutines,
 }
 
 /// Programs in the kernel that count wakeups until this is dropped.
@@ -55,6 +61,9 @@ pub(crate) struct Ebpf {
     tables: Tables,
     programs: Vec<Attached>,
     sockets: Option<Sockets>,
+    handoffs: Option<Handoffs>,
+    /// The processes of the threads that live, where goroutines are counted.
+    living: HashMap<Tid, Tid>,
     parts: Parts,
     outsiders: Outsiders,
     known: HashMap<Tid, (u64, bool)>,
@@ -108,7 +117,7 @@ impl Ebpf {
             ("seatmap_exit", "sched_process_exit", programs::exit(&layout, &tables)),
         ];
         let mut attached = Vec::new();
-        let sees_wakeups = matches!(parts, Parts::Wakeups | Parts::Both);
+        let sees_wakeups = !matches!(parts, Parts::Threads | Parts::Sockets);
         for (name, tracepoint, code) in places {
             // Sockets alone need no wakeups, only who lives.
             if name == "seatmap_waking" && !sees_wakeups {
@@ -117,17 +126,19 @@ impl Ebpf {
             let place = btf.tracepoint(tracepoint)?;
             attached.push(Program::load(name, place, &code)?.attach()?);
         }
-        let has_sockets = matches!(parts, Parts::Sockets | Parts::Both);
+        let has_sockets = matches!(parts, Parts::Sockets | Parts::Both | Parts::Goroutines);
         let sockets = has_sockets.then(|| Sockets::begin(&btf, &layout, &tables)).transpose()?;
-        let outsiders = Outsiders::default();
-        let known = HashMap::new();
+        let has_goroutines = parts == Parts::Goroutines;
+        let handoffs = has_goroutines.then(|| Handoffs::begin(&tables)).transpose()?;
         Ok(Ebpf {
             tables,
             programs: attached,
             sockets,
+            handoffs,
+            living: HashMap::new(),
             parts,
-            outsiders,
-            known,
+            outsiders: Outsiders::default(),
+            known: HashMap::new(),
             timed: Timed::default(),
         })
     }
@@ -161,13 +172,14 @@ impl Ebpf {
     }
 
     fn threads(&mut self, look: &mut Look) -> io::Result<()> {
-        let known = &mut self.known;
+        let (known, living) = (&mut self.known, &mut self.living);
         let mut ended = Vec::new();
         self.tables.threads.entries(|key, value| {
             let Some(born) = born(key, value) else { return };
             if born.end.is_some() {
                 ended.push(born.tid);
             }
+            living.insert(born.tid, born.pid);
             // A number can be given again.
             let state = (born.born_ns, born.end.is_some());
             if known.insert(born.tid, state) != Some(state) {
@@ -178,6 +190,21 @@ impl Ebpf {
         for tid in ended {
             self.tables.threads.remove(&tid.to_ne_bytes())?;
             self.known.remove(&tid);
+        }
+        Ok(())
+    }
+
+    /// Goroutines instead of the wakeups by which Go's scheduler starts and stops its threads.
+    fn handoffs(&mut self, look: &mut Look) -> io::Result<()> {
+        let Some(handoffs) = &mut self.handoffs else { return Ok(()) };
+        handoffs.look(self.living.values().copied());
+        let is_watched = |tid: &Tid| self.living.get(tid).is_some_and(|pid| handoffs.has(*pid));
+        look.talk.retain(|talk| {
+            talk.kind != Kind::Futex || !(is_watched(&talk.from) && is_watched(&talk.to))
+        });
+        look.talk.append(&mut handoffs.talk()?);
+        for ended in look.threads.iter().filter(|born| born.end.is_some()) {
+            self.living.remove(&ended.tid);
         }
         Ok(())
     }
@@ -209,6 +236,7 @@ impl Source for Ebpf {
             Parts::Wakeups => vec![Method::Wakeups],
             Parts::Sockets => vec![Method::Sockets],
             Parts::Both => vec![Method::Wakeups, Method::Sockets],
+            Parts::Goroutines => vec![Method::Wakeups, Method::Sockets, Method::Goroutines],
         }
     }
 
@@ -251,6 +279,7 @@ impl Source for Ebpf {
         // Talk of a thread is read before the thread, so that each thread that talks is known.
         self.talk(&mut look)?;
         self.threads(&mut look)?;
+        self.handoffs(&mut look)?;
         Ok(look)
     }
 
@@ -266,9 +295,10 @@ impl Source for Ebpf {
         let factor = self.timed.factor()?;
         let times = self.programs.iter().map(|program| program.run_time().map(|run| run.time));
         let of_programs: Duration = times.sum::<io::Result<_>>().ok()?;
-        let of_bytes =
-            self.sockets.as_ref().map(Sockets::run_time).transpose().ok()?.unwrap_or_default();
-        Some((of_programs + of_bytes).mul_f64(factor))
+        let of_bytes = self.sockets.as_ref().map(Sockets::run_time).transpose().ok()?;
+        let of_goroutines = self.handoffs.as_ref().map(Handoffs::run_time).transpose().ok()?;
+        let others = [of_bytes, of_goroutines].into_iter().flatten().sum::<Duration>();
+        Some((of_programs + others).mul_f64(factor))
     }
 
     fn outsiders(&self) -> Vec<Outsider> {
@@ -294,10 +324,12 @@ impl Source for Ebpf {
             ),
         ];
         let of_sockets = self.sockets.as_ref().map(Sockets::unseen).unwrap_or_default();
+        let of_goroutines = self.handoffs.as_ref().map(Handoffs::unseen).unwrap_or_default();
         sentences
             .into_iter()
             .filter_map(|(number, name, rest)| count_of(*counts.get(number as usize)?, name, rest))
             .chain(of_sockets)
+            .chain(of_goroutines)
             .collect()
     }
 }

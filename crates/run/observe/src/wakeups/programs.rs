@@ -133,7 +133,7 @@ pub(super) fn waking(layout: &Layout, tables: &Tables) -> Assembler {
 }
 
 /// Register 0 = the entry of a followed process, or 0.
-fn look_up_process<'a>(
+pub(crate) fn look_up_process<'a>(
     code: &'a mut Assembler,
     tables: &Tables,
     process: Register,

@@ -95,13 +95,32 @@ pub fn rust() -> Option<&'static str> {
 /// The Go program, which is static.
 pub fn go() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let go = if installed("go") { "go" } else { "/usr/local/go/bin/go" };
-    built(&BUILT, "go", "threads.go", go, &["build", "-o"])
+    built(&BUILT, "go", "threads.go", go_tool(), &["build", "-o"])
+}
+
+fn go_tool() -> &'static str {
+    if installed("go") { "go" } else { "/usr/local/go/bin/go" }
+}
+
+/// Builds a program of Go with these options, and says where it cannot be built.
+pub fn go_builds(source: &str, to: &Path, options: &[&str]) -> bool {
+    let mut command = Command::new(go_tool());
+    command.arg("build").args(options).arg("-o").arg(to).arg(source);
+    let done = is_built(&mut command);
+    if !done {
+        seatmap_needs::skipped!("go does not build {source}");
+    }
+    done
 }
 
 /// Whether a program works here, and a word about it where it does not.
 pub fn installed(program: &str) -> bool {
     seatmap_needs::tool(program)
+}
+
+fn is_built(command: &mut Command) -> bool {
+    command.env("GOFLAGS", "-mod=mod").env("GO111MODULE", "off");
+    command.output().is_ok_and(|output| output.status.success())
 }
 
 fn built(
@@ -115,13 +134,8 @@ fn built(
         let to = Path::new(BUILT).join(format!("threads-{name}"));
         let mut command = Command::new(compiler);
         // Go wants its options before the file; the others do not mind.
-        command
-            .args(options)
-            .arg(&to)
-            .arg(source(file))
-            .env("GOFLAGS", "-mod=mod")
-            .env("GO111MODULE", "off");
-        let done = command.output().is_ok_and(|output| output.status.success());
+        command.args(options).arg(&to).arg(source(file));
+        let done = is_built(&mut command);
         if !done {
             seatmap_needs::skipped!("{compiler} {options:?} does not build {file}");
         }

@@ -1,0 +1,62 @@
+//! `seatmap observe --method goroutines`: the threads of a program of Go that hand each other
+//! goroutines are seen.
+
+use crate::common::{Place, can_observe};
+use crate::observe::{kinds, names, share_of_neighbours};
+use crate::run::programs::go_builds;
+use serde_json::Value;
+
+/// A program of Go that plays schedules, and the arguments that build it without symbols as well.
+const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../bench/observe/threads.go");
+const WITHOUT_SYMBOLS: &str = "-ldflags=-s -w";
+
+/// A place with the program, built with and without symbols, and the schedule of a ring of eight;
+/// `None`, with a message, where programs cannot be built or observed here.
+fn ring() -> Option<Place> {
+    let place = Place::new();
+    let with = go_builds(SOURCE, &place.path("ring"), &[]);
+    if !can_observe() || !with || !go_builds(SOURCE, &place.path("bare"), &[WITHOUT_SYMBOLS]) {
+        return None;
+    }
+    let lines: String =
+        (0..8).map(|task| format!("+{} -{}\n", (task + 1) % 8, (task + 7) % 8)).collect();
+    place.file("schedule", format!("8 2000 100\n{lines}"));
+    Some(place)
+}
+
+/// What was observed of a command by goroutines; `None`, with a message, where the kernel lets
+/// nobody watch functions.
+fn observed(place: &Place, command: &[&str]) -> Option<Value> {
+    let options = ["observe", "--method", "goroutines", "--json", "--"];
+    let output = place.run(&[&options[..], command].concat());
+    if !output.status.success() {
+        seatmap_needs::skipped!("{}", String::from_utf8_lossy(&output.stderr));
+        return None;
+    }
+    Some(serde_json::from_slice(&output.stdout).unwrap())
+}
+
+#[test]
+fn goroutines_that_are_locked_to_threads_show_the_threads_that_talk() {
+    let Some(place) = ring() else { return };
+    for program in ["./ring", "./bare"] {
+        let Some(pattern) = observed(&place, &[program, "schedule", "channel"]) else { return };
+        let methods = &pattern["observation"]["methods"];
+        assert_eq!(methods, &serde_json::json!(["wakeups", "sockets", "goroutines"]));
+        assert!(names(&pattern).contains(&"w7"), "{program}: {:?}", names(&pattern));
+        let share = share_of_neighbours(&pattern);
+        assert!(share > 0.9, "{program}: {share}");
+        let kinds = kinds(&pattern);
+        assert!(kinds["goroutine"] > 8.0 && !kinds.contains_key("futex"), "{program}: {kinds:?}");
+    }
+}
+
+#[test]
+fn programs_in_other_languages_have_none() {
+    if !can_observe() {
+        return;
+    }
+    let Some(pattern) = observed(&Place::new(), &["sleep", "0.1"]) else { return };
+    let unseen = pattern["observation"]["unseen"].to_string();
+    assert!(unseen.contains("goroutines: the program is not one of Go"), "{unseen}");
+}

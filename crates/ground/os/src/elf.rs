@@ -1,0 +1,285 @@
+//! The file of a program: its sections, symbols, and the places of its addresses (elf(5)).
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+/// The first bytes of a 64-bit file (`e_ident`), and the byte behind them, which is this computer's
+/// order of bytes.
+const LONG: &[u8] = b"\x7fELF\x02";
+const ORDER: u8 = if cfg!(target_endian = "little") { 1 } else { 2 };
+
+/// The lengths of the file's header, of a segment's and a section's header, and of a symbol, in
+/// bytes: `Elf64_Ehdr`, `Elf64_Phdr`, `Elf64_Shdr` and `Elf64_Sym`.
+const HEADER_BYTES: usize = 64;
+const SEGMENT_BYTES: usize = 56;
+const SECTION_BYTES: usize = 64;
+const SYMBOL_BYTES: usize = 24;
+
+/// `PT_LOAD`, a segment that is mapped, and `PF_X`, one whose bytes are instructions.
+const MAPPED: u32 = 1;
+const EXECUTABLE: u32 = 1;
+
+/// `SHT_NOBITS`: a section without bytes in the file.
+const WITHOUT_BYTES: u32 = 8;
+
+/// The most bytes of a section that are read: the largest programs have less of symbols and names.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// A section.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// Its name: `.text`.
+    pub name: String,
+    /// The address of its first byte, where it is loaded; relative to the program's in a file that
+    /// may be loaded anywhere.
+    pub address: u64,
+    /// Its length in memory.
+    pub size_bytes: u64,
+    /// Its first byte in the file; `None` for one that has none there.
+    place: Option<u64>,
+    /// The section with the names of its symbols.
+    link: usize,
+}
+
+/// A mapped part of the file whose bytes are instructions.
+#[derive(Clone, Copy, Debug)]
+struct Code {
+    place: u64,
+    address: u64,
+    size_bytes: u64,
+}
+
+/// A 64-bit program or library of this computer's byte order.
+#[derive(Debug)]
+pub struct Elf {
+    file: File,
+    sections: Vec<Section>,
+    code: Vec<Code>,
+}
+
+impl Elf {
+    /// Reads the headers of a file.
+    ///
+    /// # Errors
+    /// The file cannot be read; `InvalidData` for one of another kind, `UnexpectedEof` for one that
+    /// was cut off.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let mut header = [0; HEADER_BYTES];
+        file.read_exact_at(&mut header, 0)?;
+        // e_phnum and e_phentsize, e_shnum and e_shentsize; below e_phoff, e_shoff and e_shstrndx.
+        let [segments, sections] = [(56, 54, SEGMENT_BYTES), (60, 58, SECTION_BYTES)];
+        let has_length = |(count, each, length)| {
+            half(&header, count) == 0 || usize::from(half(&header, each)) == length
+        };
+        let is_known = header.starts_with(LONG)
+            && header[5] == ORDER
+            && has_length(segments)
+            && has_length(sections);
+        if !is_known {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let segments = table(&file, word(&header, 32), half(&header, 56), SEGMENT_BYTES)?;
+        let sections = table(&file, word(&header, 40), half(&header, 60), SECTION_BYTES)?;
+        let code = segments.chunks_exact(SEGMENT_BYTES).filter_map(code_of).collect();
+        let mut elf = Elf { file, sections: Vec::new(), code };
+        let headers: Vec<(u32, Section)> =
+            sections.chunks_exact(SECTION_BYTES).map(section_of).collect();
+        let names = headers.get(usize::from(half(&header, 62)));
+        let names = names.map_or(Ok(Vec::new()), |(_, section)| elf.bytes(section))?;
+        elf.sections = headers
+            .into_iter()
+            .map(|(name, section)| Section { name: text(&names, name as usize), ..section })
+            .collect();
+        Ok(elf)
+    }
+
+    /// The first section of this name.
+    #[must_use]
+    pub fn section(&self, name: &str) -> Option<&Section> {
+        self.sections.iter().find(|section| section.name == name)
+    }
+
+    /// The bytes of a section; none where the file has none of it.
+    ///
+    /// # Errors
+    /// The file cannot be read, or ends before the section does; `InvalidData` for one of over
+    /// 1 GiB.
+    pub fn bytes(&self, section: &Section) -> io::Result<Vec<u8>> {
+        let Some(place) = section.place else { return Ok(Vec::new()) };
+        let end = place.saturating_add(section.size_bytes);
+        // A broken header may promise more than the file has: no memory is taken for that.
+        if end > self.file.metadata()?.len() {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        if section.size_bytes > MOST_BYTES {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let mut bytes = vec![0; section.size_bytes as usize];
+        self.file.read_exact_at(&mut bytes, place)?;
+        Ok(bytes)
+    }
+
+    /// The address of a symbol; `None` where it is not there, as in a program without symbols.
+    ///
+    /// # Errors
+    /// As for [`Elf::bytes`].
+    pub fn symbol(&self, name: &str) -> io::Result<Option<u64>> {
+        let Some(section) = self.section(".symtab") else { return Ok(None) };
+        let names =
+            self.sections.get(section.link).map_or(Ok(Vec::new()), |one| self.bytes(one))?;
+        let symbols = self.bytes(section)?;
+        // st_name and st_value.
+        let found = symbols
+            .chunks_exact(SYMBOL_BYTES)
+            .find(|symbol| is_text(&names, number(symbol, 0) as usize, name));
+        Ok(found.map(|symbol| word(symbol, 8)))
+    }
+
+    /// The bytes at a place of the file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or ends before they do.
+    pub fn bytes_at<const N: usize>(&self, place: u64) -> io::Result<[u8; N]> {
+        let mut bytes = [0; N];
+        self.file.read_exact_at(&mut bytes, place)?;
+        Ok(bytes)
+    }
+
+    /// Where the instruction of an address stands in the file, in bytes; `None` for an address
+    /// without one.
+    #[must_use]
+    pub fn place(&self, address: u64) -> Option<u64> {
+        self.code.iter().find_map(|code| {
+            let distance = address.checked_sub(code.address)?;
+            (distance < code.size_bytes).then(|| code.place.checked_add(distance)).flatten()
+        })
+    }
+}
+
+/// The headers of a table in a file.
+fn table(file: &File, place: u64, count: u16, each_bytes: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; usize::from(count) * each_bytes];
+    file.read_exact_at(&mut bytes, place)?;
+    Ok(bytes)
+}
+
+/// A segment's header: p_type, p_flags, p_offset, p_vaddr and p_filesz.
+fn code_of(header: &[u8]) -> Option<Code> {
+    let is_code = number(header, 0) == MAPPED && number(header, 4) & EXECUTABLE != 0;
+    is_code.then(|| Code {
+        place: word(header, 8),
+        address: word(header, 16),
+        size_bytes: word(header, 32),
+    })
+}
+
+/// A section's header, sh_type, sh_addr, sh_offset, sh_size and sh_link, and where its name begins.
+fn section_of(header: &[u8]) -> (u32, Section) {
+    let has_bytes = number(header, 4) != WITHOUT_BYTES;
+    let section = Section {
+        name: String::new(),
+        address: word(header, 16),
+        size_bytes: word(header, 32),
+        place: has_bytes.then(|| word(header, 24)),
+        link: number(header, 40) as usize,
+    };
+    (number(header, 0), section)
+}
+
+/// The text that begins at a byte and ends with a zero byte; empty beyond the end.
+fn text(bytes: &[u8], at: usize) -> String {
+    let rest = bytes.get(at..).unwrap_or_default();
+    let text = rest.split(|byte| *byte == 0).next().unwrap_or_default();
+    String::from_utf8_lossy(text).into_owned()
+}
+
+/// Whether the text that begins at a byte is this one.
+fn is_text(bytes: &[u8], at: usize, wanted: &str) -> bool {
+    let rest = bytes.get(at..).and_then(|rest| rest.strip_prefix(wanted.as_bytes()));
+    rest.is_some_and(|rest| rest.first() == Some(&0))
+}
+
+/// The numbers of 16, 32 and 64 bits at a byte; the most there is beyond the end.
+fn half(bytes: &[u8], at: usize) -> u16 {
+    array(bytes, at).map_or(u16::MAX, u16::from_ne_bytes)
+}
+
+fn number(bytes: &[u8], at: usize) -> u32 {
+    array(bytes, at).map_or(u32::MAX, u32::from_ne_bytes)
+}
+
+fn word(bytes: &[u8], at: usize) -> u64 {
+    array(bytes, at).map_or(u64::MAX, u64::from_ne_bytes)
+}
+
+fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
+    bytes.get(at..)?.get(..N)?.try_into().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The program of this test, whose symbols are there.
+    fn own() -> Elf {
+        Elf::open(&std::env::current_exe().unwrap()).unwrap()
+    }
+
+    fn opened(bytes: &[u8]) -> io::Result<Elf> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), bytes).unwrap();
+        Elf::open(file.path())
+    }
+
+    #[test]
+    fn a_function_stands_in_the_file_as_it_does_in_memory() {
+        let elf = own();
+        let begin = elf.symbol("main").unwrap().unwrap();
+        let text = elf.section(".text").unwrap();
+        assert!((text.address..text.address + text.size_bytes).contains(&begin));
+        let bytes = elf.bytes(text).unwrap();
+        let in_section = &bytes[(begin - text.address) as usize..][..16];
+        let in_file = elf.bytes_at::<16>(elf.place(begin).unwrap()).unwrap();
+        assert_eq!(in_section, in_file);
+        assert_eq!(elf.symbol("no such symbol").unwrap(), None);
+        assert_eq!((elf.place(u64::MAX), elf.section(".none")), (None, None));
+        assert!(elf.bytes(elf.section(".bss").unwrap()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn other_files_are_none() {
+        for other in [&b"#!/bin/sh\n"[..], b"", b"\x7fELF\x01", &[0; 200]] {
+            assert!(opened(other).is_err(), "{other:?}");
+        }
+        let own = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        assert!(opened(&own[..own.len() / 2]).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_file_is_too_broken(
+            at in 0usize..HEADER_BYTES,
+            byte: u8,
+            rest in proptest::collection::vec(any::<u8>(), 0..400)
+        ) {
+            let mut bytes = vec![0; HEADER_BYTES];
+            bytes[..6].copy_from_slice(&[0x7f, b'E', b'L', b'F', 2, ORDER]);
+            bytes[32] = 64;
+            bytes[40] = 64;
+            bytes[56] = 1;
+            bytes[58] = SECTION_BYTES as u8;
+            bytes[60] = 2;
+            bytes[at] = byte;
+            bytes.extend(rest);
+            if let Ok(elf) = opened(&bytes) {
+                let _ = elf.symbol("main");
+                let _ = elf.place(1);
+                elf.sections.iter().for_each(|section| drop(elf.bytes(section)));
+            }
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Where the functions of Go's runtime begin in a program's file. Go's linker writes a table of all
+//! functions into each program, which the runtime needs and `strip` leaves alone (`runtime/symtab.go`
+//! and `debug/gosym/pclntab.go` of Go's sources).
+
+use seatmap_os::elf::Elf;
+use std::io;
+use std::path::Path;
+
+/// The table's section, in programs that are loaded at one address and in those that may be loaded
+/// anywhere.
+const SECTIONS: [&str; 2] = [".gopclntab", ".data.rel.ro.gopclntab"];
+
+/// The first number of the table since Go 1.18 and since Go 1.20. Before, a program of ARM had the
+/// arguments of functions on the stack.
+const MAGICS: [u32; 2] = [0xffff_fff0, 0xffff_fff1];
+
+/// Where the header has the length of an address, the number of functions, the address of the first
+/// one, and the places of the names and of the functions.
+const ADDRESS_BYTES: usize = 7;
+const COUNT: usize = 8;
+const FIRST: usize = 24;
+const NAMES: usize = 32;
+const FUNCTIONS: usize = 64;
+
+/// Where the section `.go.module`, the runtime's account of the program, has the address of the
+/// first function (`moduledata` of Go 1.26, which left the one in the table's header 0).
+const FIRST_IN_MODULE: usize = 176;
+
+/// The symbol of that address.
+const FIRST_SYMBOL: &str = "runtime.text";
+
+/// The first instruction of a function of x86, which looks whether the stack has room, and the two
+/// forms of the jump behind it. The kernel plays a jump itself; any other instruction the thread
+/// executes elsewhere and stops a second time (`arch/x86/kernel/uprobes.c`), which takes as long.
+const LOOK: [u8; 4] = [0x49, 0x3b, 0x66, 0x10];
+const JUMPS: [&[u8]; 2] = [&[0x76], &[0x0f, 0x86]];
+
+/// Why a program's functions cannot be found.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FunctionsError {
+    /// Its file cannot be read.
+    #[error("its file cannot be read")]
+    File(#[from] io::Error),
+    /// It has another table or none.
+    #[error(
+        "its table of functions is not found: it was built by a Go before 1.18 or by a newer one \
+         than this Seatmap knows, or put together by another linker"
+    )]
+    OtherTable,
+    /// It does not say where its code begins.
+    #[error("it does not say where its code begins; build it without -s")]
+    NoFirst,
+    /// A function is not in the table, or not in the code.
+    #[error("it has no function {0}")]
+    Missing(&'static str),
+}
+
+/// An instruction at the begin of each of these functions, as a byte of the file, at which the
+/// arguments still stand in their registers.
+///
+/// # Errors
+/// [`FunctionsError`].
+pub(super) fn places<const N: usize>(
+    file: &Path,
+    names: [&'static str; N],
+) -> Result<[u64; N], FunctionsError> {
+    let elf = Elf::open(file)?;
+    let section = SECTIONS.iter().find_map(|name| elf.section(name));
+    let table = elf.bytes(section.ok_or(FunctionsError::OtherTable)?)?;
+    let table = Table::parse(&table).ok_or(FunctionsError::OtherTable)?;
+    let first = first(&elf, &table)?;
+    let mut places = [0; N];
+    for (place, name) in places.iter_mut().zip(names) {
+        let missing = || FunctionsError::Missing(name);
+        let distance = table.function(name).ok_or_else(missing)?;
+        let address = first.checked_add(distance.into()).ok_or_else(missing)?;
+        *place = stop(&elf, elf.place(address).ok_or_else(missing)?)?;
+    }
+    Ok(places)
+}
+
+/// The instruction of a function's begin at which a stop costs least.
+fn stop(elf: &Elf, begin: u64) -> Result<u64, FunctionsError> {
+    let bytes: [u8; 6] = elf.bytes_at(begin)?;
+    let behind = bytes.strip_prefix(&LOOK);
+    let is_jump = behind.is_some_and(|rest| JUMPS.iter().any(|jump| rest.starts_with(jump)));
+    let is_quick = cfg!(target_arch = "x86_64") && is_jump;
+    Ok(if is_quick { begin + LOOK.len() as u64 } else { begin })
+}
+
+/// The address from which the functions' distances count. An event at a wrong address would break
+/// the program, so that none is guessed: one outside the code is none.
+fn first(elf: &Elf, table: &Table<'_>) -> Result<u64, FunctionsError> {
+    let in_header = Some(table.first).filter(|first| *first != 0);
+    let in_module = || {
+        let module = elf.bytes(elf.section(".go.module")?).ok()?;
+        word(&module, FIRST_IN_MODULE).filter(|first| *first != 0)
+    };
+    let found = match in_header {
+        Some(first) => Some(first),
+        None => elf.symbol(FIRST_SYMBOL)?.or_else(in_module),
+    };
+    let code = elf.section(".text").ok_or(FunctionsError::NoFirst)?;
+    let end = code.address.saturating_add(code.size_bytes);
+    found.filter(|first| (code.address..end).contains(first)).ok_or(FunctionsError::NoFirst)
+}
+
+/// The table of a program's functions.
+struct Table<'a> {
+    /// The address of the first one; 0 where it is not said here.
+    first: u64,
+    names: &'a [u8],
+    /// An entry for each function, its distance from the first one and the place of its record, and
+    /// the records.
+    functions: &'a [u8],
+    count: usize,
+}
+
+impl<'a> Table<'a> {
+    fn parse(bytes: &'a [u8]) -> Option<Self> {
+        let is_known = MAGICS.contains(&number(bytes, 0)?) && *bytes.get(ADDRESS_BYTES)? == 8;
+        let part = |at| bytes.get(usize::try_from(word(bytes, at)?).ok()?..);
+        let count = usize::try_from(word(bytes, COUNT)?).ok()?;
+        let (first, names, functions) = (word(bytes, FIRST)?, part(NAMES)?, part(FUNCTIONS)?);
+        // A broken count would have the search go on for ever.
+        let fits = count.checked_mul(8).is_some_and(|length| length <= functions.len());
+        (is_known && fits).then_some(Table { first, names, functions, count })
+    }
+
+    /// The distance of a function from the first one.
+    fn function(&self, name: &str) -> Option<u32> {
+        (0..self.count).find_map(|nth| {
+            let record = number(self.functions, 8 * nth + 4)? as usize;
+            // A record begins with the distance once more and the place of the name.
+            let at = number(self.functions, record.checked_add(4)?)? as usize;
+            let rest = self.names.get(at..)?.strip_prefix(name.as_bytes())?;
+            (rest.first() == Some(&0)).then(|| number(self.functions, 8 * nth)).flatten()
+        })
+    }
+}
+
+fn number(bytes: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_ne_bytes(bytes.get(at..)?.get(..4)?.try_into().ok()?))
+}
+
+fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_ne_bytes(bytes.get(at..)?.get(..8)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// A table of two functions, 16 bytes apart.
+    fn table() -> Vec<u8> {
+        let words = [0_u64, 2, 0, 0x40_1000, 72, 0, 0, 0, 104];
+        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        bytes[..4].copy_from_slice(&MAGICS[1].to_ne_bytes());
+        bytes[ADDRESS_BYTES] = 8;
+        bytes.extend(b"main.main\0runtime.ready\0\0\0\0\0\0\0\0\0");
+        let functions = [0_u32, 16, 16, 24, 0, 0, 16, 10];
+        bytes.extend(functions.iter().flat_map(|number| number.to_ne_bytes()));
+        bytes
+    }
+
+    #[test]
+    fn functions_have_their_distances() {
+        let bytes = table();
+        let table = Table::parse(&bytes).unwrap();
+        assert_eq!((table.first, table.function("main.main")), (0x40_1000, Some(0)));
+        assert_eq!(table.function("runtime.ready"), Some(16));
+        assert_eq!((table.function("runtime.read"), table.function("ready")), (None, None));
+        let mut old = bytes.clone();
+        old[..4].copy_from_slice(&0xffff_fffa_u32.to_ne_bytes());
+        assert!(Table::parse(&old).is_none());
+    }
+
+    #[test]
+    fn another_program_has_no_such_functions() {
+        let own = std::env::current_exe().unwrap();
+        assert!(matches!(places(&own, ["runtime.ready"]), Err(FunctionsError::OtherTable)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_table_is_too_broken(at in 0usize..136, byte: u8, length in 0usize..137) {
+            let mut bytes = table();
+            bytes[at] = byte;
+            bytes.truncate(length);
+            if let Some(table) = Table::parse(&bytes) {
+                table.function("runtime.ready");
+            }
+        }
+    }
+}

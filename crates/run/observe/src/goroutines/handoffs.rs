@@ -1,0 +1,170 @@
+//! The goroutines that threads hand each other, by programs in the kernel where Go's runtime makes a
+//! goroutine ready and where a thread goes on with it.
+
+use super::functions::{self, FunctionsError};
+use super::programs::{self, Goroutines};
+use crate::Kind;
+use crate::native::{small, word};
+use crate::talk::{LINE_BYTES, Talk};
+use crate::wakeups::Tables;
+use seatmap_document::{visible, with_causes};
+use seatmap_launch::runtime::is_of_go;
+use seatmap_os::bpf::{Link, LoadError, Program};
+use seatmap_os::{Tid, task};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+/// The time that a call of such a function takes longer beside the program's own: an estimate from
+/// two goroutines that hand each other a value (`bench/observe/handoffs.go`) on a virtual machine.
+const AT_FUNCTION: Duration = Duration::from_nanos(820);
+
+/// The functions of Go's runtime: `ready` is given a goroutine that may go on, by the thread that
+/// ended its wait; `execute` is given one that the calling thread goes on with now
+/// (`runtime/proc.go` of Go's sources). Channels, locks, timers and the network all use them.
+const FUNCTIONS: [&str; 2] = ["runtime.ready", "runtime.execute"];
+
+/// A program's file by the numbers of its device and of itself: containers may have others of the
+/// same name.
+type FileId = (u64, u64);
+
+/// What is known of a program's file.
+#[derive(Debug)]
+enum Found {
+    /// It is no program of Go.
+    Other,
+    /// Both functions are watched while this lives.
+    Watched {
+        #[expect(dead_code, reason = "the programs are attached while the links live")]
+        links: [Link; 2],
+    },
+    /// They cannot be watched: a sentence without its end.
+    Unwatched(String),
+}
+
+/// Programs in the kernel that count handed goroutines until this is dropped.
+#[derive(Debug)]
+pub(crate) struct Handoffs {
+    goroutines: Goroutines,
+    programs: [Program; 2],
+    files: HashMap<FileId, Found>,
+    /// The processes whose goroutines are watched.
+    pids: HashSet<Tid>,
+}
+
+/// Why the kernel does not run the programs.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum HandoffsError {
+    /// Its tables cannot be made.
+    #[error("the kernel makes no tables for eBPF: {0}")]
+    Tables(#[from] io::Error),
+    /// It refuses a program.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+}
+
+/// Why a program's goroutines cannot be watched.
+#[derive(Debug, thiserror::Error)]
+enum WatchError {
+    /// The functions are not found.
+    #[error(transparent)]
+    Functions(#[from] FunctionsError),
+    /// The kernel does not watch them.
+    #[error(transparent)]
+    Kernel(#[from] LoadError),
+}
+
+impl Handoffs {
+    /// Loads the programs. They count for the processes in `tables`.
+    pub(crate) fn begin(tables: &Tables) -> Result<Self, HandoffsError> {
+        let goroutines = Goroutines::new()?;
+        let programs = [
+            Program::load_probe("seatmap_ready", &programs::ready(tables, &goroutines))?,
+            Program::load_probe("seatmap_execute", &programs::execute(tables, &goroutines))?,
+        ];
+        Ok(Handoffs { goroutines, programs, files: HashMap::new(), pids: HashSet::new() })
+    }
+
+    /// Watches those of these processes that run a program of Go, and no others.
+    pub(crate) fn look(&mut self, pids: impl IntoIterator<Item = Tid>) {
+        let distinct: BTreeSet<Tid> = pids.into_iter().collect();
+        self.pids = distinct.into_iter().filter(|pid| self.is_watched(*pid)).collect();
+    }
+
+    fn is_watched(&mut self, pid: Tid) -> bool {
+        // Of one that has ended since the look before, this look has the talk.
+        let Some(file) = task::program_id(pid) else { return self.pids.contains(&pid) };
+        let programs = &self.programs;
+        let found = self.files.entry(file).or_insert_with(|| found(programs, pid));
+        matches!(found, Found::Watched { .. })
+    }
+
+    /// Whether the goroutines of a process are watched.
+    pub(crate) fn has(&self, pid: Tid) -> bool {
+        self.pids.contains(&pid)
+    }
+
+    /// The talk since the call before: a goroutine that one thread made ready and another went on
+    /// with took a cache line at least along.
+    pub(crate) fn talk(&self) -> io::Result<Vec<Talk>> {
+        let mut talk = Vec::new();
+        self.goroutines.pairs.take(|key, value| {
+            let threads = small(key, 0).zip(small(key, 4)).zip(word(value, 0));
+            if let Some(((from, to), count)) = threads {
+                let messages = count as f64;
+                let bytes = messages * LINE_BYTES;
+                talk.push(Talk { from, to, kind: Kind::Goroutine, messages, bytes });
+            }
+        })?;
+        Ok(talk)
+    }
+
+    /// How long the programs ran while the kernel timed them, with the way to them.
+    pub(crate) fn run_time(&self) -> io::Result<Duration> {
+        self.programs
+            .iter()
+            .map(|program| {
+                program.run_time().map(|run| run.time + AT_FUNCTION.mul_f64(run.runs as f64))
+            })
+            .sum()
+    }
+
+    /// Goroutines that could not be seen, each as a sentence.
+    pub(crate) fn unseen(&self) -> Vec<String> {
+        let reasons = self.files.values().filter_map(|found| match found {
+            Found::Unwatched(reason) => Some(reason.clone()),
+            _ => None,
+        });
+        let mut unseen: Vec<String> = reasons.collect();
+        unseen.sort();
+        if !self.files.values().any(|found| !matches!(found, Found::Other)) {
+            unseen.push("goroutines: the program is not one of Go".to_owned());
+        }
+        unseen
+    }
+}
+
+/// Watches a process's program, if it is one of Go. It is named as the process sees it, which may
+/// be in a container.
+fn found(programs: &[Program; 2], pid: Tid) -> Found {
+    let file = task::program_link(pid);
+    if !is_of_go(&file) {
+        return Found::Other;
+    }
+    match watched(programs, &file) {
+        Ok(links) => Found::Watched { links },
+        Err(error) => {
+            let path = task::program_file(pid).unwrap_or_default();
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            Found::Unwatched(format!("goroutines of {}: {}", visible(&name), with_causes(&error)))
+        }
+    }
+}
+
+fn watched([ready, execute]: &[Program; 2], file: &Path) -> Result<[Link; 2], WatchError> {
+    let [at_ready, at_execute] = functions::places(file, FUNCTIONS)?;
+    // A goroutine counts where both are watched: the later one comes first.
+    let executes = execute.link_at(file, at_execute)?;
+    Ok([ready.link_at(file, at_ready)?, executes])
+}

@@ -1,0 +1,125 @@
+//! The programs that run in the kernel when Go's runtime makes a goroutine ready, and when a thread
+//! goes on with it.
+//!
+//! Registers 6 to 9 survive calls, and their use stands above each program.
+
+use crate::wakeups::{LOST_PAIRS, Tables, look_up_process};
+use seatmap_os::bpf::Map;
+use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
+use seatmap_os::bpf::assembler::{Assembler, Compare, Helper, Operation, Width};
+use std::io;
+
+/// Where the first argument of a Go function stands in the registers that the kernel gives, in
+/// bytes: RAX of `struct pt_regs`, x0 of `struct user_pt_regs` (`abi-internal.md` of Go's sources).
+const ARGUMENT: usize = if cfg!(target_arch = "aarch64") { 0 } else { 80 };
+
+/// A goroutine: its process, four bytes of 0, and its address there. Its value is the thread that
+/// made it ready.
+const GOROUTINE_BYTES: usize = 16;
+const WAKER_BYTES: usize = 4;
+
+/// Two threads, the one that made goroutines ready and the one that went on with them. Its value is
+/// how often.
+const PAIR_BYTES: usize = 8;
+const COUNT_BYTES: usize = 8;
+
+/// Goroutines that are ready and not yet run; the oldest ones leave a full table, such as those of
+/// programs that have ended. Pairs from one look to the next.
+const GOROUTINES: u32 = 65_536;
+const PAIRS: u32 = 16_384;
+
+/// Flags of an update: only a new key, any key.
+const NEW: i32 = 1;
+const ANY: i32 = 0;
+
+/// The tables that the two programs share.
+#[derive(Debug)]
+pub(super) struct Goroutines {
+    /// Goroutines that are ready.
+    ready: Map,
+    /// How often one thread went on with a goroutine that another had made ready.
+    pub(super) pairs: Map,
+}
+
+impl Goroutines {
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Goroutines {
+            ready: Map::recent("ready", GOROUTINE_BYTES, WAKER_BYTES, GOROUTINES)?,
+            pairs: Map::hash("handoffs", PAIR_BYTES, COUNT_BYTES, PAIRS)?,
+        })
+    }
+}
+
+/// `runtime.ready(goroutine)`: the thread is remembered.
+pub(super) fn ready(tables: &Tables, goroutines: &Goroutines) -> Assembler {
+    let mut code = Assembler::new();
+    begin(&mut code, tables);
+    code.map(R1, &goroutines.ready).stack(R2, -16).stack(R3, -24).calculate_number(
+        Operation::Move,
+        R4,
+        ANY,
+    );
+    code.call(Helper::Update).label("end").end();
+    code
+}
+
+/// `runtime.execute(goroutine)`: 9 is the thread that made it ready. On the stack the pair lies at
+/// -32 and its first count at -24.
+pub(super) fn execute(tables: &Tables, goroutines: &Goroutines) -> Assembler {
+    let mut code = Assembler::new();
+    begin(&mut code, tables);
+    code.map(R1, &goroutines.ready).stack(R2, -16).call(Helper::Lookup).jump_if(
+        Compare::Equal,
+        R0,
+        0,
+        "end",
+    );
+    code.load(Width::Word, R9, R0, 0);
+    code.map(R1, &goroutines.ready).stack(R2, -16).call(Helper::Delete);
+    // What a thread hands itself is no message between threads.
+    code.jump_if_both(Compare::Equal, R7, R9, "end");
+    code.store(Width::Word, STACK, -32, R9).store(Width::Word, STACK, -28, R7);
+    code.map(R1, &goroutines.pairs).stack(R2, -32).call(Helper::Lookup).jump_if(
+        Compare::Different,
+        R0,
+        0,
+        "known",
+    );
+    insert(&mut code, goroutines);
+    code.label("known").calculate_number(Operation::Move, R1, 1).count(R0, 0, R1);
+    code.label("end").end();
+    code.label("lost").calculate_number(Operation::Move, R1, 1);
+    code.counter(R2, &tables.counters, LOST_PAIRS).count(R2, 0, R1).end();
+    code
+}
+
+/// What both begin with: 6 the registers with which the function was called, 7 the thread, 8 its
+/// process, which must be followed. On the stack the goroutine lies at -16 and the thread at -24.
+fn begin(code: &mut Assembler, tables: &Tables) {
+    tables.end_if_paused(code).calculate(Operation::Move, R6, R1).call(Helper::CurrentThread);
+    // The lower half of the answer is the thread, the upper one the process.
+    code.store(Width::Word, STACK, -24, R0).calculate(Operation::Move, R7, R0);
+    code.calculate_number(Operation::ShiftLeft, R7, 32);
+    code.calculate_number(Operation::ShiftRight, R7, 32);
+    code.calculate(Operation::Move, R8, R0).calculate_number(Operation::ShiftRight, R8, 32);
+    look_up_process(code, tables, R8).jump_if(Compare::Equal, R0, 0, "end");
+    code.load(Width::Double, R1, R6, ARGUMENT).store(Width::Double, STACK, -8, R1);
+    code.store(Width::Word, STACK, -16, R8).store_number(Width::Word, STACK, -12, 0);
+}
+
+/// The first count of a new pair. Another CPU may have been quicker: then register 0 is its value.
+fn insert(code: &mut Assembler, goroutines: &Goroutines) {
+    code.store_number(Width::Double, STACK, -24, 1);
+    code.map(R1, &goroutines.pairs).stack(R2, -32).stack(R3, -24).calculate_number(
+        Operation::Move,
+        R4,
+        NEW,
+    );
+    code.call(Helper::Update).jump_if(Compare::Equal, R0, 0, "end");
+    code.map(R1, &goroutines.pairs).stack(R2, -32).call(Helper::Lookup).jump_if(
+        Compare::Equal,
+        R0,
+        0,
+        "lost",
+    );
+}
