@@ -37,7 +37,7 @@ fn main() {
                     if *sends {
                         to[*other].as_ref().unwrap().send(0).unwrap_or(());
                     } else {
-                        drop(from[*other].as_ref().unwrap().recv());
+                        let _ = from[*other].as_ref().unwrap().recv();
                     }
                 }
             }

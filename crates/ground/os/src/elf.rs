@@ -70,14 +70,10 @@ impl Elf {
         let mut header = [0; HEADER_BYTES];
         file.read_exact_at(&mut header, 0)?;
         // e_phnum and e_phentsize, e_shnum and e_shentsize; below e_phoff, e_shoff and e_shstrndx.
-        let [segments, sections] = [(56, 54, SEGMENT_BYTES), (60, 58, SECTION_BYTES)];
-        let has_length = |(count, each, length)| {
-            half(&header, count) == 0 || usize::from(half(&header, each)) == length
-        };
         let is_known = header.starts_with(LONG)
             && header[5] == ORDER
-            && has_length(segments)
-            && has_length(sections);
+            && is_table_of(&header, [56, 54], SEGMENT_BYTES)
+            && is_table_of(&header, [60, 58], SECTION_BYTES);
         if !is_known {
             return Err(io::ErrorKind::InvalidData.into());
         }
@@ -157,6 +153,12 @@ impl Elf {
             (distance < code.size_bytes).then(|| code.place.checked_add(distance)).flatten()
         })
     }
+}
+
+/// Whether a table of the file's header, with its count and the length of an entry there, is empty
+/// or has entries of this length.
+fn is_table_of(header: &[u8], [count, each]: [usize; 2], each_bytes: usize) -> bool {
+    half(header, count) == 0 || usize::from(half(header, each)) == each_bytes
 }
 
 /// The headers of a table in a file.

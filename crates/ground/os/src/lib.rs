@@ -14,7 +14,7 @@
 //! | [`proc_folder`] | `/proc` held open, for looks at thousands of threads |
 //! | [`sched`], [`numa_maps`] | how the scheduler treats a thread; where the memory of a process is |
 //! | [`priority`] | how much of a contested CPU this process gets |
-//! | [`interpreter`], [`elf`] | the file that a program needs to be started; the parts of its own file |
+//! | [`interpreter`], [`elf`] | the file that a program needs to start; the parts of its own |
 //! | [`traced`] | facts about a thread that a tracer asks for |
 //! | [`listener`] | system calls of a program that another process answers |
 //! | [`layout`], [`group`] | where control groups are mounted, and their members |
@@ -25,7 +25,7 @@
 //! | [`switches`] | switches of the scheduler, turned for a while |
 //! | [`sample`] | what a thread of this process does at an instant, as a number |
 //! | [`counter`] | counts of the kernel and the processor over a program |
-//! | [`bpf`] | small programs that the kernel runs at its tracepoints and at functions of programs |
+//! | [`bpf`] | small programs that the kernel runs at its tracepoints and in other programs |
 //! | [`tracefs`], [`records`] | the kernel's tracepoints; records of one |
 //! | [`devices`] | accelerators and network cards, and the NUMA node of each |
 //! | [`watchpoints`] | which thread writes to an address |

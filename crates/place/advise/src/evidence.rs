@@ -74,7 +74,8 @@ pub struct Evidence {
     /// Threads that waited for a disk or another device, on average: 100 is one thread all the
     /// time.
     pub device_wait_percent: f64,
-    /// Whether waits for requests that threads gave to the kernel, as by io_uring, could not be seen.
+    /// Whether waits for requests that threads gave to the kernel, as by io_uring, could not be
+    /// seen.
     #[serde(default)]
     pub requests_unseen: bool,
     /// Whether one of its processes has loaded a runtime of OpenMP, whose threads may spin at

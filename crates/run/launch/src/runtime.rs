@@ -107,7 +107,8 @@ mod tests {
     }
 
     /// A file of no segments and two sections, whose second one has their names: its header
-    /// (e_shoff, e_shentsize, e_shnum, e_shstrndx), theirs (sh_name; sh_offset, sh_size), and these.
+    /// (e_shoff, e_shentsize, e_shnum, e_shstrndx), theirs (sh_name; sh_offset, sh_size), and
+    /// these.
     fn program(names: &[u8]) -> Vec<u8> {
         let mut bytes = vec![0; 64 + 2 * 64];
         let order = if cfg!(target_endian = "little") { 1 } else { 2 };

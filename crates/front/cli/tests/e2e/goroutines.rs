@@ -24,7 +24,7 @@ fn ring() -> Option<Place> {
     Some(place)
 }
 
-/// What was observed of a command by goroutines; `None`, with a message, where the kernel lets
+/// The pattern of a command by goroutines; `None`, with a message, where the kernel lets
 /// nobody watch functions.
 fn observed(place: &Place, command: &[&str]) -> Option<Value> {
     let options = ["observe", "--method", "goroutines", "--json", "--"];

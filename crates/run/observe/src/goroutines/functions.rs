@@ -1,6 +1,6 @@
 //! Where the functions of Go's runtime begin in a program's file. Go's linker writes a table of all
-//! functions into each program, which the runtime needs and `strip` leaves alone (`runtime/symtab.go`
-//! and `debug/gosym/pclntab.go` of Go's sources).
+//! functions into each program, which the runtime needs and `strip` leaves alone
+//! (`runtime/symtab.go` and `debug/gosym/pclntab.go` of Go's sources).
 
 use seatmap_os::elf::Elf;
 use std::io;
@@ -70,13 +70,16 @@ pub(super) fn places<const N: usize>(
     let table = Table::parse(&table).ok_or(FunctionsError::OtherTable)?;
     let first = first(&elf, &table)?;
     let mut places = [0; N];
-    for (place, name) in places.iter_mut().zip(names) {
-        let missing = || FunctionsError::Missing(name);
-        let distance = table.function(name).ok_or_else(missing)?;
-        let address = first.checked_add(distance.into()).ok_or_else(missing)?;
-        *place = stop(&elf, elf.place(address).ok_or_else(missing)?)?;
+    for (at, name) in places.iter_mut().zip(names) {
+        let begin = begin(&elf, &table, first, name).ok_or(FunctionsError::Missing(name))?;
+        *at = stop(&elf, begin)?;
     }
     Ok(places)
+}
+
+/// The first byte of a function in the file.
+fn begin(elf: &Elf, table: &Table<'_>, first: u64, name: &str) -> Option<u64> {
+    elf.place(first.checked_add(table.function(name)?.into())?)
 }
 
 /// The instruction of a function's begin at which a stop costs least.
@@ -91,18 +94,18 @@ fn stop(elf: &Elf, begin: u64) -> Result<u64, FunctionsError> {
 /// The address from which the functions' distances count. An event at a wrong address would break
 /// the program, so that none is guessed: one outside the code is none.
 fn first(elf: &Elf, table: &Table<'_>) -> Result<u64, FunctionsError> {
-    let in_header = Some(table.first).filter(|first| *first != 0);
-    let in_module = || {
-        let module = elf.bytes(elf.section(".go.module")?).ok()?;
-        word(&module, FIRST_IN_MODULE).filter(|first| *first != 0)
-    };
-    let found = match in_header {
-        Some(first) => Some(first),
-        None => elf.symbol(FIRST_SYMBOL)?.or_else(in_module),
+    let found = match table.first {
+        0 => elf.symbol(FIRST_SYMBOL)?.or_else(|| first_in_module(elf)),
+        first => Some(first),
     };
     let code = elf.section(".text").ok_or(FunctionsError::NoFirst)?;
     let end = code.address.saturating_add(code.size_bytes);
     found.filter(|first| (code.address..end).contains(first)).ok_or(FunctionsError::NoFirst)
+}
+
+fn first_in_module(elf: &Elf) -> Option<u64> {
+    let module = elf.bytes(elf.section(".go.module")?).ok()?;
+    word(&module, FIRST_IN_MODULE)
 }
 
 /// The table of a program's functions.
@@ -119,9 +122,9 @@ struct Table<'a> {
 impl<'a> Table<'a> {
     fn parse(bytes: &'a [u8]) -> Option<Self> {
         let is_known = MAGICS.contains(&number(bytes, 0)?) && *bytes.get(ADDRESS_BYTES)? == 8;
-        let part = |at| bytes.get(usize::try_from(word(bytes, at)?).ok()?..);
         let count = usize::try_from(word(bytes, COUNT)?).ok()?;
-        let (first, names, functions) = (word(bytes, FIRST)?, part(NAMES)?, part(FUNCTIONS)?);
+        let (first, names, functions) =
+            (word(bytes, FIRST)?, part(bytes, NAMES)?, part(bytes, FUNCTIONS)?);
         // A broken count would have the search go on for ever.
         let fits = count.checked_mul(8).is_some_and(|length| length <= functions.len());
         (is_known && fits).then_some(Table { first, names, functions, count })
@@ -137,6 +140,11 @@ impl<'a> Table<'a> {
             (rest.first() == Some(&0)).then(|| number(self.functions, 8 * nth)).flatten()
         })
     }
+}
+
+/// The bytes from the place on that the header has here.
+fn part(bytes: &[u8], at: usize) -> Option<&[u8]> {
+    bytes.get(usize::try_from(word(bytes, at)?).ok()?..)
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {

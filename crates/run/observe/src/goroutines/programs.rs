@@ -39,6 +39,8 @@ pub(super) struct Goroutines {
     ready: Map,
     /// How often one thread went on with a goroutine that another had made ready.
     pub(super) pairs: Map,
+    /// Calls of both functions by followed processes.
+    pub(super) calls: Map,
 }
 
 impl Goroutines {
@@ -46,6 +48,7 @@ impl Goroutines {
         Ok(Goroutines {
             ready: Map::recent("ready", GOROUTINE_BYTES, WAKER_BYTES, GOROUTINES)?,
             pairs: Map::hash("handoffs", PAIR_BYTES, COUNT_BYTES, PAIRS)?,
+            calls: Map::counters("calls", 1)?,
         })
     }
 }
@@ -53,7 +56,7 @@ impl Goroutines {
 /// `runtime.ready(goroutine)`: the thread is remembered.
 pub(super) fn ready(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     let mut code = Assembler::new();
-    begin(&mut code, tables);
+    begin(&mut code, tables, goroutines);
     code.map(R1, &goroutines.ready).stack(R2, -16).stack(R3, -24).calculate_number(
         Operation::Move,
         R4,
@@ -67,7 +70,7 @@ pub(super) fn ready(tables: &Tables, goroutines: &Goroutines) -> Assembler {
 /// -32 and its first count at -24.
 pub(super) fn execute(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     let mut code = Assembler::new();
-    begin(&mut code, tables);
+    begin(&mut code, tables, goroutines);
     code.map(R1, &goroutines.ready).stack(R2, -16).call(Helper::Lookup).jump_if(
         Compare::Equal,
         R0,
@@ -76,7 +79,7 @@ pub(super) fn execute(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     );
     code.load(Width::Word, R9, R0, 0);
     code.map(R1, &goroutines.ready).stack(R2, -16).call(Helper::Delete);
-    // What a thread hands itself is no message between threads.
+    // A goroutine that a thread hands itself is not a message between threads.
     code.jump_if_both(Compare::Equal, R7, R9, "end");
     code.store(Width::Word, STACK, -32, R9).store(Width::Word, STACK, -28, R7);
     code.map(R1, &goroutines.pairs).stack(R2, -32).call(Helper::Lookup).jump_if(
@@ -93,9 +96,9 @@ pub(super) fn execute(tables: &Tables, goroutines: &Goroutines) -> Assembler {
     code
 }
 
-/// What both begin with: 6 the registers with which the function was called, 7 the thread, 8 its
+/// The begin of both: 6 the registers with which the function was called, 7 the thread, 8 its
 /// process, which must be followed. On the stack the goroutine lies at -16 and the thread at -24.
-fn begin(code: &mut Assembler, tables: &Tables) {
+fn begin(code: &mut Assembler, tables: &Tables, goroutines: &Goroutines) {
     tables.end_if_paused(code).calculate(Operation::Move, R6, R1).call(Helper::CurrentThread);
     // The lower half of the answer is the thread, the upper one the process.
     code.store(Width::Word, STACK, -24, R0).calculate(Operation::Move, R7, R0);
@@ -103,6 +106,9 @@ fn begin(code: &mut Assembler, tables: &Tables) {
     code.calculate_number(Operation::ShiftRight, R7, 32);
     code.calculate(Operation::Move, R8, R0).calculate_number(Operation::ShiftRight, R8, 32);
     look_up_process(code, tables, R8).jump_if(Compare::Equal, R0, 0, "end");
+    code.calculate_number(Operation::Move, R1, 1)
+        .counter(R2, &goroutines.calls, 0)
+        .count(R2, 0, R1);
     code.load(Width::Double, R1, R6, ARGUMENT).store(Width::Double, STACK, -8, R1);
     code.store(Width::Word, STACK, -16, R8).store_number(Width::Word, STACK, -12, 0);
 }

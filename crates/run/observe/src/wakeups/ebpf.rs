@@ -172,7 +172,8 @@ impl Ebpf {
     }
 
     fn threads(&mut self, look: &mut Look) -> io::Result<()> {
-        let (known, living) = (&mut self.known, &mut self.living);
+        let known = &mut self.known;
+        let living = &mut self.living;
         let mut ended = Vec::new();
         self.tables.threads.entries(|key, value| {
             let Some(born) = born(key, value) else { return };
@@ -198,9 +199,10 @@ impl Ebpf {
     fn handoffs(&mut self, look: &mut Look) -> io::Result<()> {
         let Some(handoffs) = &mut self.handoffs else { return Ok(()) };
         handoffs.look(self.living.values().copied());
-        let is_watched = |tid: &Tid| self.living.get(tid).is_some_and(|pid| handoffs.has(*pid));
+        let living = &self.living;
         look.talk.retain(|talk| {
-            talk.kind != Kind::Futex || !(is_watched(&talk.from) && is_watched(&talk.to))
+            let mut ends = [talk.from, talk.to].into_iter().map(|tid| living.get(&tid));
+            talk.kind != Kind::Futex || !ends.all(|pid| pid.is_some_and(|pid| handoffs.has(*pid)))
         });
         look.talk.append(&mut handoffs.talk()?);
         for ended in look.threads.iter().filter(|born| born.end.is_some()) {
@@ -296,9 +298,10 @@ impl Source for Ebpf {
         let times = self.programs.iter().map(|program| program.run_time().map(|run| run.time));
         let of_programs: Duration = times.sum::<io::Result<_>>().ok()?;
         let of_bytes = self.sockets.as_ref().map(Sockets::run_time).transpose().ok()?;
-        let of_goroutines = self.handoffs.as_ref().map(Handoffs::run_time).transpose().ok()?;
-        let others = [of_bytes, of_goroutines].into_iter().flatten().sum::<Duration>();
-        Some((of_programs + others).mul_f64(factor))
+        // These are counted all the time.
+        let of_goroutines = self.handoffs.as_ref().map(Handoffs::time).transpose().ok()?;
+        let timed = of_programs + of_bytes.unwrap_or_default();
+        Some(timed.mul_f64(factor) + of_goroutines.unwrap_or_default())
     }
 
     fn outsiders(&self) -> Vec<Outsider> {
