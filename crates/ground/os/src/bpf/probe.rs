@@ -16,7 +16,7 @@ const KIND: &str = "/sys/bus/event_source/devices/uprobe/type";
 const ATTRIBUTE_BYTES: u32 = 72;
 
 /// `PERF_EVENT_IOC_SET_BPF`: the program that runs at each event.
-const SET_PROGRAM: libc::c_ulong = 0x4004_2408;
+const SET_PROGRAM: libc::Ioctl = 0x4004_2408;
 
 /// `struct perf_event_attr`, up to `config2`.
 #[repr(C)]
