@@ -1,10 +1,10 @@
 //! Counts of the kernel and the processor over a program and everything that it starts
 //! (perf_event_open(2)).
 
+use crate::perf_event::{self, ANY_CPU, THIS_THREAD};
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::FromRawFd;
 
 /// Kinds of events, from `include/uapi/linux/perf_event.h`.
 const HARDWARE: u32 = 0;
@@ -115,27 +115,9 @@ impl Counter {
             flags: DISABLED | INHERIT | ENABLE_ON_EXEC,
             ..Attributes::default()
         };
-        let this_thread = 0;
-        let any_cpu = -1;
-        let no_group = -1;
-        let close_on_exec: libc::c_ulong = 1 << 3;
-        // SAFETY: the kernel reads `size` bytes of `attributes`, which is that large, and keeps no
-        // reference to it.
-        let fd = unsafe {
-            libc::syscall(
-                libc::SYS_perf_event_open,
-                &raw const attributes,
-                this_thread,
-                any_cpu,
-                no_group,
-                close_on_exec,
-            )
-        };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
-        }
-        // SAFETY: the kernel has just made this descriptor, and nobody else has it.
-        Ok(Counter(unsafe { File::from_raw_fd(fd as i32) }))
+        // SAFETY: the attributes are `FIRST_SIZE` bytes long, which a test compares.
+        let event = unsafe { perf_event::open(&attributes, THIS_THREAD, ANY_CPU)? };
+        Ok(Counter(File::from(event)))
     }
 
     /// The count so far; for clocks in nanoseconds.

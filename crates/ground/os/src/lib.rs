@@ -26,6 +26,7 @@
 //! | [`sample`] | what a thread of this process does at an instant, as a number |
 //! | [`counter`] | counts of the kernel and the processor over a program |
 //! | [`bpf`] | small programs that the kernel runs at its tracepoints and in other programs |
+//! | `perf_event` | the call by which counts, records, watches and probes begin |
 //! | [`tracefs`], [`records`] | the kernel's tracepoints; records of one |
 //! | [`devices`] | accelerators and network cards, and the NUMA node of each |
 //! | [`watchpoints`] | which thread writes to an address |
@@ -99,6 +100,7 @@ pub mod owed;
 pub mod pages;
 pub mod partners;
 pub mod peer;
+mod perf_event;
 pub mod pool;
 pub mod priority;
 pub mod proc_folder;

@@ -1,10 +1,11 @@
 //! Records of a tracepoint on one CPU, and of the threads that are created, named and ended there
 //! (perf_event_open(2)).
 
+use crate::perf_event::{self, ANY_THREAD};
 use crate::ring::Ring;
 use crate::tracefs::Tracepoint;
 use std::io;
-use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::fd::OwnedFd;
 
 /// Kinds of events and parts of records, from `include/uapi/linux/perf_event.h`.
 const TRACEPOINT: u64 = 2;
@@ -154,25 +155,8 @@ fn open(tracepoint: &Tracepoint, cpu: u32) -> io::Result<OwnedFd> {
     words[5] = NAMES | TASKS | ALL_HAVE_TIME | USE_CLOCK;
     // The clock is the second half of the last word.
     words[11] = (libc::CLOCK_MONOTONIC as u64) << high;
-    let any_thread = -1;
-    let no_group = -1;
-    let close_on_exec = 1u64 << 3;
-    // SAFETY: the kernel reads `ATTRIBUTE_BYTES` bytes of `words`, which has as many.
-    let fd = unsafe {
-        libc::syscall(
-            libc::SYS_perf_event_open,
-            words.as_ptr(),
-            any_thread,
-            cpu as i32,
-            no_group,
-            close_on_exec,
-        )
-    };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the kernel has just made this descriptor, and no other object owns it.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd as i32) })
+    // SAFETY: the words are `ATTRIBUTE_BYTES` bytes.
+    unsafe { perf_event::open(&words, ANY_THREAD, cpu as i32) }
 }
 
 #[cfg(test)]

@@ -7,10 +7,11 @@
 //! breakpoint is dead after that in Linux 6.18.)
 
 use crate::cpus::Cpus;
+use crate::perf_event::{self, ANY_THREAD};
 use crate::records::i32_at;
 use crate::ring::Ring;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 
 /// The kind of events, parts of records, and bits of flags, from `include/uapi/linux/perf_event.h`.
 const BREAKPOINT: u64 = 5;
@@ -146,27 +147,9 @@ fn attributes(address: u64) -> [u64; ATTRIBUTE_BYTES as usize / 8] {
 }
 
 fn event(cpu: u32) -> io::Result<Ring> {
-    let any_thread = -1;
-    let no_group = -1;
-    let close_on_exec = 1u64 << 3;
     let attributes = attributes(WORD_BYTES);
-    // SAFETY: the kernel reads `ATTRIBUTE_BYTES` bytes, of which there are as many.
-    let fd = unsafe {
-        let cpu = cpu as i32;
-        libc::syscall(
-            libc::SYS_perf_event_open,
-            attributes.as_ptr(),
-            any_thread,
-            cpu,
-            no_group,
-            close_on_exec,
-        )
-    };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the kernel has just made this descriptor, and no other object owns it.
-    Ring::new(unsafe { OwnedFd::from_raw_fd(fd as i32) }, RING_BYTES)
+    // SAFETY: the attributes are `ATTRIBUTE_BYTES` bytes.
+    Ring::new(unsafe { perf_event::open(&attributes, ANY_THREAD, cpu as i32)? }, RING_BYTES)
 }
 
 fn ask(fd: &OwnedFd, request: libc::c_ulong, argument: libc::c_ulong) -> io::Result<()> {

@@ -465,11 +465,14 @@ fn threads_of(pid: Tid, cpus: &[&Cpu]) -> impl Iterator<Item = f64> {
 mod tests {
     use super::*;
 
+    fn words(threads: &[Thread]) -> Option<String> {
+        gives_way(threads.iter())
+    }
+
     #[test]
     fn a_program_gives_way_where_all_of_its_threads_do() {
         let thread =
             |policy: &str, nice| Thread { policy: policy.to_owned(), nice, ..Thread::default() };
-        let words = |threads: &[Thread]| gives_way(threads.iter());
         assert_eq!(words(&[]), None);
         assert_eq!(words(&[thread("other", 19), thread("other", 0)]), None);
         assert_eq!(words(&[thread("other", 19), thread("batch", 5)]).as_deref(), Some("nice 5"));

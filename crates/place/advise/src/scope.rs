@@ -57,9 +57,12 @@ impl Scope {
 mod tests {
     use super::*;
 
+    fn options(choice: Choice) -> Option<String> {
+        Scope::Running(choice).options()
+    }
+
     #[test]
     fn a_choice_can_be_typed_again() {
-        let options = |choice| Scope::Running(choice).options();
         let pids = Choice::Processes { pids: vec![7, 8], with_children: true };
         assert_eq!(options(pids).as_deref(), Some("--pid 7 --pid 8"));
         assert_eq!(options(Choice::Name("ng*".into())).as_deref(), Some(r"--name ng\*"));

@@ -17,4 +17,4 @@ mod programs;
 pub(crate) use ebpf::{Ebpf, Parts};
 pub(crate) use layout::Layout;
 pub(crate) use perf::Perf;
-pub(crate) use programs::{LOST_PAIRS, Tables, look_up_process};
+pub(crate) use programs::{LOST_PAIRS, Tables, insert, look_up_process};

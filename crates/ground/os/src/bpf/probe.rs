@@ -2,9 +2,10 @@
 //! (perf_event_open(2), `Documentation/trace/uprobetracer.rst`).
 
 use super::program::Link;
+use crate::perf_event::{self, ANY_THREAD};
 use std::ffi::CString;
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -52,28 +53,11 @@ pub(super) fn link(program: BorrowedFd<'_>, file: &Path, place: u64) -> io::Resu
         place,
         ..Attributes::default()
     };
-    let any_process = -1;
     // The program runs on all CPUs, wherever the event itself is.
     let first_cpu = 0;
-    let no_group = -1;
-    let close_on_exec: libc::c_ulong = 1 << 3;
-    // SAFETY: the kernel reads `size` bytes of `attributes`, which is that large, and the file's
-    // name, which ends with a zero byte and lives until after the call.
-    let fd = unsafe {
-        libc::syscall(
-            libc::SYS_perf_event_open,
-            &raw const attributes,
-            any_process,
-            first_cpu,
-            no_group,
-            close_on_exec,
-        )
-    };
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the kernel has just made this descriptor, and no other object owns it.
-    let event = unsafe { OwnedFd::from_raw_fd(fd as i32) };
+    // SAFETY: the attributes are `ATTRIBUTE_BYTES` bytes long; the file's name ends with a zero
+    // byte and lives until after the call.
+    let event = unsafe { perf_event::open(&attributes, ANY_THREAD, first_cpu)? };
     // SAFETY: the request takes the descriptor of a program and no address.
     let answer = unsafe { libc::ioctl(event.as_raw_fd(), SET_PROGRAM, program.as_raw_fd()) };
     if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(Link(event)) }

@@ -51,6 +51,8 @@ pub(crate) struct Handoffs {
     goroutines: Goroutines,
     programs: [Program; 2],
     files: HashMap<FileId, Found>,
+    /// The process of each thread.
+    threads: HashMap<Tid, Tid>,
     /// The processes whose goroutines are watched.
     pids: HashSet<Tid>,
 }
@@ -85,12 +87,28 @@ impl Handoffs {
             Program::load_probe("seatmap_ready", &programs::ready(tables, &goroutines))?,
             Program::load_probe("seatmap_execute", &programs::execute(tables, &goroutines))?,
         ];
-        Ok(Handoffs { goroutines, programs, files: HashMap::new(), pids: HashSet::new() })
+        Ok(Handoffs {
+            goroutines,
+            programs,
+            files: HashMap::new(),
+            threads: HashMap::new(),
+            pids: HashSet::new(),
+        })
     }
 
-    /// Watches those of these processes that run a program of Go, and no others.
-    pub(crate) fn look(&mut self, pids: impl IntoIterator<Item = Tid>) {
-        let distinct: BTreeSet<Tid> = pids.into_iter().collect();
+    /// A thread and its process.
+    pub(crate) fn meet(&mut self, tid: Tid, pid: Tid) {
+        self.threads.insert(tid, pid);
+    }
+
+    /// A thread that has ended.
+    pub(crate) fn forget(&mut self, tid: Tid) {
+        self.threads.remove(&tid);
+    }
+
+    /// Watches the processes that run a program of Go.
+    pub(crate) fn look(&mut self) {
+        let distinct: BTreeSet<Tid> = self.threads.values().copied().collect();
         self.pids = distinct.into_iter().filter(|pid| self.is_watched(*pid)).collect();
     }
 
@@ -102,9 +120,10 @@ impl Handoffs {
         matches!(found, Found::Watched { .. })
     }
 
-    /// Whether the goroutines of a process are watched.
-    pub(crate) fn has(&self, pid: Tid) -> bool {
-        self.pids.contains(&pid)
+    /// Whether the goroutines of both threads are watched.
+    pub(crate) fn is_between(&self, talk: &Talk) -> bool {
+        let mut pids = [talk.from, talk.to].into_iter().map(|tid| self.threads.get(&tid));
+        pids.all(|pid| pid.is_some_and(|pid| self.pids.contains(pid)))
     }
 
     /// The talk since the call before: a goroutine that one thread made ready and another went on

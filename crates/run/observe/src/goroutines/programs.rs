@@ -3,7 +3,7 @@
 //!
 //! Registers 6 to 9 survive calls, and their use stands above each program.
 
-use crate::wakeups::{LOST_PAIRS, Tables, look_up_process};
+use crate::wakeups::{LOST_PAIRS, Tables, insert, look_up_process};
 use seatmap_os::bpf::Map;
 use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
 use seatmap_os::bpf::assembler::{Assembler, Compare, Helper, Operation, Width};
@@ -28,8 +28,7 @@ const COUNT_BYTES: usize = 8;
 const GOROUTINES: u32 = 65_536;
 const PAIRS: u32 = 16_384;
 
-/// Flags of an update: only a new key, any key.
-const NEW: i32 = 1;
+/// The flag of an update that takes any key.
 const ANY: i32 = 0;
 
 /// The tables that the two programs share.
@@ -88,7 +87,8 @@ pub(super) fn execute(tables: &Tables, goroutines: &Goroutines) -> Assembler {
         0,
         "known",
     );
-    insert(&mut code, goroutines);
+    code.store_number(Width::Double, STACK, -24, 1);
+    insert(&mut code, &goroutines.pairs, [-32, -24]);
     code.label("known").calculate_number(Operation::Move, R1, 1).count(R0, 0, R1);
     code.label("end").end();
     code.label("lost").calculate_number(Operation::Move, R1, 1);
@@ -111,21 +111,4 @@ fn begin(code: &mut Assembler, tables: &Tables, goroutines: &Goroutines) {
         .count(R2, 0, R1);
     code.load(Width::Double, R1, R6, ARGUMENT).store(Width::Double, STACK, -8, R1);
     code.store(Width::Word, STACK, -16, R8).store_number(Width::Word, STACK, -12, 0);
-}
-
-/// The first count of a new pair. Another CPU may have been quicker: then register 0 is its value.
-fn insert(code: &mut Assembler, goroutines: &Goroutines) {
-    code.store_number(Width::Double, STACK, -24, 1);
-    code.map(R1, &goroutines.pairs).stack(R2, -32).stack(R3, -24).calculate_number(
-        Operation::Move,
-        R4,
-        NEW,
-    );
-    code.call(Helper::Update).jump_if(Compare::Equal, R0, 0, "end");
-    code.map(R1, &goroutines.pairs).stack(R2, -32).call(Helper::Lookup).jump_if(
-        Compare::Equal,
-        R0,
-        0,
-        "lost",
-    );
 }

@@ -62,8 +62,6 @@ pub(crate) struct Ebpf {
     programs: Vec<Attached>,
     sockets: Option<Sockets>,
     handoffs: Option<Handoffs>,
-    /// The processes of the threads that live, where goroutines are counted.
-    living: HashMap<Tid, Tid>,
     parts: Parts,
     outsiders: Outsiders,
     known: HashMap<Tid, (u64, bool)>,
@@ -135,7 +133,6 @@ impl Ebpf {
             programs: attached,
             sockets,
             handoffs,
-            living: HashMap::new(),
             parts,
             outsiders: Outsiders::default(),
             known: HashMap::new(),
@@ -173,14 +170,14 @@ impl Ebpf {
 
     fn threads(&mut self, look: &mut Look) -> io::Result<()> {
         let known = &mut self.known;
-        let living = &mut self.living;
+        let handoffs = &mut self.handoffs;
         let mut ended = Vec::new();
         self.tables.threads.entries(|key, value| {
             let Some(born) = born(key, value) else { return };
             if born.end.is_some() {
                 ended.push(born.tid);
             }
-            living.insert(born.tid, born.pid);
+            handoffs.iter_mut().for_each(|handoffs| handoffs.meet(born.tid, born.pid));
             // A number can be given again.
             let state = (born.born_ns, born.end.is_some());
             if known.insert(born.tid, state) != Some(state) {
@@ -198,16 +195,11 @@ impl Ebpf {
     /// Goroutines instead of the wakeups by which Go's scheduler starts and stops its threads.
     fn handoffs(&mut self, look: &mut Look) -> io::Result<()> {
         let Some(handoffs) = &mut self.handoffs else { return Ok(()) };
-        handoffs.look(self.living.values().copied());
-        let living = &self.living;
-        look.talk.retain(|talk| {
-            let mut ends = [talk.from, talk.to].into_iter().map(|tid| living.get(&tid));
-            talk.kind != Kind::Futex || !ends.all(|pid| pid.is_some_and(|pid| handoffs.has(*pid)))
-        });
+        handoffs.look();
+        look.talk.retain(|talk| talk.kind != Kind::Futex || !handoffs.is_between(talk));
         look.talk.append(&mut handoffs.talk()?);
-        for ended in look.threads.iter().filter(|born| born.end.is_some()) {
-            self.living.remove(&ended.tid);
-        }
+        let ended = look.threads.iter().filter(|born| born.end.is_some());
+        ended.for_each(|born| handoffs.forget(born.tid));
         Ok(())
     }
 }

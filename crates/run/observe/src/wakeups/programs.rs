@@ -120,7 +120,7 @@ pub(super) fn waking(layout: &Layout, tables: &Tables) -> Assembler {
         "known",
     );
     look_up_file(&mut code, layout);
-    insert(&mut code, tables);
+    insert(&mut code, &tables.pairs, [-16, VALUE]);
     code.label("known")
         .calculate_number(Operation::Move, R1, 1)
         .count(R0, 0, R1)
@@ -212,15 +212,16 @@ fn read_kernel(code: &mut Assembler, to: i32, bytes: i32) -> &mut Assembler {
     code.stack(R1, to).calculate_number(Operation::Move, R2, bytes).call(Helper::ReadKernel)
 }
 
-/// Adds the key. Another CPU may have been quicker: then register 0 is its value.
-fn insert(code: &mut Assembler, tables: &Tables) {
-    code.map(R1, &tables.pairs).stack(R2, -16).stack(R3, VALUE.into()).calculate_number(
+/// Adds a new key with its first count, by their places on the stack, and goes to the end; or to
+/// "lost" where the table is full. Another CPU may have been quicker: then register 0 is its value.
+pub(crate) fn insert(code: &mut Assembler, table: &Map, [key, value]: [i16; 2]) {
+    code.map(R1, table).stack(R2, key.into()).stack(R3, value.into()).calculate_number(
         Operation::Move,
         R4,
         NEW,
     );
     code.call(Helper::Update).jump_if(Compare::Equal, R0, 0, "end");
-    code.map(R1, &tables.pairs).stack(R2, -16).call(Helper::Lookup).jump_if(
+    code.map(R1, table).stack(R2, key.into()).call(Helper::Lookup).jump_if(
         Compare::Equal,
         R0,
         0,
