@@ -50,6 +50,7 @@
 //! | [`connections`] | processes that are connected by pipes and sockets |
 //! | [`starved`] | threads that are ready and never get a CPU |
 //! | [`published`] | text that a living process shows to others |
+//! | [`host_names`] | the short and the long name of a computer |
 //! | [`state`] | the folder where Seatmap remembers things between runs |
 //! | [`boot`], [`steal`], [`claim`] | this boot; stolen CPU time; one measurement of this computer at a time |
 //! | [`lease`] | CPUs on which runs have seated threads, known to all runs |
@@ -82,6 +83,7 @@ mod group_quota;
 pub mod guarded;
 pub mod hierarchy;
 pub mod holder;
+pub mod host_names;
 pub mod interpreter;
 pub mod interrupts;
 pub mod irq;

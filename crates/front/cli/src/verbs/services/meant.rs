@@ -73,7 +73,7 @@ pub fn check_file(path: &Path, plan: Option<&Path>) -> Result<(), CliError> {
 /// The machine on which a plan is drawn: its own by name, if it is known here and has its CPUs.
 pub fn pictured_machine(plan: &ServicesPlan) -> Profile {
     let known = plan.known_machine();
-    let name = if plan.machine == here::host_name() { "host" } else { &plan.machine };
+    let name = if here::is_this_host(&plan.machine) { "host" } else { &plan.machine };
     let own = input::profile(name)
         .ok()
         .filter(|own| known.topology.os_indices().all(|cpu| own.topology.pu(cpu).is_some()));
@@ -208,7 +208,7 @@ pub fn plan<'a>(
         beside,
         allowed: is_here.then(|| living::usable_cpus(&Root::new("/"))),
         node_bytes: if is_here { memory::node_bytes(&Root::new("/")) } else { BTreeMap::new() },
-        is_recorded_machine: is_here && record.machine == here::host_name(),
+        is_recorded_machine: is_here && here::is_this_host(&record.machine),
     }
 }
 
