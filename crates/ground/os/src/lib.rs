@@ -21,6 +21,7 @@
 //! | [`hierarchy`], [`quota`], [`brake`] | the limits that control groups set for a process; those on its CPU time; settings that hold it back |
 //! | [`irq`], [`interrupts`] | interrupts: where they may go, where they go, and how many came |
 //! | [`cpu_time`], [`kernel`] | what each CPU did; the scheduler and its settings |
+//! | [`isolated`] | the CPUs among which the scheduler does not divide load |
 //! | [`busy`] | for how long CPUs were busy between two moments |
 //! | [`switches`] | switches of the scheduler, turned for a while |
 //! | [`sample`] | what a thread of this process does at an instant, as a number |
@@ -87,6 +88,7 @@ pub mod host_names;
 pub mod interpreter;
 pub mod interrupts;
 pub mod irq;
+pub mod isolated;
 pub mod kept_masks;
 pub mod kernel;
 pub mod layout;
