@@ -143,7 +143,7 @@ impl CpuChoice {
 /// named.
 #[must_use]
 pub fn isolated(host: &Host) -> CpuSet {
-    let isolated = seatmap_os::isolated::cpus(&host.root);
+    let isolated = seatmap_os::isolated::beside_others(&host.root);
     // A kernel may count those of cells among them, which are partitions of it.
     let cells = host.cells().unwrap_or_default();
     cells.iter().fold(isolated.without(&host.claimed()), |rest, cell| rest.without(&cell.set()))

@@ -106,7 +106,7 @@ pub(crate) fn check(host: &Host, request: &CellRequest) -> Result<CpuSet, CellEr
     let taken = foreign.iter().fold(taken, |taken, claim| taken.with(&claim.cpus()));
     let rest = online.without(&taken);
     // The kernel puts no thread of its own accord on a isolated CPU.
-    let isolated = isolated::cpus(&host.root);
+    let isolated = isolated::beside_others(&host.root);
     if rest.is_subset(&isolated) {
         Err(CellError::NothingLeft(request.cpus.clone()))
     } else {

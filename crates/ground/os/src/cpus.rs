@@ -151,7 +151,7 @@ fn set(cpus: &[u32]) -> CpuSet {
 /// `nohz_full=`.
 #[must_use]
 pub fn set_apart(root: &Root) -> CpuSet {
-    isolated::cpus(root).with(&starved::without_tick(root))
+    isolated::beside_others(root).with(&starved::without_tick(root))
 }
 
 #[cfg(test)]

@@ -23,6 +23,15 @@ pub fn cpus(root: &Root) -> CpuSet {
     at_boot(root).with(&partitions).with(&unbalanced).with(&without_domain(root))
 }
 
+/// The isolated CPUs of a computer that has others as well: programs are on these unless they ask.
+/// Without others, programs are on isolated CPUs, and none is set apart.
+#[must_use]
+pub fn beside_others(root: &Root) -> CpuSet {
+    let isolated = cpus(root);
+    let online = layout::online(root).unwrap_or_default();
+    if online.is_subset(&isolated) { CpuSet::default() } else { isolated }
+}
+
 /// The CPUs of `isolcpus=`; some kernels count those of isolated partitions among them.
 #[must_use]
 pub fn at_boot(root: &Root) -> CpuSet {

@@ -49,7 +49,7 @@ struct Defaults {
 
 impl Defaults {
     fn read(files: &Files) -> Self {
-        let isolated = isolated::cpus(&files.root);
+        let isolated = isolated::beside_others(&files.root);
         let online = layout::online(&files.root).unwrap_or_default();
         let hierarchies = Hierarchies::read(&files.root);
         let cells =

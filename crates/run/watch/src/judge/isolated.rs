@@ -5,6 +5,7 @@ use super::facts::{Facts, Sitter, count, cpus, listed};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
 use seatmap_os::CpuSet;
+use seatmap_statistics::words::agreeing;
 use std::collections::BTreeMap;
 
 /// Threads with one mask of several CPUs, some or all of them isolated. Each stays on the isolated
@@ -30,12 +31,11 @@ fn on_mask(facts: &Facts, mask: &CpuSet, sitters: &[&Sitter]) -> Option<Finding>
     let subjects = if busy.is_empty() { sitters } else { &busy };
     let are_isolated = if is_mixed {
         format!(
-            "{}, of which {} {} isolated: the kernel moves no thread to {} or away from {}",
+            "{}, of which {} {} isolated: the kernel moves no thread to an isolated CPU or away \
+             from one",
             cpus(mask),
             cpus(&isolated),
-            if isolated.len() == 1 { "is" } else { "are" },
-            if isolated.len() == 1 { "it" } else { "them" },
-            if isolated.len() == 1 { "it" } else { "them" },
+            agreeing(isolated.len(), "is", "are")
         )
     } else {
         format!("{}, which are isolated: the kernel moves no thread between them", cpus(mask))
@@ -113,7 +113,8 @@ mod tests {
             judge(&made.facts())
         };
         let found = on(&[1, 1]);
-        let what = "may all run on CPUs 1-3, of which CPUs 2,3 are isolated: the kernel moves no thread to them or away from them (2 busy threads there)";
+        let what = "may all run on CPUs 1-3, of which CPUs 2,3 are isolated: the kernel moves no \
+                    thread to an isolated CPU or away from one (2 busy threads there)";
         assert!(
             found.len() == 1 && found[0].is_wrong() && found[0].what.ends_with(what),
             "{found:?}"
