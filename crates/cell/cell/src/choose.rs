@@ -10,7 +10,6 @@ use crate::error::CellError;
 use crate::host::Host;
 use crate::name::Name;
 use seatmap_machine::Profile;
-use seatmap_os::kernel::Scheduler;
 use seatmap_os::layout;
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::{CpuSet, irq};
@@ -144,7 +143,7 @@ impl CpuChoice {
 /// named.
 #[must_use]
 pub fn isolated(host: &Host) -> CpuSet {
-    let isolated = CpuSet::of_list(&Scheduler::read(&host.root).isolated).unwrap_or_default();
+    let isolated = seatmap_os::isolated::beside_others(&host.root);
     // A kernel may count those of cells among them, which are partitions of it.
     let cells = host.cells().unwrap_or_default();
     cells.iter().fold(isolated.without(&host.claimed()), |rest, cell| rest.without(&cell.set()))

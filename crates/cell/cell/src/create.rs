@@ -18,7 +18,7 @@ use seatmap_os::CpuSet;
 use seatmap_os::Tid;
 use seatmap_os::boot;
 use seatmap_os::group;
-use seatmap_os::kernel::Scheduler;
+use seatmap_os::isolated;
 use seatmap_os::layout::{self, Layout};
 use seatmap_os::root::FileError;
 
@@ -105,8 +105,8 @@ pub(crate) fn check(host: &Host, request: &CellRequest) -> Result<CpuSet, CellEr
     let taken = cells.iter().fold(request.cpus.clone(), |taken, cell| taken.with(&cell.set()));
     let taken = foreign.iter().fold(taken, |taken, claim| taken.with(&claim.cpus()));
     let rest = online.without(&taken);
-    // The kernel puts no thread of its own accord on a CPU that it was started to isolate.
-    let isolated = CpuSet::of_list(&Scheduler::read(&host.root).isolated).unwrap_or_default();
+    // The kernel puts no thread of its own accord on a isolated CPU.
+    let isolated = isolated::beside_others(&host.root);
     if rest.is_subset(&isolated) {
         Err(CellError::NothingLeft(request.cpus.clone()))
     } else {

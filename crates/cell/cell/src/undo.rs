@@ -22,7 +22,7 @@ use crate::thread_mask;
 use seatmap_invariant::invariant;
 use seatmap_os::Tid;
 use seatmap_os::group;
-use seatmap_os::kernel::Scheduler;
+use seatmap_os::isolated;
 use seatmap_os::layout::{self, Layout};
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
@@ -160,7 +160,7 @@ fn note_masks(root: &Root, journal: &mut Journal, others: &[Journal]) -> Result<
 /// The CPUs that a thread may use which nobody has bound: those of `isolcpus=` are not among them,
 /// unless they are the cell's own.
 fn by_default(root: &Root, whole: &CpuSet, own: &CpuSet) -> CpuSet {
-    let isolated = CpuSet::of_list(&Scheduler::read(root).isolated).unwrap_or_default();
+    let isolated = isolated::at_boot(root);
     whole.without(&isolated.without(own))
 }
 

@@ -4,9 +4,14 @@ use crate::error::CliError;
 use crate::{output, running};
 use seatmap_catalog::Runner;
 use seatmap_catalog::usable;
-use seatmap_os::CpuList;
 use seatmap_os::cpus::Cpus;
 pub use seatmap_os::state::{folder as state_folder, host_name, host_profile};
+use seatmap_os::{CpuList, host_names};
+
+/// Whether a document about the computer of this name is about this one.
+pub fn is_this_host(name: &str) -> bool {
+    host_names::node_of(&host_name(), &[name]).is_some()
+}
 
 /// Today, in UTC, as `YYYY-MM-DD`.
 pub fn today() -> String {

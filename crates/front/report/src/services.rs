@@ -426,6 +426,16 @@ fn import_remark(remark: &ImportRemark) -> String {
         ImportRemark::NothingToSeat { file } => {
             format!("{file} says nothing about CPUs or memory.")
         }
+        ImportRemark::UnreadFile { file, problem } => format!("{file} was not read: {problem}."),
+        ImportRemark::ReversedRange { unit, key, range } => {
+            format!(
+                "{unit}: systemd ignores the range {range} of {key}=, which ends before it begins."
+            )
+        }
+        ImportRemark::UnreadSetting { unit, key, value } => format!(
+            "{unit}: '{value}' of {key}= is not a list that is known before the unit starts; \
+             'systemctl show --property Id,{key} {unit}' has it."
+        ),
         ImportRemark::NoPolicy { file } => {
             format!("{file}: the policy is 'none', so that kubelet gives no pod CPUs of its own.")
         }

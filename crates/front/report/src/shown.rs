@@ -8,12 +8,12 @@ use seatmap_os::{CpuList, CpuSet};
 use seatmap_statistics::words::counted;
 use serde::Serialize;
 
-/// The CPUs of this host that the kernel was started to set apart, by OS index.
+/// The CPUs of this host that are set apart, by OS index.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SetApart {
-    /// The CPUs that the kernel was started to keep threads away from (`isolcpus=`); absent where
-    /// there are none, and for other machines.
+    /// The CPUs that the kernel leaves out when it divides load; absent if there are none, and for
+    /// other machines.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub isolated: Vec<u32>,
     /// The CPUs without a timer tick while one thread runs alone (`nohz_full=`); absent where there
@@ -35,7 +35,7 @@ impl SetApart {
         let isolated = paragraph_line(
             "isolated ",
             &self.isolated,
-            "no thread is put there that does not ask; --cpus names them",
+            "the kernel moves no thread there by itself",
         );
         let nohz_full = paragraph_line(
             "nohz_full",
@@ -44,7 +44,7 @@ impl SetApart {
         );
         match isolated + &nohz_full {
             lines if lines.is_empty() => lines,
-            lines => format!("\nSet apart at boot\n{lines}"),
+            lines => format!("\nSet apart\n{lines}"),
         }
     }
 }
@@ -207,7 +207,7 @@ mod tests {
         let set_apart = SetApart::of(&kernel);
         assert_eq!(
             set_apart.text(),
-            "\nSet apart at boot\n  isolated   2,3: no thread is put there that does not ask; --cpus names them\n"
+            "\nSet apart\n  isolated   2,3: the kernel moves no thread there by itself\n"
         );
         assert_eq!(SetApart::default().text(), "");
         let profile = crate::samples::two_groups();

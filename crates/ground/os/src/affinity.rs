@@ -18,7 +18,7 @@
 use crate::hierarchy::{Hierarchies, is_first_namespace};
 use crate::root::Root;
 use crate::traced;
-use crate::{CpuSet, Tid, small};
+use crate::{CpuSet, Tid, layout, small};
 use std::io;
 use std::sync::OnceLock;
 use std::thread;
@@ -123,8 +123,8 @@ fn is_as_given_without(given: &CpuSet, found: &CpuSet, offline: impl FnOnce() ->
 /// The CPUs that are present and offline; none where the kernel does not say.
 #[must_use]
 pub fn offline() -> CpuSet {
-    match (listed_cpus("present"), listed_cpus("online")) {
-        (Some(present), Some(online)) => present.without(&online),
+    match (listed_cpus("present"), layout::online(&Root::new("/"))) {
+        (Some(present), Ok(online)) => present.without(&online),
         _ => CpuSet::default(),
     }
 }
@@ -153,9 +153,8 @@ pub fn granted() -> io::Result<CpuSet> {
 }
 
 fn possible() -> CpuSet {
-    let listed =
-        small::read("/sys/devices/system/cpu/possible").and_then(|text| CpuSet::of_list(&text));
-    listed.unwrap_or_else(|| (0..MOST_CPUS).collect())
+    let listed = listed_cpus("possible").unwrap_or_else(|| (0..MOST_CPUS).collect());
+    listed.with(&Root::new("/").running())
 }
 
 /// Whether the cpuset of a thread keeps it off some of these CPUs.

@@ -5,10 +5,10 @@
 //! of a task that runs on and on only when it leaves its CPU. So the first one counts for long
 //! whiles, and the second one for short ones.
 
-use crate::CpuSet;
 use crate::boot::ticks_per_s;
 use crate::bytes::{lines, small, unsigned, words};
 use crate::cpu_time::CpuTimes;
+use crate::{CpuSet, Root};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -52,7 +52,11 @@ impl BusyCount {
     pub fn now() -> Self {
         let [times, run] =
             ["/proc/stat", "/proc/schedstat"].map(|path| std::fs::read(path).unwrap_or_default());
-        BusyCount { at: Instant::now(), times: CpuTimes::parse(&times), run_ns: run_ns(&run) }
+        BusyCount {
+            at: Instant::now(),
+            times: CpuTimes::of(&times, &Root::new("/")),
+            run_ns: run_ns(&run),
+        }
     }
 
     /// The time of these CPUs since an earlier count; `None` where the kernel does not count one of

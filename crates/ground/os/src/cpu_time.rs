@@ -28,7 +28,16 @@ impl CpuTimes {
     #[must_use]
     pub fn now(root: &Root) -> Self {
         std::fs::read(root.path("/proc/stat"))
-            .map_or_else(|_| CpuTimes::default(), |text| CpuTimes::parse(&text))
+            .map_or_else(|_| CpuTimes::default(), |text| CpuTimes::of(&text, root))
+    }
+
+    /// Reads the file of a computer; no times if its numbers are not those of the CPUs. lxcfs
+    /// numbers the CPUs of a container from 0, so that a CPU of the caller's mask is not among them.
+    #[must_use]
+    pub fn of(text: &[u8], root: &Root) -> Self {
+        let times = CpuTimes::parse(text);
+        let are_numbered = root.running().iter().all(|cpu| times.0.contains_key(&cpu));
+        if are_numbered { times } else { CpuTimes::default() }
     }
 
     /// Reads the file. Kernels before 2.6.11 write fewer columns, which count as 0.

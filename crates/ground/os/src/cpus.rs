@@ -1,10 +1,9 @@
 //! The CPUs of this computer, and why one of them is not available.
 
 use crate::holder::Holder;
-use crate::kernel::Scheduler;
 use crate::root::Root;
 use crate::{CpuList, CpuSet};
-use crate::{affinity, cpu_list, rights, small};
+use crate::{affinity, cpu_list, isolated, layout, rights, small, starved};
 
 /// Why a CPU cannot be measured on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -80,9 +79,11 @@ impl Cpus {
     /// The affinity mask could not be read.
     pub fn read() -> std::io::Result<Self> {
         let allowed = affinity::current()?;
-        let online = circle("online").unwrap_or_else(|| allowed.clone());
-        let present = circle("present").unwrap_or_else(|| online.clone());
-        let set_apart = set_apart(&Root::new("/"));
+        let root = Root::new("/");
+        let online = layout::online(&root).unwrap_or_else(|_| set(&allowed));
+        let present = circle("present").unwrap_or_default().with(&online).list().0;
+        let online = online.list().0;
+        let set_apart = set_apart(&root);
         let granted = if set_apart.is_empty() { None } else { affinity::granted().ok() };
         let mut cpus = Cpus { present, online, allowed, set_apart: Vec::new() };
         if let Some(granted) = granted {
@@ -138,26 +139,19 @@ impl Cpus {
     }
 }
 
-fn circle(name: &str) -> Option<Vec<u32>> {
-    listed(&format!("/sys/devices/system/cpu/{name}"))
+fn circle(name: &str) -> Option<CpuSet> {
+    CpuSet::of_list(&small::read(format!("/sys/devices/system/cpu/{name}"))?)
 }
 
 fn set(cpus: &[u32]) -> CpuSet {
     cpus.iter().copied().collect::<CpuSet>()
 }
 
-/// The CPUs that the kernel was started to keep tasks or the tick away from: `isolcpus=` and
+/// The CPUs that are kept free of tasks or of the tick: the isolated ones, and those of
 /// `nohz_full=`.
 #[must_use]
 pub fn set_apart(root: &Root) -> CpuSet {
-    let kernel = Scheduler::read(root);
-    CpuSet::of_list(&kernel.isolated)
-        .unwrap_or_default()
-        .with(&CpuSet::of_list(&kernel.no_hz_full).unwrap_or_default())
-}
-
-fn listed(path: &str) -> Option<Vec<u32>> {
-    small::read(path)?.parse::<CpuList>().ok().map(|list| list.0)
+    isolated::beside_others(root).with(&starved::without_tick(root))
 }
 
 #[cfg(test)]

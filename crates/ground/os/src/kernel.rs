@@ -1,6 +1,7 @@
 //! The scheduler that decides where threads run, and its settings.
 
 use crate::bytes::words;
+use crate::isolated;
 use crate::root::Root;
 
 /// The switch of cache-aware scheduling (SCHED_CACHE, Linux 7.2), for root alone.
@@ -29,7 +30,7 @@ pub struct Scheduler {
     /// Whether it moves memory and threads together (NUMA balancing); `None` where it does not know
     /// how.
     pub numa_balancing: Option<bool>,
-    /// The CPUs among which it does not divide load (`isolcpus`), as a list.
+    /// The CPUs among which it does not divide load, as a list (see [`isolated`]).
     pub isolated: String,
     /// The CPUs without a tick (`nohz_full`), as a list.
     pub no_hz_full: String,
@@ -53,16 +54,10 @@ impl Scheduler {
                 .and_then(|text| is_on(&text))
                 .or_else(|| feature(&root.read(FEATURES).ok()?, "SCHED_CACHE")),
             numa_balancing: root.read(NUMA_BALANCING).ok().and_then(|text| is_on(&text)),
-            isolated: cpu_list(root, "isolated"),
-            no_hz_full: cpu_list(root, "nohz_full"),
+            isolated: isolated::cpus(root).to_string(),
+            no_hz_full: isolated::kernel_list(root, "nohz_full").to_string(),
         }
     }
-}
-
-fn cpu_list(root: &Root, name: &str) -> String {
-    let text = root.read(&format!("/sys/devices/system/cpu/{name}")).unwrap_or_default();
-    // The kernel writes "(null)" where it was given none.
-    if text.starts_with('(') { String::new() } else { text }
 }
 
 /// A switch as debugfs and sysctl write it: `Y`, `0`, or the word in brackets where it has several
@@ -124,7 +119,7 @@ mod tests {
             sched_ext: Some("lavd_1.0.9".into()),
             cache_aware: Some(false),
             numa_balancing: Some(true),
-            isolated: "2-3".into(),
+            isolated: "2,3".into(),
             no_hz_full: String::new(),
         };
         assert_eq!(found, wanted);

@@ -38,20 +38,23 @@ fn has_cpuset(root: &Root, folder: &str) -> bool {
     controllers.split_whitespace().any(|controller| controller == "cpuset")
 }
 
-/// The CPUs that run.
+/// The CPUs that run: those that the kernel lists, and on this computer those of the caller's mask.
+/// lxcfs shows containers a list of its own, and a CPU of the mask of a running thread runs,
+/// whatever that list says.
 ///
 /// # Errors
 /// The kernel does not say.
 pub fn online(root: &Root) -> Result<CpuSet, FileError> {
     let path = "/sys/devices/system/cpu/online";
     let text = root.read(path)?;
-    CpuSet::of_list(&text).ok_or_else(|| FileError {
+    let listed = CpuSet::of_list(&text).ok_or_else(|| FileError {
         path: path.to_owned(),
         source: std::io::Error::new(
             std::io::ErrorKind::InvalidData,
             format!("'{text}' is not a list of CPUs"),
         ),
-    })
+    })?;
+    Ok(listed.with(&root.running()))
 }
 
 const NODES: &str = "/sys/devices/system/node";

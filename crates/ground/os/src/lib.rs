@@ -21,6 +21,7 @@
 //! | [`hierarchy`], [`quota`], [`brake`] | the limits that control groups set for a process; those on its CPU time; settings that hold it back |
 //! | [`irq`], [`interrupts`] | interrupts: where they may go, where they go, and how many came |
 //! | [`cpu_time`], [`kernel`] | what each CPU did; the scheduler and its settings |
+//! | [`isolated`] | the CPUs among which the scheduler does not divide load |
 //! | [`busy`] | for how long CPUs were busy between two moments |
 //! | [`switches`] | switches of the scheduler, turned for a while |
 //! | [`sample`] | what a thread of this process does at an instant, as a number |
@@ -50,6 +51,7 @@
 //! | [`connections`] | processes that are connected by pipes and sockets |
 //! | [`starved`] | threads that are ready and never get a CPU |
 //! | [`published`] | text that a living process shows to others |
+//! | [`host_names`] | the short and the long name of a computer |
 //! | [`state`] | the folder where Seatmap remembers things between runs |
 //! | [`boot`], [`steal`], [`claim`] | this boot; stolen CPU time; one measurement of this computer at a time |
 //! | [`lease`] | CPUs on which runs have seated threads, known to all runs |
@@ -82,9 +84,11 @@ mod group_quota;
 pub mod guarded;
 pub mod hierarchy;
 pub mod holder;
+pub mod host_names;
 pub mod interpreter;
 pub mod interrupts;
 pub mod irq;
+pub mod isolated;
 pub mod kept_masks;
 pub mod kernel;
 pub mod layout;

@@ -21,9 +21,9 @@ pub struct Mapping {
     pub nodes: OnNodes,
     /// The bytes of one page.
     pub page_bytes: u64,
-    /// Whether a file or shared memory is behind it, whose pages other processes may have brought
-    /// where they are.
-    pub has_file: bool,
+    /// Whether other processes may have brought its pages where they are: a file or shared memory
+    /// is behind it, and its pages are not all this process's own.
+    pub is_shared: bool,
     /// Whether its pages come from the pool of huge pages (hugetlbfs).
     pub is_huge: bool,
 }
@@ -45,14 +45,15 @@ impl Mapping {
             policy = format!("{policy} {}", bytes::text(more));
         }
         let mut mapping = Mapping { address: bytes::text(address), policy, ..Mapping::default() };
-        let mut pages = Vec::new();
+        let mut counts = Counts::default();
         for word in words {
-            mapping.take(word, &mut pages);
+            mapping.take(word, &mut counts);
         }
+        mapping.is_shared = counts.is_shared(&mapping.name);
         // Kernels before 4.0 do not write the size of a page; small ones have 4 KiB on most
         // processors.
         let page_bytes = if mapping.page_bytes == 0 { 4096 } else { mapping.page_bytes };
-        for (node, count) in pages {
+        for (node, count) in counts.pages {
             let bytes = mapping.nodes.entry(node).or_default();
             *bytes = bytes.saturating_add(page_bytes.saturating_mul(count));
         }
@@ -62,7 +63,7 @@ impl Mapping {
         Some(Mapping { page_bytes, ..mapping })
     }
 
-    fn take(&mut self, word: &[u8], pages: &mut Vec<(u32, u64)>) {
+    fn take(&mut self, word: &[u8], counts: &mut Counts) {
         let (key, value) = match word.iter().position(|byte| *byte == b'=') {
             Some(at) => (&word[..at], &word[at + 1..]),
             None => (word, &b""[..]),
@@ -70,18 +71,46 @@ impl Mapping {
         match key {
             b"file" => {
                 self.name = bytes::unescaped(value);
-                self.has_file = true;
+                counts.has_file = true;
             }
+            b"anon" => counts.anonymous = unsigned(value).unwrap_or(0),
+            b"mapmax" => counts.mapped_by = unsigned(value).unwrap_or(0),
             b"heap" | b"stack" => self.name = bytes::text(key),
             b"huge" => self.is_huge = true,
             b"kernelpagesize_kB" => {
                 self.page_bytes = unsigned(value).unwrap_or(0).saturating_mul(1024)
             }
             [b'N', node @ ..] => {
-                pages.extend(small(node).zip(unsigned(value)));
+                counts.pages.extend(small(node).zip(unsigned(value)));
             }
             _ => {}
         }
+    }
+}
+
+/// The names of memory that has no file which another program could open: huge pages and memory
+/// that a process shares with its children, and memory that programs hand on by number
+/// (`mm/hugetlb.c`, `mm/shmem.c`, `mm/memfd.c`, `ipc/shm.c`).
+const WITHOUT_FILE: [&str; 4] = ["/anon_hugepage", "/dev/zero (deleted)", "/memfd:", "/SYSV"];
+
+/// The figures of one line.
+#[derive(Debug, Default)]
+struct Counts {
+    has_file: bool,
+    /// The pages on each node.
+    pages: Vec<(u32, u64)>,
+    /// The pages that are this process's own copies, or its own from the start.
+    anonymous: u64,
+    /// The number of processes that map one of its pages; 0 for one.
+    mapped_by: u64,
+}
+
+impl Counts {
+    fn is_shared(&self, name: &str) -> bool {
+        let all = self.pages.iter().fold(0, |sum: u64, (_, pages)| sum.saturating_add(*pages));
+        let is_own = self.anonymous >= all;
+        let has_no_file = WITHOUT_FILE.iter().any(|prefix| name.starts_with(prefix));
+        self.has_file && !is_own && !(has_no_file && self.mapped_by < 2)
     }
 }
 
@@ -180,8 +209,37 @@ nonsense default N0=1
         );
         assert_eq!(found[1].nodes, OnNodes::from([(0, 12288), (1, 4096)]));
         assert!(found[2].is_huge && found[2].page_bytes == 2 << 20 && !found[0].is_huge);
-        assert!(found[0].has_file && !found[1].has_file);
+        assert!(found[0].is_shared && !found[1].is_shared);
         assert_eq!(policy(b"7fa2 prefer (many):0\n").as_deref(), Some("prefer (many):0"));
+    }
+
+    #[test]
+    fn memory_without_a_file_is_the_process_own_unless_another_one_maps_it() {
+        let is_shared = |rest: &str| {
+            let found = parse(format!("7fa2fcb04000 default file={rest} N0=10\n").as_bytes());
+            found[0].is_shared
+        };
+        for own in [
+            "/anon_hugepage\\040(deleted) huge anon=10 dirty=10 kernelpagesize_kB=2048",
+            "/anon_hugepage\\040(deleted) huge anon=10 dirty=10 mapmax=2",
+            "/anon_hugepage\\040(deleted) huge dirty=10",
+            "/dev/zero\\040(deleted) dirty=10",
+            "/memfd:pool\\040(deleted) dirty=10",
+            "/SYSV00000000\\040(deleted) dirty=10",
+            "/usr/lib/libc.so.6 anon=10 dirty=10",
+            "/dev/hugepages/own huge anon=10 dirty=10",
+        ] {
+            assert!(!is_shared(own), "{own}");
+        }
+        for shared in [
+            "/dev/zero\\040(deleted) dirty=10 mapmax=2",
+            "/dev/zero dirty=10",
+            "/memfd:pool\\040(deleted) dirty=10 mapmax=3",
+            "/usr/lib/libc.so.6 mapped=10 anon=9",
+            "/dev/shm/x dirty=10",
+        ] {
+            assert!(is_shared(shared), "{shared}");
+        }
     }
 
     #[test]

@@ -11,9 +11,10 @@ use std::ptr;
 /// The bytes of a process on each NUMA node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pages {
-    /// Bytes that the process allocated itself: heap, stacks, anonymous mappings.
+    /// Bytes that the process allocated itself: heap, stacks, anonymous mappings, its own copies of
+    /// pages of files, shared memory that no other process maps.
     pub own_bytes: BTreeMap<u32, u64>,
-    /// Bytes of files and of shared memory, some of which other processes may have brought there.
+    /// Bytes of files and of memory shared with others, which these may have brought there.
     pub shared_bytes: BTreeMap<u32, u64>,
     /// The policies of the mappings with own pages, with the bytes under each.
     pub policies: BTreeMap<String, u64>,
@@ -38,12 +39,12 @@ impl Pages {
     }
 
     fn add(&mut self, mapping: &Mapping) {
-        let to = if mapping.has_file { &mut self.shared_bytes } else { &mut self.own_bytes };
+        let to = if mapping.is_shared { &mut self.shared_bytes } else { &mut self.own_bytes };
         for (node, bytes) in &mapping.nodes {
             let on_node = to.entry(*node).or_default();
             *on_node = on_node.saturating_add(*bytes);
         }
-        if !mapping.has_file {
+        if !mapping.is_shared {
             let under = self.policies.entry(mapping.policy.clone()).or_default();
             *under = under.saturating_add(mapping.bytes());
         }

@@ -1,5 +1,6 @@
 //! The computer's own files: all reading and writing below `/sys` and `/proc` goes through here.
 
+use crate::CpuSet;
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -42,6 +43,14 @@ impl Root {
     #[must_use]
     pub fn is_this_computer(&self) -> bool {
         self.0 == std::path::Path::new("/")
+    }
+
+    /// The CPUs that run for certain: those of the caller's mask, as the kernel itself says; none
+    /// on another computer, which has files alone.
+    #[must_use]
+    pub fn running(&self) -> CpuSet {
+        let own = self.is_this_computer().then(|| CpuSet::of_thread(0).ok()).flatten();
+        own.unwrap_or_default()
     }
 
     /// The path on this computer of a file of that computer.

@@ -3,6 +3,7 @@
 //! The kernel counts a wait when it ends. So a thread that waits all the time shows the same times
 //! at every look, as a sleeping one does; its state tells the two apart.
 
+use crate::isolated;
 use crate::sched::Times;
 use crate::task::Task;
 use crate::{CpuSet, Root, Tid};
@@ -21,8 +22,7 @@ const REMOTE_TICKS_NS: u64 = 2_500_000_000;
 /// say.
 #[must_use]
 pub fn without_tick(root: &Root) -> CpuSet {
-    let list = root.read("/sys/devices/system/cpu/nohz_full").unwrap_or_default();
-    CpuSet::of_list(&list).unwrap_or_default()
+    isolated::kernel_list(root, "nohz_full")
 }
 
 /// Whether the kernel counts the time of a thread on this CPU at each tick.

@@ -3,6 +3,7 @@
 use crate::{Agreement, Baselines, Channel, Effect, Objective, OtherMachine, check};
 use seatmap_document::DocumentError;
 use seatmap_machine::{Pu, Topology};
+use seatmap_os::host_names;
 use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.
@@ -199,7 +200,8 @@ impl Plan {
     /// assert!(error.to_string().starts_with("the plan is for 'desk', and this computer is 'rack7'"));
     /// ```
     pub fn check_machine(&self, here: &str) -> Result<(), OtherMachine> {
-        if self.machine == here || self.machine == ANY_HOST {
+        let is_here = host_names::node_of(here, &[&self.machine]).is_some();
+        if is_here || self.machine == ANY_HOST {
             Ok(())
         } else {
             Err(OtherMachine { plan: self.machine.clone(), here: here.to_owned() })

@@ -6,9 +6,9 @@ use crate::runner::{Answers, Runner};
 use seatmap_document::Blame;
 use seatmap_document::shell_escaped;
 use seatmap_host::remembered::{self, RememberedError};
-use seatmap_host::topology::{self, TopologyError};
+use seatmap_host::topology::{self, Gathered, TopologyError};
 use seatmap_machine::import::{self, Format, ImportError, Note};
-use seatmap_machine::{Origin, OriginKind, Profile, Topology};
+use seatmap_machine::{Origin, OriginKind, Profile};
 use seatmap_os::state::host_name;
 use seatmap_sim::catalog::{self, Model};
 use seatmap_sim::{ModelError, SimError};
@@ -146,12 +146,9 @@ impl Machine {
         }
         // Before the bundled names: a file of that name beside the user is meant.
         if Path::new(name).is_dir() {
-            let topology = topology::read_folder(Path::new(name));
-            return Ok(Machine::gathered(
-                name,
-                topology.map_err(OpenError::dump(name))?,
-                around.today,
-            ));
+            let gathered = topology::read_folder(Path::new(name));
+            let gathered = gathered.map_err(OpenError::dump(name))?;
+            return Ok(Machine::gathered(name, gathered, around.today));
         }
         // In a folder that this user may not search, a file may well be: reading it says why not.
         let exists = Path::new(name).try_exists().unwrap_or_else(|_| looks_like_a_path(name));
@@ -190,8 +187,8 @@ impl Machine {
     pub fn read(name: &str, bytes: &[u8], today: &str) -> Result<Self, OpenError> {
         // First: an archive is not text.
         if is_archive(bytes) {
-            let topology = topology::read_gathered(bytes);
-            return Ok(Machine::gathered(name, topology.map_err(OpenError::dump(name))?, today));
+            let gathered = topology::read_gathered(bytes);
+            return Ok(Machine::gathered(name, gathered.map_err(OpenError::dump(name))?, today));
         }
         // A byte-order mark would hide the format on the first line.
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -220,7 +217,7 @@ impl Machine {
     }
 
     /// A computer from its gathered files of `/sys` and `/proc`: its topology, without distances.
-    fn gathered(given_name: &str, topology: Topology, today: &str) -> Self {
+    fn gathered(given_name: &str, gathered: Gathered, today: &str) -> Self {
         let file = given_name.trim_end_matches('/').rsplit('/').next().unwrap_or(given_name);
         let stem = file.trim_end_matches(".bz2").trim_end_matches(".tar");
         let origin = Origin {
@@ -229,11 +226,9 @@ impl Machine {
             date: Some(today.to_owned()),
             tool: Some("hwloc-gather-topology".to_owned()),
         };
-        Machine::new(
-            given_name,
-            stem.to_owned(),
-            MachineKind::Profile(Box::new(Profile::new(stem, origin, topology))),
-        )
+        let profile = Profile::new(stem, origin, gathered.topology);
+        let kind = MachineKind::Profile(Box::new(profile));
+        Machine { notes: gathered.notes, ..Machine::new(given_name, stem.to_owned(), kind) }
     }
 
     fn new(given_name: &str, name: String, kind: MachineKind) -> Self {

@@ -38,7 +38,7 @@ mod unequal;
 use allowed::Allowed;
 use nest::{Kind, Numbers};
 use nodes::Nodes;
-use seatmap_machine::import::MAX_PUS;
+use seatmap_machine::import::{MAX_PUS, Note};
 use seatmap_machine::{Pu, Topology};
 use seatmap_os::cpus::{Cpus, in_cpuset};
 use seatmap_os::{CpuSet, affinity};
@@ -143,7 +143,7 @@ pub fn of_group() -> Result<Topology, TopologyError> {
 pub fn showing(cpus: &CpuSet) -> Topology {
     let tree = Tree::of_host();
     let mut pus: HashMap<u32, Pu> = match within(&tree, &Allowed::read(&tree), Numbered::Machine) {
-        Ok(topology) => topology.pus.into_iter().map(|pu| (pu.os, pu)).collect(),
+        Ok(found) => found.topology.pus.into_iter().map(|pu| (pu.os, pu)).collect(),
         // A sandbox without sysfs: only the mask is known.
         Err(_) => HashMap::new(),
     };
@@ -151,12 +151,21 @@ pub fn showing(cpus: &CpuSet) -> Topology {
     Topology { pus }
 }
 
+/// A computer as its gathered files have it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gathered {
+    /// Its PUs.
+    pub topology: Topology,
+    /// Files that contradict each other.
+    pub notes: Vec<Note>,
+}
+
 /// The PUs of the computer whose `sys` and `proc` are in this folder, limited to the PUs that the
 /// gathering process could use.
 ///
 /// # Errors
 /// [`TopologyError`], which says what the folder lacks.
-pub fn read_folder(folder: &Path) -> Result<Topology, TopologyError> {
+pub fn read_folder(folder: &Path) -> Result<Gathered, TopologyError> {
     let tree = Tree::below(folder);
     if tree.has("sys") {
         of_tree(&tree)
@@ -170,7 +179,7 @@ pub fn read_folder(folder: &Path) -> Result<Topology, TopologyError> {
 ///
 /// # Errors
 /// [`GatherError`], which says what is wrong with the archive.
-pub fn read_gathered(archive: &[u8]) -> Result<Topology, GatherError> {
+pub fn read_gathered(archive: &[u8]) -> Result<Gathered, GatherError> {
     Ok(of_tree(&archive::unpack(archive)?)?)
 }
 
@@ -182,10 +191,10 @@ pub fn read_gathered(archive: &[u8]) -> Result<Topology, GatherError> {
 pub fn whole() -> Result<Topology, TopologyError> {
     let tree = Tree::of_host();
     let allowed = Allowed { cpus: None, ..Allowed::read(&tree) };
-    within(&tree, &allowed, Numbered::Machine)
+    Ok(within(&tree, &allowed, Numbered::Machine)?.topology)
 }
 
-fn of_tree(tree: &Tree) -> Result<Topology, TopologyError> {
+fn of_tree(tree: &Tree) -> Result<Gathered, TopologyError> {
     within(tree, &Allowed::read(tree), Numbered::Allowed)
 }
 
@@ -198,7 +207,7 @@ enum Numbered {
     Allowed,
 }
 
-fn within(tree: &Tree, allowed: &Allowed, numbered: Numbered) -> Result<Topology, TopologyError> {
+fn within(tree: &Tree, allowed: &Allowed, numbered: Numbered) -> Result<Gathered, TopologyError> {
     let running = cpus::running(tree)?;
     let mut nest = cpus::Reader::new(tree, &running).nest();
     device_tree::add(tree, &running, &mut nest);
@@ -208,6 +217,7 @@ fn within(tree: &Tree, allowed: &Allowed, numbered: Numbered) -> Result<Topology
         let groups = distances::groups(&nodes.nodes, distances);
         groups.into_iter().for_each(|set| nest.insert(Kind::Memory, set, None));
     }
+    let notes = nest.notes();
     let pus = allowed.cpus.as_ref().map_or_else(|| running.clone(), |cpus| cpus.within(&running));
     if pus.is_empty() {
         return Err(TopologyError::NothingAllowed);
@@ -236,7 +246,7 @@ fn within(tree: &Tree, allowed: &Allowed, numbered: Numbered) -> Result<Topology
     let kinds = kinds::read(tree, &running);
     all.iter_mut().for_each(|pu| pu.kind = kinds.get(&pu.os).copied());
     unequal::add(tree, &mut all);
-    Ok(Topology { pus: all })
+    Ok(Gathered { topology: Topology { pus: all }, notes })
 }
 
 fn pu(os: u32, numbers: &Numbers, numa: Option<u32>) -> Pu {
@@ -293,10 +303,26 @@ mod tests {
         ];
         let tree = tree_of(&files);
         let cores = |numbered| -> Vec<(u32, Option<u32>)> {
-            let topology = within(&tree, &Allowed::read(&tree), numbered).unwrap();
-            topology.pus.iter().map(|pu| (pu.os, pu.core)).collect()
+            let found = within(&tree, &Allowed::read(&tree), numbered).unwrap();
+            found.topology.pus.iter().map(|pu| (pu.os, pu.core)).collect()
         };
         assert_eq!(cores(Numbered::Machine), [(3, Some(2))]);
         assert_eq!(cores(Numbered::Allowed), [(3, Some(0))], "as hwloc counts");
+    }
+
+    #[test]
+    fn packages_that_overlap_are_named() {
+        let tree = tree_of(&[
+            ("sys/devices/system/cpu/online", "0-3"),
+            ("sys/devices/system/cpu/cpu0/topology/package_cpus_list", "0-2"),
+            ("sys/devices/system/cpu/cpu1/topology/package_cpus_list", "0-2"),
+            ("sys/devices/system/cpu/cpu2/topology/package_cpus_list", "2-3"),
+            ("sys/devices/system/cpu/cpu3/topology/package_cpus_list", "2-3"),
+        ]);
+        let notes = of_tree(&tree).unwrap().notes;
+        let told: Vec<String> = notes.iter().map(ToString::to_string).collect();
+        let what = "the files contradict each other: the package of CPUs 2,3 and the package of \
+                    CPUs 0-2 overlap; the first one was left out";
+        assert_eq!(told, [what]);
     }
 }

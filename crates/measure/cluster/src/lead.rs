@@ -22,7 +22,7 @@ use crate::wire::{self, Channel, receive, send};
 use crate::worker::{Answer, Duties, Introduction, Order, Worker, built};
 use arrangements::arrangements;
 use looking::Looking;
-use seatmap_os::CpuList;
+use seatmap_os::{CpuList, host_names};
 use seatmap_statistics::words::counted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -503,22 +503,23 @@ fn rounds(pairs: &[[usize; 2]], at_once: usize) -> Vec<Vec<[usize; 2]>> {
 
 /// The pairs of an earlier result, by the names of their nodes.
 fn carried(earlier: &Cluster, now: &Cluster) -> Result<Vec<Pair>, MeasureError> {
-    let index: BTreeMap<&str, usize> =
-        now.nodes.iter().enumerate().map(|(at, node)| (node.name.as_str(), at)).collect();
-    if let Some(other) = earlier.nodes.iter().find(|node| !index.contains_key(node.name.as_str())) {
-        return Err(MeasureError::Earlier(format!(
-            "{} is not among those of this start",
-            other.name
-        )));
+    let names: Vec<&str> = now.nodes.iter().map(|node| node.name.as_str()).collect();
+    let index = earlier.nodes.iter().map(|node| {
+        let at = host_names::node_of(&node.name, &names);
+        let missing = || format!("{} is not among those of this start", node.name);
+        at.ok_or_else(|| MeasureError::Earlier(missing()))
+    });
+    let index: Vec<usize> = index.collect::<Result<_, _>>()?;
+    let mut met = BTreeSet::new();
+    if let Some(twice) = index.iter().find(|at| !met.insert(**at)) {
+        return Err(MeasureError::Earlier(format!("two of its nodes are {}", names[*twice])));
     }
     Ok(earlier
         .pairs
         .iter()
-        .filter_map(|pair| {
-            let [a, b] =
-                pair.nodes.map(|node| index.get(earlier.nodes[node].name.as_str()).copied());
-            let (a, b) = a.zip(b)?;
-            Some(if a < b { Pair { nodes: [a, b], ..pair.clone() } } else { turned(pair, [b, a]) })
+        .map(|pair| {
+            let [a, b] = pair.nodes.map(|node| index[node]);
+            if a < b { Pair { nodes: [a, b], ..pair.clone() } } else { turned(pair, [b, a]) }
         })
         .collect())
 }

@@ -2,7 +2,7 @@
 
 use crate::launcher::{LauncherError, Rank};
 use seatmap_os::root::Root;
-use seatmap_os::{CpuSet, Tid, task};
+use seatmap_os::{CpuSet, Tid, host_names, task};
 use seatmap_ranks::RankPlan;
 use seatmap_statistics::words::counted;
 use seatmap_watch::{RankPlace, RankSeats};
@@ -57,12 +57,13 @@ pub fn rank_of(pid: Tid) -> Option<usize> {
 /// `any_machine`, all of them are on it.
 #[must_use]
 pub fn seats(plan: &RankPlan, here: &str, any_machine: bool) -> RankSeats {
+    let own = host_names::node_of(here, &plan.nodes);
     let seats = plan
         .cpus_of_rank
         .iter()
         .enumerate()
         .map(|(rank, cpus)| {
-            if any_machine || plan.node(rank) == here {
+            if any_machine || Some(plan.node_of_rank[rank]) == own {
                 RankPlace::Here(cpus.iter().copied().collect())
             } else {
                 RankPlace::Elsewhere(plan.node(rank).to_owned())
@@ -88,9 +89,10 @@ pub fn own_cpus(
     if size != planned {
         return Err(OwnSeatError::Size { planned, started: size });
     }
-    let node = plan.node(rank);
-    if node != here && !any_machine {
-        return Err(OwnSeatError::Elsewhere { rank, node: node.to_owned(), here: here.to_owned() });
+    let is_here = host_names::node_of(here, &plan.nodes) == Some(plan.node_of_rank[rank]);
+    if !is_here && !any_machine {
+        let node = plan.node(rank).to_owned();
+        return Err(OwnSeatError::Elsewhere { rank, node, here: here.to_owned() });
     }
     Ok(plan.cpus_of_rank[rank].iter().copied().collect())
 }
@@ -132,6 +134,7 @@ mod tests {
         let rank = (0..4).find(|rank| plan.node(*rank) == "n1").unwrap();
         let cpus: CpuSet = plan.cpus_of_rank[rank].iter().copied().collect();
         assert_eq!(own_cpus(&plan, "n1", false, started(rank, 4)).unwrap(), cpus);
+        assert_eq!(own_cpus(&plan, "n1.example.org", false, started(rank, 4)).unwrap(), cpus);
         assert_eq!(own_cpus(&plan, "n0", true, started(rank, 4)).unwrap(), cpus);
         let error = own_cpus(&plan, "n0", false, started(rank, 4)).unwrap_err().to_string();
         assert!(error.ends_with("in the order that 'seatmap export' writes"), "{error}");
@@ -151,6 +154,8 @@ mod tests {
             seats.iter().filter(|place| matches!(place, RankPlace::Elsewhere(_))).count()
         };
         assert_eq!((elsewhere(false), elsewhere(true)), (2, 0));
+        let long = seats(&plan, "n0.example.org", false).seats;
+        assert_eq!(long.iter().filter(|place| matches!(place, RankPlace::Here(_))).count(), 2);
     }
 
     #[test]

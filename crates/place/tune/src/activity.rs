@@ -1,8 +1,8 @@
 //! The work of others on the CPUs of this computer, before a measurement begins.
 
-use seatmap_os::CpuSet;
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::interrupts::Interrupts;
+use seatmap_os::{CpuSet, Root};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -53,7 +53,10 @@ impl Counts {
         // A computer may not show one of them; then nothing is known to run.
         let [times, interrupts] =
             ["/proc/stat", "/proc/interrupts"].map(|path| std::fs::read(path).unwrap_or_default());
-        Counts { times: CpuTimes::parse(&times), interrupts: Interrupts::parse(&interrupts) }
+        Counts {
+            times: CpuTimes::of(&times, &Root::new("/")),
+            interrupts: Interrupts::parse(&interrupts),
+        }
     }
 
     fn since(&self, before: &Counts, cpu: u32, seconds: f64) -> Activity {

@@ -462,7 +462,11 @@ impl Live {
 }
 
 fn cpu_times(files: &mut Files) -> CpuTimes {
-    files.proc.read(format_args!("stat")).map(CpuTimes::parse).unwrap_or_default()
+    files
+        .proc
+        .read(format_args!("stat"))
+        .map(|text| CpuTimes::of(text, &files.root))
+        .unwrap_or_default()
 }
 
 impl Seen {

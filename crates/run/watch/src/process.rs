@@ -114,7 +114,7 @@ fn by_node(mut mappings: Vec<numa_maps::Mapping>, resident: Option<Resident>) ->
     let nodes = sums(mappings.iter());
     // Files of the page cache lie where another program has read them first: this one is not at
     // fault.
-    let own = sums(mappings.iter().filter(|mapping| !mapping.has_file));
+    let own = sums(mappings.iter().filter(|mapping| !mapping.is_shared));
     let pool = mappings.iter().filter(|mapping| mapping.is_huge).map(numa_maps::Mapping::bytes);
     let pool = pool.fold(0, u64::saturating_add);
     // The largest tell where the memory is; a JVM has thousands of small ones.

@@ -405,7 +405,7 @@ pub struct Kernel {
     /// Whether it moves memory to the threads that use it, or them to it; null where it does not
     /// know how.
     pub numa_balancing: Option<bool>,
-    /// The CPUs among which the kernel does not divide load (`isolcpus`), as a list.
+    /// The CPUs that the kernel leaves out when it divides load, as a list.
     pub isolated: String,
     /// The CPUs without a tick (`nohz_full`), as a list.
     pub no_hz_full: String,

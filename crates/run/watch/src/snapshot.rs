@@ -273,7 +273,11 @@ impl Watcher {
 
 /// The counts of CPU time and interrupts so far.
 fn counts(files: &mut Files) -> (CpuTimes, Interrupts) {
-    let times = files.proc.read(format_args!("stat")).map(CpuTimes::parse).unwrap_or_default();
+    let times = files
+        .proc
+        .read(format_args!("stat"))
+        .map(|text| CpuTimes::of(text, &files.root))
+        .unwrap_or_default();
     let came =
         files.proc.read(format_args!("interrupts")).map(Interrupts::parse).unwrap_or_default();
     if times.cpus().next().is_none() {

@@ -2,13 +2,13 @@
 
 use seatmap_catalog::{Machine, MachineList};
 use seatmap_console::error::CliError;
-use seatmap_console::input;
+use seatmap_console::{input, output};
 use seatmap_gallery::Gallery;
 use seatmap_gallery::collection::files_in;
 use std::path::Path;
 
 /// The machines that come with Seatmap, and those that were named: `host`, files, and all files of
-/// folders.
+/// folders. A file of a folder that is not a machine is left out, with a line about it.
 pub fn of(named: &[String]) -> Result<Gallery, CliError> {
     let mut gallery = Gallery::default();
     for entry in MachineList::bundled().map_err(CliError::work)?.machines {
@@ -19,7 +19,9 @@ pub fn of(named: &[String]) -> Result<Gallery, CliError> {
     for name in named {
         if Path::new(name).is_dir() {
             for file in files_in(Path::new(name)).map_err(CliError::input)? {
-                add(&mut gallery, &file.to_string_lossy())?;
+                if let Err(error) = add(&mut gallery, &file.to_string_lossy()) {
+                    output::tell(&format!("left out: {}", error.text()));
+                }
             }
         } else {
             add(&mut gallery, name)?;

@@ -137,7 +137,7 @@ impl Drawing<'_> {
             rect.(class) x=(number(seat.at.0 - half)) y=(number(seat.at.1 - half)) width=(size) height=(size) rx=(round)
                 fill=(fill.as_deref().unwrap_or("#ffffff")) stroke="#c4cad1" stroke-width="0.8"
                 stroke-dasharray=[is_isolated.then_some("2 1.5")] {
-                title { (self.named(tasks)) (seat.name) @if is_isolated { ", isolated at boot" } }
+                title { (self.named(tasks)) (seat.name) @if is_isolated { ", isolated" } }
             }
         }
     }

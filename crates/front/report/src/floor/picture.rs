@@ -149,7 +149,7 @@ pub(crate) fn machine(floor: &Floor) -> Markup {
         @if !floor.homes.is_empty() { p.hint { "Diamonds are homes of lines." } }
         @if !floor.isolated.is_empty() {
             p.hint {
-                "CPUs with a dashed edge are isolated (isolcpus=): " (CpuList(floor.isolated.clone())) ". No thread is put there that does not ask."
+                "CPUs with a dashed edge are isolated: " (CpuList(floor.isolated.clone())) ". The kernel moves no thread there by itself."
             }
         }
     }

@@ -35,6 +35,13 @@ pub enum Note {
         /// The number of pairs.
         pairs: usize,
     },
+    /// Two parts of the machine have some PUs in common and not all; one was left out.
+    Contradiction {
+        /// The part that was left out, with its PUs.
+        left_out: String,
+        /// The other one.
+        earlier: String,
+    },
     /// Distances between PUs in a unit that is not known here; they were left out.
     ForeignDistances {
         /// Their name in the file.
@@ -78,6 +85,11 @@ impl fmt::Display for Note {
                     pairs = counted(pairs, "pair")
                 )
             }
+            Note::Contradiction { left_out, earlier } => write!(
+                out,
+                "the files contradict each other: the {left_out} and the {earlier} overlap; the \
+                 first one was left out"
+            ),
             Note::ForeignDistances { name } => write!(
                 out,
                 "the distances '{name}' between PUs were left out: their unit is not known; only \

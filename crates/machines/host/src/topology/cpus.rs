@@ -4,8 +4,8 @@ use super::TopologyError;
 use super::nest::{Kind, Nest};
 use super::tree::Tree;
 use seatmap_machine::import::MAX_PUS;
-use seatmap_os::CpuSet;
 use seatmap_os::cpu_list::MAX_CPU;
+use seatmap_os::{CpuSet, Root};
 use std::collections::HashMap;
 
 const FOLDER: &str = "sys/devices/system/cpu";
@@ -23,6 +23,9 @@ pub(super) fn running(tree: &Tree) -> Result<CpuSet, TopologyError> {
         .filter(|os| *os <= MAX_CPU);
     let online = listed(tree, "online")
         .unwrap_or_else(|| cpus.clone().filter(|cpu| !is_switched_off(tree, *cpu)).collect());
+    // A container may be shown another list than the kernel's.
+    let own = if tree.is_host() { Root::new("/").running() } else { CpuSet::default() };
+    let online = online.with(&own);
     let shown: CpuSet = cpus.filter(|cpu| online.contains(*cpu)).collect();
     let placed: CpuSet = shown
         .iter()

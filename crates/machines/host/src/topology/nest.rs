@@ -1,10 +1,11 @@
 //! The sets of PUs that share something, nested: which sets are kept, and how they are numbered.
 //!
 //! The sets come from files that can contradict each other. A set that cuts an earlier set in two
-//! is left out, so that any two sets that are kept are disjoint or nested. Groups get the numbers
+//! is left out and named, so that any two sets that are kept are disjoint or nested. Groups get the numbers
 //! that hwloc gives them: the groups of one level are numbered in the order in which a walk through
 //! the tree meets them, and siblings are ordered by their first PU.
 
+use seatmap_machine::import::Note;
 use seatmap_os::CpuSet;
 use std::collections::{HashMap, HashSet};
 
@@ -29,6 +30,21 @@ pub(super) enum Kind {
 }
 
 impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Memory => "NUMA node",
+            Kind::Drawer => "drawer",
+            Kind::Book => "book",
+            Kind::Package => "package",
+            Kind::Die => "die",
+            Kind::L3 => "L3 cache",
+            Kind::Cluster => "cluster",
+            Kind::L2 => "L2 cache",
+            Kind::Core => "core",
+            Kind::Outer | Kind::Inner => "cache",
+        }
+    }
+
     /// A group only stands for the things in it: it is left out if another object has the same PUs.
     fn is_group(self) -> bool {
         matches!(self, Kind::Memory | Kind::Drawer | Kind::Book | Kind::Cluster)
@@ -50,6 +66,8 @@ pub(super) struct Nest {
     shared: Vec<Shared>,
     /// The sets that hold each PU.
     of_pu: HashMap<u32, Vec<usize>>,
+    /// The sets that contradict an earlier one, each with that one.
+    contradictions: Vec<[(Kind, CpuSet); 2]>,
 }
 
 /// The numbers of the sets that a PU belongs to, by kind.
@@ -57,7 +75,11 @@ pub(super) type Numbers = HashMap<(u32, Kind), u32>;
 
 impl Nest {
     pub(super) fn new(pus: &CpuSet) -> Self {
-        Nest { shared: Vec::new(), of_pu: pus.iter().map(|os| (os, Vec::new())).collect() }
+        Nest {
+            shared: Vec::new(),
+            of_pu: pus.iter().map(|os| (os, Vec::new())).collect(),
+            contradictions: Vec::new(),
+        }
     }
 
     /// Adds a set, unless it is there already, is empty, or cuts another one.
@@ -67,7 +89,12 @@ impl Nest {
         for at in set.iter().filter_map(|pu| self.of_pu.get(&pu)).flatten() {
             let other = &self.shared[*at];
             let fits = !met.insert(*at) || set.is_subset(&other.set) || other.set.is_subset(&set);
-            if !fits || (other.kind == kind && kind != Kind::Memory && other.set == set) {
+            if !fits {
+                let earlier = (other.kind, other.set.clone());
+                self.contradictions.push([(kind, set), earlier]);
+                return;
+            }
+            if other.kind == kind && kind != Kind::Memory && other.set == set {
                 return;
             }
         }
@@ -79,6 +106,17 @@ impl Nest {
         if !set.is_empty() {
             self.shared.push(Shared { kind, set, os });
         }
+    }
+
+    /// A note for each set that was left out.
+    pub(super) fn notes(&self) -> Vec<Note> {
+        let named = |(kind, set): &(Kind, CpuSet)| format!("{} of {}", kind.name(), set.named());
+        let all = self.contradictions.iter();
+        all.map(|[left_out, earlier]| Note::Contradiction {
+            left_out: named(left_out),
+            earlier: named(earlier),
+        })
+        .collect()
     }
 
     /// Numbers the sets that each of these PUs belongs to. A set without any of these PUs also

@@ -58,6 +58,11 @@ impl Tree {
         Tree::over(Store::Host)
     }
 
+    /// Whether these are the files of this computer.
+    pub(super) fn is_host(&self) -> bool {
+        matches!(self.store, Store::Host)
+    }
+
     /// The files below a folder.
     pub(super) fn below(root: &Path) -> Self {
         if root == Path::new("/") {

@@ -53,9 +53,10 @@ fn both_archives_are_read() {
         (FILE, ONLINE, "0-3\n"),
         (FILE, "./pc//sys/devices/system/node/node0/cpumap", "f\n"),
     ]);
-    let topology = read_gathered(&tar).unwrap();
-    assert_eq!((topology.pus.len(), topology.pus[3].numa), (4, Some(0)));
-    assert_eq!(read_gathered(&packed(&tar)).unwrap(), topology);
+    let gathered = read_gathered(&tar).unwrap();
+    let pus = &gathered.topology.pus;
+    assert_eq!((pus.len(), pus[3].numa), (4, Some(0)));
+    assert_eq!(read_gathered(&packed(&tar)).unwrap(), gathered);
 }
 
 #[test]
@@ -96,7 +97,7 @@ fn links_stay_in_the_archive() {
         (FILE, "pc/sys/devices/system/cpu/cpu1/online", "1"),
         (link, "pc/sys/devices/system/node", "node"),
     ];
-    assert_eq!(read_gathered(&archive(&entries)).unwrap().pus.len(), 2);
+    assert_eq!(read_gathered(&archive(&entries)).unwrap().topology.pus.len(), 2);
     let outside = [(link, ONLINE, "/sys/devices/system/cpu/online"), (FILE, "pc/sys/x", "")];
     assert!(refusal(&archive(&outside)).contains("names no CPU"));
 }
@@ -168,7 +169,8 @@ proptest! {
         texts.iter().for_each(|(path, text)| files.put(path, text.clone()));
         let folder = seatmap_needs::many_files();
         files.write(folder.path()).unwrap();
-        if let Ok(topology) = read_folder(folder.path()) {
+        if let Ok(gathered) = read_folder(folder.path()) {
+            let topology = gathered.topology;
             prop_assert!(!topology.pus.is_empty());
             prop_assert!(topology.pus.is_sorted_by_key(|pu| pu.os));
         }

@@ -12,7 +12,7 @@ use seatmap_machine::{CoreKind, Topology};
 fn read(files: &Files) -> (tempfile::TempDir, Result<Topology, TopologyError>) {
     let folder = seatmap_needs::many_files();
     files.write(folder.path()).unwrap();
-    let read = read_folder(folder.path());
+    let read = read_folder(folder.path()).map(|gathered| gathered.topology);
     (folder, read)
 }
 

@@ -4,10 +4,11 @@ use super::pinned::last_free;
 use super::text::named;
 use crate::{Diagnosis, Remedy, Severity};
 use seatmap_cell::settings_lock::Held;
-use seatmap_os::Root;
+use seatmap_os::isolated;
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::layout::Layout;
 use seatmap_os::rights;
+use seatmap_os::{CpuSet, Root};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -111,12 +112,12 @@ fn unproven(word: &str) -> Diagnosis {
 /// Whether threads keep their CPU masks when a partition comes or goes: since Linux 6.2 those that
 /// they chose (8f9ea86fdf99, "sched: Always preserve the user requested cpumask"), but not those
 /// that they have because `isolcpus=` set CPUs apart: the kernel then lets them run there, too.
-fn keeps_masks(release: &str, isolated: &str) -> bool {
+fn keeps_masks(release: &str, isolated: &CpuSet) -> bool {
     // `6.1.0-21-amd64`: the first two numbers of the release decide.
     let mut numbers =
         release.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse::<u32>().ok());
     let is_new = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (6, 2);
-    is_new && isolated.trim().is_empty()
+    is_new && isolated.is_empty()
 }
 
 fn text(path: &Path) -> io::Result<String> {
@@ -196,8 +197,8 @@ fn try_v2(_held: &Held, root: &Path, cpus: &[u32]) -> io::Result<Evidence> {
     let _lent = Lent::new(root)?;
     let cpu = last_free(cpus)
         .ok_or_else(|| io::Error::other("not tried, since threads are pinned to each CPU"))?;
-    let kernel = Scheduler::read(&Root::new("/"));
-    let is_safe = keeps_masks(&kernel.release, &kernel.isolated);
+    let host = Root::new("/");
+    let is_safe = keeps_masks(&Scheduler::read(&host).release, &isolated::at_boot(&host));
     let (partition, evidence) =
         if is_safe { ("isolated", Evidence::Tried) } else { ("member", Evidence::Spared) };
     let group = Throwaway::new(root)?;
@@ -224,7 +225,7 @@ mod tests {
 
     #[test]
     fn old_kernels_are_known_by_their_release() {
-        let keeps = |release: &str| keeps_masks(release, "\n");
+        let keeps = |release: &str| keeps_masks(release, &CpuSet::default());
         assert!(["6.2.0", "6.12.117+deb12-cloud-amd64", "7.0-rc1", "10.0"].into_iter().all(keeps));
         assert!(!["6.1.0-56-cloud-amd64", "5.15.0", "", "x"].into_iter().any(keeps));
     }
@@ -232,7 +233,7 @@ mod tests {
     /// The first process of a computer with `isolcpus=8-31` had CPUs 0 to 63 after a partition.
     #[test]
     fn no_kernel_keeps_the_masks_of_isolcpus() {
-        assert!(!keeps_masks("6.12.117+deb12-rt-amd64", "8-31,40-63"));
+        assert!(!keeps_masks("6.12.117+deb12-rt-amd64", &CpuSet::of_list("8-31,40-63").unwrap()));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use super::backend::Backend;
 use super::irqs::Irqs;
 use super::text::{list, mask, read};
 use crate::{Diagnosis, Remedy, RemedyKind, Severity};
-use seatmap_os::{CpuSet, Root};
+use seatmap_os::{CpuSet, Root, isolated};
 
 /// The CPU that starts the computer. It keeps the time for all others, and the kernel lets
 /// interrupts come to it whatever its command line says (`tick_nohz_init`, `irq_affinity_setup`).
@@ -16,7 +16,7 @@ pub(super) struct Boot {
     /// CPUs without a tick while one thread runs; `None` where the kernel was built without
     /// NO_HZ_FULL.
     nohz_full: Option<Vec<u32>>,
-    /// CPUs outside load balancing, by `isolcpus=` or a partition.
+    /// CPUs outside load balancing.
     isolated: Vec<u32>,
     /// CPUs that new interrupts may come to; `None` where the kernel does not say.
     irq_default: Option<Vec<u32>>,
@@ -26,8 +26,8 @@ pub(super) struct Boot {
 impl Boot {
     pub(super) fn read(root: &Root) -> Self {
         Boot {
-            nohz_full: of_all_cpus(root, "nohz_full").map(|text| list(&text)),
-            isolated: list(&of_all_cpus(root, "isolated").unwrap_or_default()),
+            nohz_full: read(root, "/sys/devices/system/cpu/nohz_full").map(|text| list(&text)),
+            isolated: isolated::cpus(root).list().0,
             irq_default: read(root, "/proc/irq/default_smp_affinity").and_then(|text| mask(&text)),
             command_line: read(root, "/proc/cmdline").unwrap_or_default(),
         }
@@ -210,10 +210,6 @@ impl Boot {
             format!("; replace {name}={value} of the command line")
         })
     }
-}
-
-fn of_all_cpus(root: &Root, name: &str) -> Option<String> {
-    read(root, &format!("/sys/devices/system/cpu/{name}"))
 }
 
 /// The value of `isolcpus=`: flags, and the CPUs that they are for (kernel-parameters.txt).

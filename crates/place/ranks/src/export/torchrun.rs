@@ -4,6 +4,7 @@
 
 use super::ExportError;
 use crate::RankPlan;
+use seatmap_os::host_names;
 
 /// The script, to be run on every node.
 ///
@@ -31,9 +32,7 @@ pub fn write(plan: &RankPlan) -> Result<String, ExportError> {
                 ranks: [each, ranks.len()],
             });
         }
-        // A host name holds no character that is a pattern in `case`; it was checked when the plan
-        // was read.
-        cases += &format!("{}) rank={at} ;;\n", plan.nodes[*node]);
+        cases += &format!("{}) rank={at} ;;\n", patterns(plan, &plan.nodes[*node]));
     }
     let count = nodes.len();
     let master = &plan.nodes[first];
@@ -43,6 +42,19 @@ pub fn write(plan: &RankPlan) -> Result<String, ExportError> {
          torchrun --nnodes={count} --nproc-per-node={each} --node-rank=$rank \
          --master-addr={master} \"$@\"\n"
     ))
+}
+
+/// The names by which a node may call itself, as patterns of `case`. A host name holds no character
+/// of a pattern; it was checked when the plan was read.
+fn patterns(plan: &RankPlan, node: &str) -> String {
+    let mut patterns = vec![node.to_owned()];
+    if host_names::stands_for_one(node, &plan.nodes) {
+        patterns.push(format!("{node}.*"));
+    }
+    let shorter = node.rmatch_indices('.').map(|(at, _)| &node[..at]);
+    let own = shorter.filter(|short| host_names::stands_for_one(short, &plan.nodes));
+    patterns.extend(own.map(str::to_owned));
+    patterns.join("|")
 }
 
 fn check(plan: &RankPlan, node: usize, ranks: &[usize]) -> Result<(), ExportError> {
@@ -68,12 +80,22 @@ mod tests {
         #!/bin/sh
         # On every node: sh THIS PROGRAM.py ARGUMENTS...
         case $(hostname) in
-        n2) rank=0 ;;
-        n0) rank=1 ;;
+        n2|n2.*) rank=0 ;;
+        n0|n0.*) rank=1 ;;
         *) echo "$0: $(hostname) is not in the plan" >&2; exit 2 ;;
         esac
         exec torchrun --nnodes=2 --nproc-per-node=2 --node-rank=$rank --master-addr=n2 "$@"
         "##);
+    }
+
+    #[test]
+    fn a_node_may_call_itself_by_its_short_name_unless_two_have_it() {
+        let mut plan = sample();
+        let names = |plan: &RankPlan| patterns(plan, &plan.nodes[0]);
+        plan.nodes[0] = "a.x.org".to_owned();
+        assert_eq!(names(&plan), "a.x.org|a.x.org.*|a.x|a");
+        plan.nodes[1] = "a.y.org".to_owned();
+        assert_eq!(names(&plan), "a.x.org|a.x.org.*|a.x");
     }
 
     #[test]

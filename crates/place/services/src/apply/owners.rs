@@ -73,7 +73,7 @@ mod tests {
                     \"entries\":{\"235148fe-393f\":{\"api\":\"1\"}},\"checksum\":1}";
         let file = SourceFile { name: "cpu_manager_state", text, is_from_folder: false };
         for driver in [CgroupDriver::Systemd, CgroupDriver::Cgroupfs] {
-            let seats = import::read(&[file], None, driver).unwrap();
+            let seats = import::read(&[file], Vec::new(), None, driver).unwrap();
             let told = check(&seats.seats[0].service).unwrap_err().to_string();
             assert!(told.contains("belongs to kubelet"), "{told}");
         }

@@ -17,12 +17,14 @@ const ENDINGS: [&str; 8] =
 const STATES: [&str; 2] = ["cpu_manager_state", "memory_manager_state"];
 
 /// The files of a folder that may say where services run, and of the drop-in folders in it, by
-/// name. Links are left out: those that enable a unit lead to another file of the folder.
+/// name; and the drop-in folders that cannot be read. Links are left out: those that enable a unit
+/// lead to another file of the folder.
 ///
 /// # Errors
-/// A folder cannot be read, or there are more files than any computer has units.
-pub fn files_of(folder: &Path) -> io::Result<Vec<PathBuf>> {
+/// The folder cannot be read, or there are more files than any computer has units.
+pub fn files_of(folder: &Path) -> io::Result<(Vec<PathBuf>, Vec<(PathBuf, io::Error)>)> {
     let mut files = Vec::new();
+    let mut unread = Vec::new();
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let kind = entry.file_type()?;
@@ -30,12 +32,9 @@ pub fn files_of(folder: &Path) -> io::Result<Vec<PathBuf>> {
         if kind.is_file() && is_of_interest(&name) && !name.ends_with(".conf") {
             files.push(entry.path());
         } else if kind.is_dir() && name.ends_with(".d") {
-            for inner in std::fs::read_dir(entry.path())? {
-                let inner = inner?;
-                let is_drop_in = inner.file_name().to_string_lossy().ends_with(".conf");
-                if inner.file_type()?.is_file() && is_drop_in {
-                    files.push(inner.path());
-                }
+            match drop_ins(&entry.path()) {
+                Ok(inner) => files.extend(inner),
+                Err(error) => unread.push((entry.path(), error)),
             }
         }
         if files.len() > MOST_FILES {
@@ -44,6 +43,18 @@ pub fn files_of(folder: &Path) -> io::Result<Vec<PathBuf>> {
     }
     // The kernel lists files in any order, and a later drop-in overrides an earlier one.
     files.sort();
+    Ok((files, unread))
+}
+
+fn drop_ins(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let is_drop_in = entry.file_name().to_string_lossy().ends_with(".conf");
+        if entry.file_type()?.is_file() && is_drop_in {
+            files.push(entry.path());
+        }
+    }
     Ok(files)
 }
 

@@ -140,16 +140,28 @@ pub(super) fn read(
     for (uid, whole) in state.pod_entries.unwrap_or_default() {
         pods.entry(uid).or_default().whole = whole;
     }
+    let mut own = Vec::new();
     for (uid, parts) in pods {
         if !uid.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
             return Err(SeatsImportError::PodId { uid });
         }
         let seat = pod(file, &uid, parts, driver)?;
+        own.push((seat.service.name.clone(), seat.cpu_set()));
         seats.add(seat)?;
     }
     if let Some(text) = state.default_cpu_set.filter(|text| !text.trim().is_empty()) {
-        let shared = list("defaultCpuSet", &text, ListSpelling::Kubelet)?;
-        seats.remarks.push(ImportRemark::SharedPool { cpus: shared.to_set().to_string() });
+        let shared = list("defaultCpuSet", &text, ListSpelling::Kubelet)?.to_set();
+        seats.remarks.push(ImportRemark::SharedPool { cpus: shared.to_string() });
+        // kubelet takes the CPUs of a pod out of the pool, so that this state contradicts itself.
+        let both = own.into_iter().map(|(name, cpus)| (name, cpus.within(&shared)));
+        seats.remarks.extend(both.filter(|(_, cpus)| !cpus.is_empty()).map(|(first, cpus)| {
+            ImportRemark::SharedCpus {
+                first,
+                second: "defaultCpuSet".to_owned(),
+                cpus: cpus.to_string(),
+                is_claimed: true,
+            }
+        }));
     }
     Ok(())
 }

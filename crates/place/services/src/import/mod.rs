@@ -106,6 +106,31 @@ pub enum ImportRemark {
         /// The file.
         file: String,
     },
+    /// A file of a folder cannot be read; the others were.
+    UnreadFile {
+        /// The file.
+        file: String,
+        /// Why not, as a sentence.
+        problem: String,
+    },
+    /// systemd ignores a range of a list, as its last index is before its first.
+    ReversedRange {
+        /// The unit.
+        unit: String,
+        /// The setting.
+        key: String,
+        /// The range.
+        range: String,
+    },
+    /// A setting of a unit is not a list, or follows from things that are known when it starts.
+    UnreadSetting {
+        /// The unit.
+        unit: String,
+        /// The setting.
+        key: String,
+        /// Its value.
+        value: String,
+    },
     /// kubelet gives no CPUs away.
     NoPolicy {
         /// The file.
@@ -172,6 +197,20 @@ pub enum ImportRemark {
         /// Whether one of them is to have its CPUs alone.
         is_claimed: bool,
     },
+}
+
+impl ImportRemark {
+    /// What could not be read, and where; `None` for other remarks.
+    fn unread(&self) -> Option<String> {
+        match self {
+            ImportRemark::UnreadFile { file, problem } => Some(format!("{file}: {problem}")),
+            ImportRemark::ReversedRange { unit, key, range: text }
+            | ImportRemark::UnreadSetting { unit, key, value: text } => {
+                Some(format!("{key}= of {unit}: '{text}'"))
+            }
+            _ => None,
+        }
+    }
 }
 
 /// Everything that the files say.
@@ -279,14 +318,18 @@ pub enum SeatsImportError {
     TooMany,
     /// The files name no service.
     #[error(
-        "the files seat no service{}",
+        "the files seat no service{}{}",
         reserved.as_ref().map(|cpus| format!(
             "; they keep CPUs {cpus} from pods: housekeeping = \"{cpus}\" in services.toml"
-        )).unwrap_or_default()
+        )).unwrap_or_default(),
+        unread.as_ref().map(|problem| format!("; not all could be read: {problem}"))
+            .unwrap_or_default()
     )]
     Empty {
         /// The CPUs that kubelet gives to no pod.
         reserved: Option<String>,
+        /// The first file or setting that cannot be read, and why.
+        unread: Option<String>,
     },
 }
 
@@ -312,12 +355,14 @@ impl Blame for SeatsFileError {
     }
 }
 
-/// Reads all files. Where a format is named, each must have it.
+/// Reads all files. If a format is named, each file that is named must have it. A file of a folder
+/// that cannot be read gets a remark, as do those that could not be opened, which come as remarks.
 ///
 /// # Errors
-/// [`SeatsFileError`]: a file cannot be read, or none of them names a service.
+/// [`SeatsFileError`]: a file that is named cannot be read, or no file names a service.
 pub fn read(
     files: &[SourceFile<'_>],
+    unopened: Vec<ImportRemark>,
     format: Option<SeatsFormat>,
     driver: CgroupDriver,
 ) -> Result<ImportedSeats, SeatsFileError> {
@@ -325,23 +370,37 @@ pub fn read(
         format: FORMAT,
         housekeeping: None,
         seats: Vec::new(),
-        remarks: Vec::new(),
+        remarks: unopened,
         reserved: None,
     };
     let mut units = systemd::UnitFiles::new();
     for file in files {
+        let before = [seats.seats.len(), seats.remarks.len()];
         let read = chosen(file, format).and_then(|format| match format {
             Some(SeatsFormat::Kubelet) => kubelet::read(file, driver, &mut seats),
             Some(SeatsFormat::Systemd) => systemd::read(file, &mut units, &mut seats),
             Some(SeatsFormat::Libvirt) => libvirt::read(file, &mut seats),
             None => Ok(()),
         });
-        read.map_err(|mistake| SeatsFileError { file: Some(file.name.to_owned()), mistake })?;
+        match read {
+            Ok(()) => {}
+            Err(mistake) if file.is_from_folder => {
+                seats.seats.truncate(before[0]);
+                seats.remarks.truncate(before[1]);
+                let file = file.name.to_owned();
+                let problem = mistake.to_string();
+                seats.remarks.push(ImportRemark::UnreadFile { file, problem });
+            }
+            Err(mistake) => {
+                return Err(SeatsFileError { file: Some(file.name.to_owned()), mistake });
+            }
+        }
     }
     let mut seated = systemd::seat(&units, &mut seats);
     if seated.is_ok() && seats.seats.is_empty() {
         let reserved = seats.reserved.as_ref().map(CpuSet::to_string);
-        seated = Err(SeatsImportError::Empty { reserved });
+        let unread = seats.remarks.iter().find_map(ImportRemark::unread);
+        seated = Err(SeatsImportError::Empty { reserved, unread });
     }
     seated.map_err(|mistake| SeatsFileError { file: None, mistake })?;
     seats.keep_house();

@@ -5,11 +5,12 @@
 //! list before it, and an empty one drops both. A unit runs on the CPUs that it and all slices
 //! around it allow.
 
+mod specifiers;
+
 use super::lists::{IndexBits, ListSpelling};
-use super::{
-    ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, list, written,
-};
+use super::{ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, written};
 use crate::file::Service;
+use seatmap_document::whole_number;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The sections whose settings are read.
@@ -80,7 +81,8 @@ pub(super) fn read(
     seats: &mut ImportedSeats,
 ) -> Result<(), SeatsImportError> {
     if is_script(file.text) {
-        return script(file, units, seats);
+        script(file, units, seats);
+        return Ok(());
     }
     if is_shown(file.text) {
         return shown(file, units, seats);
@@ -90,7 +92,8 @@ pub(super) fn read(
         seats.remarks.push(ImportRemark::ManyUnits { unit: name });
         return Ok(());
     }
-    unit_file(file, &name, file.text, units, seats)
+    unit_file(file, &name, file.text, units, seats);
+    Ok(())
 }
 
 /// The unit of a file by its path: `redis.service`, or `redis.service.d/50-seatmap.conf`.
@@ -117,7 +120,7 @@ fn unit_file(
     text: &str,
     units: &mut UnitFiles,
     seats: &mut ImportedSeats,
-) -> Result<(), SeatsImportError> {
+) {
     let unit = units.entry(name.to_owned()).or_default();
     unit.note(file);
     let mut is_read = false;
@@ -137,10 +140,9 @@ fn unit_file(
         if whole.starts_with('[') {
             is_read = SECTIONS.contains(&whole.as_str());
         } else if let Some((key, value)) = whole.split_once('=').filter(|_| is_read) {
-            unit.set(name, key.trim(), value.trim(), seats)?;
+            unit.set(name, key.trim(), value.trim(), seats);
         }
     }
-    Ok(())
 }
 
 /// The output of `systemctl show`: units with an empty line between them.
@@ -168,7 +170,7 @@ fn shown(
         for (key, value) in of_unit {
             // It prints each setting once, as it is in the end; an empty one was not made.
             if !value.trim().is_empty() && value != "n/a" {
-                unit.set(name, key, value.trim(), seats)?;
+                unit.set(name, key, value.trim(), seats);
             }
         }
     }
@@ -176,21 +178,16 @@ fn shown(
 }
 
 /// The drop-ins that the script of an export writes.
-fn script(
-    file: &SourceFile<'_>,
-    units: &mut UnitFiles,
-    seats: &mut ImportedSeats,
-) -> Result<(), SeatsImportError> {
+fn script(file: &SourceFile<'_>, units: &mut UnitFiles, seats: &mut ImportedSeats) {
     let mut rest = file.text;
     while let Some(at) = rest.find("\ncat > \"$folder/") {
         rest = &rest[at + "\ncat > \"$folder/".len()..];
         let Some((path, after)) = rest.split_once('\n') else { break };
         let Some((folder, _)) = path.split_once(".d/") else { continue };
         let (text, left) = after.split_once("\nEND").unwrap_or((after, ""));
-        unit_file(file, folder, text, units, seats)?;
+        unit_file(file, folder, text, units, seats);
         rest = left;
     }
-    Ok(())
 }
 
 impl UnitSettings {
@@ -200,49 +197,63 @@ impl UnitSettings {
         self.is_named |= !file.is_from_folder && !is_shown(file.text);
     }
 
-    fn set(
-        &mut self,
-        unit: &str,
-        key: &str,
-        value: &str,
-        seats: &mut ImportedSeats,
-    ) -> Result<(), SeatsImportError> {
-        let place = format!("{key}= of {unit}");
-        let lists = match key {
+    fn set(&mut self, unit: &str, key: &str, value: &str, seats: &mut ImportedSeats) {
+        match key {
             "CPUAffinity" if value == "numa" => {
                 seats.remarks.push(ImportRemark::CpusOfNodes { unit: unit.to_owned() });
                 self.is_noted = true;
-                return Ok(());
             }
+            "NUMAMask" if value == "all" => self.numa_mask = None,
+            "NUMAPolicy" => {
+                self.numa_policy = Some(value.to_owned()).filter(|value| !value.is_empty());
+            }
+            "CPUSetPartition" => self.is_partition = matches!(value, "root" | "isolated"),
+            "Slice" => {
+                let slice = specifiers::expanded(value, unit).unwrap_or_else(|| value.to_owned());
+                self.slice = Some(slice).filter(|slice| !slice.is_empty());
+            }
+            _ => self.set_list(unit, key, value, seats),
+        }
+    }
+
+    /// A list is added to the one before, and an empty one drops both.
+    fn set_list(&mut self, unit: &str, key: &str, value: &str, seats: &mut ImportedSeats) {
+        let list = match key {
             "CPUAffinity" => &mut self.affinity,
             "AllowedCPUs" => &mut self.allowed,
             "AllowedMemoryNodes" => &mut self.nodes,
-            "NUMAMask" if value == "all" => {
-                self.numa_mask = None;
-                return Ok(());
-            }
             "NUMAMask" => &mut self.numa_mask,
-            "NUMAPolicy" => {
-                self.numa_policy = Some(value.to_owned()).filter(|value| !value.is_empty());
-                return Ok(());
-            }
-            "CPUSetPartition" => {
-                self.is_partition = matches!(value, "root" | "isolated");
-                return Ok(());
-            }
-            "Slice" => {
-                self.slice = Some(value.to_owned()).filter(|value| !value.is_empty());
-                return Ok(());
-            }
-            _ => return Ok(()),
+            _ => return,
         };
-        let read = list(&place, value, ListSpelling::Systemd)?;
-        match lists {
-            _ if value.is_empty() => *lists = None,
-            Some(before) => before.join(&read),
-            None => *lists = Some(read),
+        if value.is_empty() {
+            *list = None;
+            return;
         }
-        Ok(())
+        let text = specifiers::expanded(value, unit).unwrap_or_default();
+        let (reversed, ranges): (Vec<&str>, Vec<&str>) =
+            text.split([',', ' ', '\t']).filter(|range| !range.is_empty()).partition(is_reversed);
+        seats.remarks.extend(reversed.iter().map(|range| ImportRemark::ReversedRange {
+            unit: unit.to_owned(),
+            key: key.to_owned(),
+            range: (*range).to_owned(),
+        }));
+        self.is_noted |= !reversed.is_empty();
+        match IndexBits::parse(&ranges.join(" "), ListSpelling::Systemd) {
+            Some(read) if !read.is_empty() => list.get_or_insert_default().join(&read),
+            None => self.cannot_be_read(unit, key, value, seats),
+            Some(_) if reversed.is_empty() => self.cannot_be_read(unit, key, value, seats),
+            Some(_) => {}
+        }
+    }
+
+    /// systemd ignores such a setting, or knows its value when the unit starts.
+    fn cannot_be_read(&mut self, unit: &str, key: &str, value: &str, seats: &mut ImportedSeats) {
+        seats.remarks.push(ImportRemark::UnreadSetting {
+            unit: unit.to_owned(),
+            key: key.to_owned(),
+            value: value.chars().take(40).collect(),
+        });
+        self.is_noted = true;
     }
 
     /// The nodes that its memory comes from: those of its group, or of a policy that names some.
@@ -255,6 +266,15 @@ impl UnitSettings {
     fn says_something(&self) -> bool {
         self.affinity.is_some() || self.allowed.is_some() || self.memory().is_some()
     }
+}
+
+/// Whether the last index of a range is before its first: systemd ignores such a range with a
+/// warning (`parse_cpu_set` of `src/shared/cpu-set-util.c`).
+fn is_reversed(range: &&str) -> bool {
+    let ends = range
+        .split_once('-')
+        .and_then(|(first, last)| Some((whole_number::<u64>(first)?, whole_number::<u64>(last)?)));
+    ends.is_some_and(|(first, last)| last < first)
 }
 
 /// The slices around a slice, `a.slice` of `a-b.slice`, the innermost first (systemd.slice(5)).

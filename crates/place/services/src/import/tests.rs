@@ -12,11 +12,11 @@ fn file<'a>(name: &'a str, text: &'a str) -> SourceFile<'a> {
 }
 
 fn read_one(name: &str, text: &str) -> ImportedSeats {
-    read(&[file(name, text)], None, CgroupDriver::Systemd).unwrap()
+    read(&[file(name, text)], Vec::new(), None, CgroupDriver::Systemd).unwrap()
 }
 
 fn refused(name: &str, text: &str) -> String {
-    read(&[file(name, text)], None, CgroupDriver::Systemd).unwrap_err().to_string()
+    read(&[file(name, text)], Vec::new(), None, CgroupDriver::Systemd).unwrap_err().to_string()
 }
 
 /// The services with their CPUs and nodes.
@@ -48,7 +48,7 @@ fn a_pod_has_the_cpus_of_its_containers_and_the_nodes_of_its_memory() {
          \"checksum\":4236770233}}"
     );
     let files = [file("cpu_manager_state", &cpus), file("memory_manager_state", &memory)];
-    let seats = read(&files, None, CgroupDriver::Systemd).unwrap();
+    let seats = read(&files, Vec::new(), None, CgroupDriver::Systemd).unwrap();
     assert_eq!(seated(&seats), [["pod-235148fe", "2-4", "1"]]);
     let service = &seats.seats[0].service;
     assert!(service.is_alone());
@@ -56,7 +56,7 @@ fn a_pod_has_the_cpus_of_its_containers_and_the_nodes_of_its_memory() {
     assert_eq!(group, "/kubepods.slice/kubepods-pod235148fe_393f_47a8_a17d_bd55bc1a836b.slice");
     assert_eq!(seats.seats[0].details, ["container api on 2-3", "container sidecar on 4"]);
     assert_eq!(seats.remarks, [ImportRemark::SharedPool { cpus: "0,1,8".into() }]);
-    let plain = read(&files, None, CgroupDriver::Cgroupfs).unwrap();
+    let plain = read(&files, Vec::new(), None, CgroupDriver::Cgroupfs).unwrap();
     assert_eq!(plain.seats[0].service.cgroup.as_deref().unwrap(), format!("/kubepods/pod{UID}"));
 }
 
@@ -64,7 +64,8 @@ fn a_pod_has_the_cpus_of_its_containers_and_the_nodes_of_its_memory() {
 #[test]
 fn keys_of_other_releases_are_told() {
     let text = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"2\"}}}},\"nodeEntries\":{{}}"));
-    let seats = read(&[file("cpu_manager_state", &text)], None, CgroupDriver::Systemd).unwrap();
+    let seats =
+        read(&[file("cpu_manager_state", &text)], Vec::new(), None, CgroupDriver::Systemd).unwrap();
     let keys = vec!["nodeEntries".to_owned()];
     let told = ImportRemark::UnreadKeys { file: "cpu_manager_state".to_owned(), keys };
     assert!(seats.remarks.contains(&told), "{:?}", seats.remarks);
@@ -80,7 +81,7 @@ fn a_pod_with_resources_of_its_own_has_its_cpus_and_nodes() {
          \"podEntries\":{{\"{UID}\":{blocks}}},\"checksum\":1}}"
     );
     let files = [file("cpu_manager_state", &cpus), file("memory_manager_state", &memory)];
-    let seats = read(&files, None, CgroupDriver::Systemd).unwrap();
+    let seats = read(&files, Vec::new(), None, CgroupDriver::Systemd).unwrap();
     assert_eq!(seated(&seats), [["pod-235148fe", "2-5", "1"]]);
     let wrong = cpus.replace("2-5", "2-x");
     assert!(refused("s", &wrong).starts_with(&format!("s: podEntries.{UID}: '2-x' is not")));
@@ -91,7 +92,7 @@ fn the_text_of_a_state_counts_where_there_is_one() {
     let inner = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"6-7\"}}}}"));
     let data = serde_json::to_string(&inner).unwrap();
     let outer = cpu_state(&format!("{{}},\"data\":{data},\"dataChecksum\":7"));
-    let seats = read(&[file("s", &outer)], None, CgroupDriver::Systemd).unwrap();
+    let seats = read(&[file("s", &outer)], Vec::new(), None, CgroupDriver::Systemd).unwrap();
     assert_eq!(seated(&seats), [["pod-235148fe", "6,7", ""]]);
     assert!(
         !seats.remarks.iter().any(|one| matches!(one, ImportRemark::UnreadKeys { .. })),
@@ -134,7 +135,7 @@ fn a_configuration_of_kubelet_says_what_pods_do_not_get() {
     let unit = "[Service]\nAllowedCPUs=1-2\n";
     for config in [text, json] {
         let files = [file("kubelet", config), file("a.service", unit)];
-        let seats = read(&files, None, CgroupDriver::Systemd).unwrap();
+        let seats = read(&files, Vec::new(), None, CgroupDriver::Systemd).unwrap();
         assert_eq!(seats.housekeeping.as_deref(), Some("0"));
     }
 }
@@ -150,10 +151,10 @@ fn settings_of_a_unit_come_from_all_its_files_and_slices() {
         file("/etc/systemd/system/db.service.d/50.conf", drop_in),
         file("/etc/systemd/system/a.slice", slice),
     ];
-    let seats = read(&files, None, CgroupDriver::Systemd).unwrap();
+    let seats = read(&files, Vec::new(), None, CgroupDriver::Systemd).unwrap();
     assert_eq!(seated(&seats), [["db", "4-6", "0,1"]]);
     assert_eq!(seats.seats[0].sources.len(), 2);
-    let alone = read(&files[2..], None, CgroupDriver::Systemd).unwrap();
+    let alone = read(&files[2..], Vec::new(), None, CgroupDriver::Systemd).unwrap();
     assert_eq!(seated(&alone), [["a", "2-6", "1"]]);
 }
 
@@ -175,7 +176,7 @@ fn what_a_unit_cannot_have_is_said() {
     assert!(matches!(&outside.remarks[..], [ImportRemark::AffinityOutside { .. }]));
     let with_other = |name: &str, text: &str| {
         let other = file("b.service", "[Service]\nCPUAffinity=0\n");
-        read(&[file(name, text), other], None, CgroupDriver::Systemd).unwrap().remarks
+        read(&[file(name, text), other], Vec::new(), None, CgroupDriver::Systemd).unwrap().remarks
     };
     assert!(matches!(
         &with_other("a@.service", "[Service]\nCPUAffinity=0\n")[..],
@@ -194,7 +195,60 @@ fn what_a_unit_cannot_have_is_said() {
         [ImportRemark::NothingToSeat { .. }]
     ));
     assert!(refused("a.service", "[Service]\nCPUAffinity=9-1\n").contains("CPUAffinity= of a"));
+    assert!(matches!(
+        &with_other("a.service", "[Service]\nCPUAffinity=%H\n")[..],
+        [ImportRemark::UnreadSetting { .. }]
+    ));
+    assert!(matches!(
+        &with_other("a.service", "[Service]\nCPUAffinity=9-1\n")[..],
+        [ImportRemark::ReversedRange { .. }]
+    ));
     assert!(refused("x.conf", "[Service]\nCPUAffinity=1\n").contains("NAME.service.d/FILE.conf"));
+}
+
+#[test]
+fn a_list_is_read_as_systemd_reads_it() {
+    let of = |name: &str, list: &str| {
+        let seats = read_one(name, &format!("[Service]\nCPUAffinity={list}\n"));
+        seats.seats[0].cpus.clone().unwrap()
+    };
+    assert_eq!(of("watch@2.service", "%i"), "2");
+    assert_eq!(of("watch@2.service", "0,%i 4-5"), "0,2,4,5");
+    assert_eq!(of("a.service", "1 4-3"), "1", "it warns of a reversed range, and leaves it out");
+}
+
+#[test]
+fn a_file_of_a_folder_that_cannot_be_read_hides_no_other() {
+    let from_folder = |name, text| SourceFile { is_from_folder: true, ..file(name, text) };
+    let two = domain("<vcpu cpuset='1'>1</vcpu>");
+    let other = domain("<vcpu cpuset='2'>1</vcpu>");
+    let state = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"2-x\"}}}}"));
+    let files = [
+        from_folder("cpu_manager_state", &state),
+        from_folder("a.xml", &two),
+        from_folder("b.xml", &other),
+        from_folder("c.xml", "<domain"),
+    ];
+    let seats = read(&files, Vec::new(), None, CgroupDriver::Systemd).unwrap();
+    assert_eq!(seated(&seats), [["web", "1", ""]]);
+    let unread: Vec<&str> = seats
+        .remarks
+        .iter()
+        .filter_map(|remark| match remark {
+            ImportRemark::UnreadFile { file, .. } => Some(file.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(unread, ["cpu_manager_state", "b.xml", "c.xml"]);
+    let told = read(&files[..1], Vec::new(), None, CgroupDriver::Systemd).unwrap_err().to_string();
+    assert!(told.contains("not all could be read: cpu_manager_state: entries."), "{told}");
+}
+
+#[test]
+fn a_state_whose_pool_has_the_cpus_of_a_pod_contradicts_itself() {
+    let state = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"1-2\"}}}}"));
+    let seats = read_one("state", &state);
+    assert_eq!(seats.claims(), 1, "the pool is 0-1,8");
 }
 
 fn domain(inside: &str) -> String {
@@ -253,16 +307,16 @@ fn files_that_contradict_each_other_are_refused_and_claims_are_noted() {
     let other = domain("<vcpu cpuset='2'>1</vcpu>");
     let files = [file("a.xml", &one), file("b.xml", &other)];
     assert_eq!(
-        read(&files, None, CgroupDriver::Systemd).unwrap_err().to_string(),
+        read(&files, Vec::new(), None, CgroupDriver::Systemd).unwrap_err().to_string(),
         "b.xml: 'web' has CPUs 1 in a.xml and 2 in b.xml; read one of them"
     );
     let state = cpu_state(&format!("{{\"{UID}\":{{\"api\":\"1-2\"}}}}"));
     let files = [file("a.xml", &one), file("state", &state)];
-    let seats = read(&files, None, CgroupDriver::Systemd).unwrap();
-    assert_eq!(seats.claims(), 1);
+    let seats = read(&files, Vec::new(), None, CgroupDriver::Systemd).unwrap();
+    assert_eq!(seats.claims(), 2, "the domain and the pool of other pods");
     let unit = "[Service]\nAllowedCPUs=0-1\n";
     let files = [file("a.xml", &one), file("a.service", unit)];
-    let seats = read(&files, None, CgroupDriver::Systemd).unwrap();
+    let seats = read(&files, Vec::new(), None, CgroupDriver::Systemd).unwrap();
     assert_eq!((seats.claims(), seats.remarks.len()), (0, 1));
 }
 
@@ -271,10 +325,10 @@ fn a_format_can_be_asked_for() {
     assert!(refused("x", "hello").contains("unrecognised format; expected one of"));
     let unit = file("a.service", "[Service]\nAllowedCPUs=1\n");
     let wanted = Some(SeatsFormat::Libvirt);
-    let told = read(&[unit], wanted, CgroupDriver::Systemd).unwrap_err().to_string();
+    let told = read(&[unit], Vec::new(), wanted, CgroupDriver::Systemd).unwrap_err().to_string();
     assert_eq!(told, "a.service: this is not a file of libvirt");
     let found = SourceFile { is_from_folder: true, ..unit };
-    let told = read(&[found], wanted, CgroupDriver::Systemd).unwrap_err().to_string();
+    let told = read(&[found], Vec::new(), wanted, CgroupDriver::Systemd).unwrap_err().to_string();
     assert_eq!(told, "the files seat no service");
 }
 
@@ -309,13 +363,15 @@ fn exports_are_read_back() {
     let text = "Id=redis.service\nAllowedCPUs=1-2\nAllowedMemoryNodes=0\n\n\
                 Id=x.slice\nAllowedCPUs=3\n";
     let config = "kind: KubeletConfiguration\nreservedSystemCPUs: 0-3\n";
-    let first = read(&[file("-", text), file("k", config)], None, CgroupDriver::Systemd).unwrap();
+    let first =
+        read(&[file("-", text), file("k", config)], Vec::new(), None, CgroupDriver::Systemd)
+            .unwrap();
     assert_eq!(first.housekeeping.as_deref(), Some("0"));
     let plan = first.plan(&machine(8)).unwrap();
     let script = export::systemd::write(&plan).unwrap();
     let kubelet = export::kubelet::write(&plan).unwrap();
     let files = [file("units.sh", &script), file("kubelet.yaml", &kubelet)];
-    let again = read(&files, None, CgroupDriver::Systemd).unwrap();
+    let again = read(&files, Vec::new(), None, CgroupDriver::Systemd).unwrap();
     assert_eq!(seated(&again), seated(&first));
     assert_eq!(again.housekeeping, first.housekeeping);
 }
@@ -339,7 +395,10 @@ proptest! {
 
 /// Checks what every text must keep to.
 fn hold(text: &str) {
-    let Ok(seats) = read(&[file("a.service", text)], None, CgroupDriver::Systemd) else { return };
+    let Ok(seats) = read(&[file("a.service", text)], Vec::new(), None, CgroupDriver::Systemd)
+    else {
+        return;
+    };
     let written = seats.text(None).unwrap();
     let file =
         ServicesFile::from_toml(&written).unwrap_or_else(|error| panic!("{error}\n{written}"));

@@ -4,9 +4,8 @@ use super::{ChoiceError, programs};
 use crate::files::Files;
 use crate::seating::CellCpus;
 use seatmap_os::hierarchy::{Groups, Hierarchies};
-use seatmap_os::kernel::Scheduler;
 use seatmap_os::sched::Status;
-use seatmap_os::{CpuSet, Tid, layout};
+use seatmap_os::{CpuSet, Tid, isolated, layout};
 use std::collections::{BTreeSet, HashMap};
 
 /// The processes with a thread that may not run on all CPUs that its control group allows.
@@ -50,7 +49,7 @@ struct Defaults {
 
 impl Defaults {
     fn read(files: &Files) -> Self {
-        let isolated = CpuSet::of_list(&Scheduler::read(&files.root).isolated).unwrap_or_default();
+        let isolated = isolated::beside_others(&files.root);
         let online = layout::online(&files.root).unwrap_or_default();
         let hierarchies = Hierarchies::read(&files.root);
         let cells =

@@ -130,7 +130,7 @@ fn impossible_seat(facts: &Facts, (sitter, seat): &Pair) -> Option<Finding> {
         format!("the seat of {} is {}; of these {outside} {why}", seat.label, cpus(&seat.cpus));
     let finding = Finding::wrong("partial", what).of(pid).tids([sitter.tid()]).on(&outside);
     let mended = match group {
-        Some(group) => variables::widened_for(finding, group, &seat.cpus, sitter.tid()),
+        Some(group) => variables::widened_for(facts, finding, group, &seat.cpus, sitter.tid()),
         None => finding,
     };
     (!outside.is_empty()).then_some(mended)

@@ -5,6 +5,7 @@ use crate::seating::{CellCpus, Group, Process, Seating, Thread};
 use seatmap_machine::{CoreKind, Pu, Topology};
 use seatmap_os::{CpuSet, Tid};
 pub(crate) use seatmap_statistics::words::counted as count;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// The share of the time on a CPU that makes a thread a busy one.
@@ -39,6 +40,17 @@ pub(crate) struct Facts<'a> {
     pub expected: Option<&'a Expected>,
     processes: HashMap<Tid, &'a Process>,
     busy_percent: BTreeMap<u32, f64>,
+    promised: RefCell<Promised>,
+}
+
+/// What the remedies so far give away: they are run one after the other, and then no remedy may
+/// undo another.
+#[derive(Debug, Default)]
+struct Promised {
+    /// The CPUs of each thread or program that a remedy moves.
+    cpus: BTreeMap<Tid, CpuSet>,
+    /// The CPUs that each file of a control group gets.
+    groups: BTreeMap<String, CpuSet>,
 }
 
 /// A thread with its mask.
@@ -109,6 +121,7 @@ impl<'a> Facts<'a> {
             expected,
             processes,
             busy_percent,
+            promised: RefCell::default(),
         };
         // The plan is held against the masks, so the sitters come first.
         let planned = facts.planned();
@@ -233,6 +246,69 @@ impl<'a> Facts<'a> {
         cpus.iter()
             .filter(|cpu| self.busy_percent.get(cpu).is_some_and(|busy| *busy <= IDLE_PERCENT))
             .collect()
+    }
+
+    /// The seats of the programs: the CPUs of bound threads, or of all if none is bound.
+    pub fn seats(&self) -> CpuSet {
+        let bound: Vec<&Sitter> = self.sitters.iter().filter(|sitter| sitter.is_bound).collect();
+        if bound.is_empty() {
+            union(&self.sitters.iter().collect::<Vec<_>>())
+        } else {
+            union(&bound)
+        }
+    }
+
+    /// The CPUs to which a remedy may send other programs and interrupts: no seat is there, and no
+    /// other remedy makes one there.
+    pub fn refuge(&self) -> CpuSet {
+        let promised = self.promised.borrow();
+        let seats = promised.cpus.values().fold(self.seats(), |all, cpus| all.with(cpus));
+        self.usual.without(&seats)
+    }
+
+    /// The first CPUs among these, this number of them, that no remedy gives to another thread or
+    /// program; `None` if there are fewer. From now on they are this one's.
+    pub fn promise(&self, to: Tid, count: usize, among: &CpuSet) -> Option<CpuSet> {
+        let mut promised = self.promised.borrow_mut();
+        let own = promised.cpus.get(&to);
+        if let Some(own) = own.filter(|own| own.len() == count && own.is_subset(among)) {
+            return Some(own.clone());
+        }
+        let others = promised.cpus.iter().filter(|(other, _)| **other != to);
+        let free = others.fold(among.clone(), |free, (_, cpus)| free.without(cpus));
+        let cpus: CpuSet = free.iter().take(count).collect();
+        if cpus.len() < count {
+            return None;
+        }
+        promised.cpus.insert(to, cpus.clone());
+        Some(cpus)
+    }
+
+    /// The first CPU among these in a part of its own: no CPU of that part is given to another
+    /// thread, as in [`Facts::promise`].
+    pub fn promise_part(
+        &self,
+        to: Tid,
+        among: &CpuSet,
+        level: impl Fn(&Pu) -> Option<u32>,
+    ) -> Option<CpuSet> {
+        let part = |cpu: u32| self.topology.pu(cpu).and_then(&level);
+        let taken: BTreeSet<u32> = {
+            let promised = self.promised.borrow();
+            let others = promised.cpus.iter().filter(|(other, _)| **other != to);
+            others.flat_map(|(_, cpus)| cpus.iter()).filter_map(part).collect()
+        };
+        let free = among.iter().filter(|cpu| part(*cpu).is_none_or(|part| !taken.contains(&part)));
+        self.promise(to, 1, &free.collect())
+    }
+
+    /// The CPUs for the file of a control group that has some and needs these as well, together
+    /// with those that other remedies give it.
+    pub fn widened(&self, file: &str, has: &CpuSet, needs: &CpuSet) -> CpuSet {
+        let mut promised = self.promised.borrow_mut();
+        let cpus = promised.groups.entry(file.to_owned()).or_default();
+        *cpus = cpus.with(has).with(needs);
+        cpus.clone()
     }
 
     pub fn busy_percent(&self, cpu: u32) -> Option<f64> {

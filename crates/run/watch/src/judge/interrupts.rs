@@ -2,7 +2,6 @@
 
 use super::facts::Facts;
 use super::real_time::is_real_time;
-use super::strangers::seats;
 use crate::finding::Finding;
 use crate::remedy::Remedy;
 use crate::seating::{Cpu, Interrupt};
@@ -29,7 +28,7 @@ pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
                 .iter()
                 .find(|one| one.is_bound && one.is_busy() && one.seat() == Some(cpu.cpu))?;
             let is_grave = quiet.contains(cpu.cpu) || is_real_time(&owner.thread.policy);
-            let finding = interrupted(facts, "interrupts", cpu, &CpuSet::single(cpu.cpu))?;
+            let finding = interrupted(facts, "interrupts", cpu)?;
             let what = format!("{}, where {} sits", finding.what, owner.named());
             let tids = [owner.tid()];
             Some(Finding { what, ..finding }.grave_if(is_grave).of(owner.thread.pid).tids(tids))
@@ -39,9 +38,9 @@ pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
 
 /// Any interrupts of devices on the CPUs of bound threads.
 pub(super) fn none(facts: &Facts) -> Vec<Finding> {
-    let seats = seats(facts);
+    let seats = facts.seats();
     let cpus = facts.seating.cpus.iter().filter(|cpu| seats.contains(cpu.cpu));
-    cpus.filter_map(|cpu| interrupted(facts, "no-irq", cpu, &seats)).collect()
+    cpus.filter_map(|cpu| interrupted(facts, "no-irq", cpu)).collect()
 }
 
 /// Whether a device is behind an interrupt. Those of the kernel have letters for numbers, and each
@@ -50,7 +49,7 @@ fn is_of_device(interrupt: &&Interrupt) -> bool {
     !interrupt.is_per_cpu && interrupts::is_of_device(&interrupt.irq)
 }
 
-fn interrupted(facts: &Facts, rule: &str, cpu: &Cpu, seats: &CpuSet) -> Option<Finding> {
+fn interrupted(facts: &Facts, rule: &str, cpu: &Cpu) -> Option<Finding> {
     let mut devices: Vec<&Interrupt> = cpu.interrupts.iter().filter(is_of_device).collect();
     devices.sort_by(|a, b| b.per_second.total_cmp(&a.per_second));
     let per_second: f64 = devices.iter().map(|interrupt| interrupt.per_second).sum();
@@ -65,7 +64,7 @@ fn interrupted(facts: &Facts, rule: &str, cpu: &Cpu, seats: &CpuSet) -> Option<F
     let finding =
         Finding::wrong(rule, what).on(&CpuSet::single(cpu.cpu)).since(facts.seating.watched_s);
     let finding = finding.measured(per_second, "a second");
-    Some(mended(finding, &devices, per_second, &facts.usual.without(seats)))
+    Some(mended(finding, &devices, per_second, &facts.refuge()))
 }
 
 /// Sends away the most frequent interrupts, as many as it takes. One that the kernel manages stays.

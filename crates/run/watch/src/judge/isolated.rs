@@ -1,46 +1,74 @@
-//! `isolated`: threads bound to several isolated CPUs, among which the kernel divides nothing.
+//! `isolated`: threads with several CPUs, some or all of them isolated: the kernel moves no thread
+//! to an isolated CPU or away from one.
 
 use super::facts::{Facts, Sitter, count, cpus, listed};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
 use seatmap_os::CpuSet;
+use seatmap_statistics::words::agreeing;
 use std::collections::BTreeMap;
 
-/// Threads with one mask of several isolated CPUs: each stays where it began, and most begin on the
-/// first.
+/// Threads with one mask of several CPUs, some or all of them isolated. Each stays on the isolated
+/// CPU where it began, and most begin on the first; those on usual CPUs stay among these.
 pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     let mut together: BTreeMap<&CpuSet, Vec<&Sitter>> = BTreeMap::new();
     for sitter in &facts.sitters {
-        if sitter.mask.len() < 2 || !sitter.mask.is_subset(&facts.isolated) {
-            continue;
+        if sitter.mask.len() > 1 && sitter.mask.meets(&facts.isolated) {
+            together.entry(&sitter.mask).or_default().push(sitter);
         }
-        together.entry(&sitter.mask).or_default().push(sitter);
     }
-    together.into_iter().filter_map(|(mask, sitters)| on_mask(mask, &sitters)).collect()
+    together.into_iter().filter_map(|(mask, sitters)| on_mask(facts, mask, &sitters)).collect()
 }
 
-fn on_mask(mask: &CpuSet, sitters: &[&Sitter]) -> Option<Finding> {
+fn on_mask(facts: &Facts, mask: &CpuSet, sitters: &[&Sitter]) -> Option<Finding> {
     let first = sitters.first().filter(|_| sitters.len() > 1)?;
     let busy: Vec<&Sitter> = sitters.iter().filter(|sitter| sitter.is_busy()).copied().collect();
+    let isolated = mask.within(&facts.isolated);
+    let is_mixed = isolated != *mask;
+    if is_mixed && !shut_in(&busy, mask, &isolated) {
+        return None;
+    }
     let subjects = if busy.is_empty() { sitters } else { &busy };
+    let are_isolated = if is_mixed {
+        format!(
+            "{}, of which {} {} isolated: the kernel moves no thread to an isolated CPU or away \
+             from one",
+            cpus(mask),
+            cpus(&isolated),
+            agreeing(isolated.len(), "is", "are")
+        )
+    } else {
+        format!("{}, which are isolated: the kernel moves no thread between them", cpus(mask))
+    };
     let what = format!(
-        "{} may all run on {}, which are isolated: the kernel moves no thread between them ({} \
-         there)",
+        "{} may all run on {are_isolated} ({} there)",
         listed(subjects),
-        cpus(mask),
         count(busy.len(), "busy thread")
     );
     let finding =
         Finding::remark("isolated", what).grave_if(busy.len() > 1).of(first.thread.pid).on(mask);
     let finding =
         finding.tids(subjects.iter().map(|sitter| sitter.tid())).at_most(first.thread.age_s);
-    let seats: Vec<u32> = mask.iter().collect();
     // More threads than CPUs take turns.
-    let bound = subjects
-        .iter()
-        .zip(seats.iter().copied().cycle())
-        .map(|(sitter, cpu)| Remedy::bind(&CpuSet::single(cpu), [sitter.tid()]));
+    let bound = subjects.iter().zip(mask.iter().cycle()).map(|(sitter, turn)| {
+        let own = facts.promise(sitter.tid(), 1, mask);
+        Remedy::bind(&own.unwrap_or_else(|| CpuSet::single(turn)), [sitter.tid()])
+    });
     Some(finding.mended_by_all(bound))
+}
+
+/// Whether busy threads share CPUs of a mask although isolated CPUs of it are free, or share an
+/// isolated one although other CPUs of it are free.
+fn shut_in(busy: &[&Sitter], mask: &CpuSet, isolated: &CpuSet) -> bool {
+    let places: Vec<u32> = busy.iter().filter_map(|sitter| sitter.thread.cpu).collect();
+    let taken: CpuSet = places.iter().copied().filter(|cpu| isolated.contains(*cpu)).collect();
+    let kept = places.iter().filter(|cpu| isolated.contains(**cpu)).count();
+    let balanced = busy.len() - kept;
+    let usual = mask.len() - isolated.len();
+    let is_isolated_free = taken.len() < isolated.len();
+    let share_usual = balanced > usual && is_isolated_free;
+    let share_isolated = kept > taken.len() && (is_isolated_free || balanced < usual);
+    share_usual || share_isolated
 }
 
 #[cfg(test)]
@@ -68,5 +96,32 @@ mod tests {
         assert_eq!(judge(&seated.facts()), []);
         let balanced = Made::new(4).busy(7, 7, "2-3", 99.0, 0.0).busy(7, 8, "2-3", 99.0, 0.0);
         assert_eq!(judge(&balanced.facts()), []);
+    }
+
+    #[test]
+    fn threads_that_share_cpus_beside_a_free_isolated_one_are_found() {
+        let on = |places: &[u32]| {
+            let mut made = Made::new(4).isolated("2-3");
+            for (tid, cpu) in (7..).zip(places) {
+                made = made.busy(7, tid, "1-3", 50.0, 50.0);
+                made.seating
+                    .threads
+                    .iter_mut()
+                    .filter(|it| it.tid == tid)
+                    .for_each(|it| it.cpu = Some(*cpu));
+            }
+            judge(&made.facts())
+        };
+        let found = on(&[1, 1]);
+        let what = "may all run on CPUs 1-3, of which CPUs 2,3 are isolated: the kernel moves no \
+                    thread to an isolated CPU or away from one (2 busy threads there)";
+        assert!(
+            found.len() == 1 && found[0].is_wrong() && found[0].what.ends_with(what),
+            "{found:?}"
+        );
+        assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 1 7; taskset -cp 2 8"));
+        assert_eq!(on(&[2, 2]).len(), 1, "CPUs 1 and 3 are free");
+        assert_eq!(on(&[1, 2]), []);
+        assert_eq!(on(&[1, 1, 2, 3]), [], "more threads than CPUs share them anywhere");
     }
 }

@@ -33,7 +33,9 @@ fn yields(sitter: &Sitter) -> bool {
 fn on_slow(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
     let allowed = facts.allowed_to(sitter);
     let idle = facts.idle(&facts.of_kind(CoreKind::Performance)).within(&allowed);
-    let first = idle.first()?;
+    if idle.is_empty() {
+        return None;
+    }
     let what = format!(
         "{} is busy on efficiency cores ({}) while performance cores had little to do ({})",
         sitter.named(),
@@ -45,7 +47,8 @@ fn on_slow(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
         .tids([sitter.tid()])
         .on(&sitter.mask);
     let finding = finding.at_most(sitter.thread.age_s).measured(sitter.demand_percent(), WANTED);
-    Some(finding.mended_by(Remedy::bind(&CpuSet::single(first), [sitter.tid()])))
+    let to = facts.promise(sitter.tid(), 1, &idle);
+    Some(finding.mended_by_all(to.map(|to| Remedy::bind(&to, [sitter.tid()]))))
 }
 
 /// Threads that may run on another kind of core.
@@ -93,6 +96,15 @@ fn off_kind(
 mod tests {
     use super::*;
     use crate::judge::made::Made;
+
+    #[test]
+    fn each_slow_thread_gets_a_fast_core_of_its_own() {
+        let made =
+            Made::new(4).efficient_from(1).busy(7, 7, "1", 99.0, 0.0).busy(7, 8, "2", 99.0, 0.0);
+        let found = slow(&made.facts());
+        let remedies: Vec<Option<&str>> = found.iter().map(|one| one.remedy.as_deref()).collect();
+        assert_eq!(remedies, [Some("taskset -cp 0 7"), None], "one fast core, and no pile on it");
+    }
 
     fn hybrid() -> Made {
         Made::new(8).efficient_from(4)

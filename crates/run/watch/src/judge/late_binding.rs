@@ -53,7 +53,19 @@ fn of_program(process: &Process, sitters: &[&Sitter]) -> Option<Finding> {
         .at_most(first.thread.age_s);
     let share = 100.0 * wide.len() as f64 / sitters.len() as f64;
     let finding = finding.measured(share, "percent of the threads");
-    Some(finding.mended_by(Remedy::bind_all(&main.mask, process.pid)))
+    let mended = Remedy::bind_all(&main.mask, process.pid);
+    let busy = sitters.iter().filter(|sitter| sitter.is_busy()).count();
+    // Threads that would then share a CPU are the next finding.
+    Some(if busy > main.mask.len() {
+        finding.advised(format!(
+            "'{}' binds them, too, and {busy} busy threads then share {}: name as many CPUs as \
+             there are busy threads",
+            mended.command,
+            cpus(&main.mask)
+        ))
+    } else {
+        finding.mended_by(mended)
+    })
 }
 
 #[cfg(test)]
@@ -70,6 +82,18 @@ mod tests {
         assert_eq!(found[0].remedy.as_deref(), Some("taskset -acp 0,1 7"));
         let main_alone = Made::new(4).thread(7, 7, "0").busy(7, 8, "0-3", 50.0, 0.0);
         assert!(judge(&main_alone.facts())[0].is_wrong());
+    }
+
+    #[test]
+    fn no_remedy_makes_busy_threads_share_a_cpu() {
+        let made = Made::new(4)
+            .thread(7, 7, "0")
+            .busy(7, 8, "0-3", 50.0, 0.0)
+            .busy(7, 9, "0-3", 50.0, 0.0);
+        let found = judge(&made.facts());
+        assert_eq!((found.len(), &found[0].remedy), (1, &None));
+        let advice = found[0].advice.as_deref().unwrap();
+        assert!(advice.contains("2 busy threads then share CPU 0"), "{advice}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::seating::Process;
 use seatmap_machine::Pu;
 use seatmap_os::CpuSet;
 use seatmap_statistics::words::agreeing;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A CPU for each thread.
 pub(super) fn cpu(facts: &Facts) -> Vec<Finding> {
@@ -44,7 +44,7 @@ fn of(facts: &Facts, rule: &str, noun: &str, level: fn(&Pu) -> Option<u32>) -> V
     }
     let mut found: Vec<Finding> = Vec::new();
     for sitters in on.values().filter(|sitters| sitters.len() > 1) {
-        found.push(crowded(facts, rule, noun, sitters));
+        found.push(crowded(facts, rule, noun, sitters, level));
     }
     for (process, sitters) in facts.programs() {
         found.extend(loose(rule, noun, process, &sitters, &|sitter: &&Sitter| {
@@ -54,7 +54,13 @@ fn of(facts: &Facts, rule: &str, noun: &str, level: fn(&Pu) -> Option<u32>) -> V
     found
 }
 
-fn crowded(facts: &Facts, rule: &str, noun: &str, sitters: &[&Sitter]) -> Finding {
+fn crowded(
+    facts: &Facts,
+    rule: &str,
+    noun: &str,
+    sitters: &[&Sitter],
+    level: fn(&Pu) -> Option<u32>,
+) -> Finding {
     let on = super::facts::union(sitters);
     let what = format!("{} sit on one {noun} ({})", listed(sitters), cpus(&on));
     let demand_percent: f64 = sitters.iter().map(|sitter| sitter.demand_percent()).sum();
@@ -64,13 +70,18 @@ fn crowded(facts: &Facts, rule: &str, noun: &str, sitters: &[&Sitter]) -> Findin
     let pid = sitters[0].thread.pid;
     let finding =
         if sitters.iter().all(|one| one.thread.pid == pid) { finding.of(pid) } else { finding };
-    let taken = facts.sitters.iter().filter_map(Sitter::seat).collect();
-    let free = facts.allowed(pid).within(&facts.usual).without(&taken).without(&on);
+    let taken: CpuSet = facts.sitters.iter().filter_map(Sitter::seat).collect();
+    let part = |cpu: u32| facts.topology.pu(cpu).and_then(level);
+    let parts: BTreeSet<Option<u32>> = taken.with(&on).iter().map(part).collect();
+    let usable = facts.allowed(pid).within(&facts.usual);
+    let free: CpuSet = usable.iter().filter(|cpu| !parts.contains(&part(*cpu))).collect();
     // The first one stays where it is.
     let moved: Vec<Remedy> = sitters[1..]
         .iter()
-        .zip(free.iter())
-        .map(|(one, cpu)| Remedy::bind(&CpuSet::single(cpu), [one.tid()]))
+        .filter_map(|one| {
+            let to = facts.promise_part(one.tid(), &free, level)?;
+            Some(Remedy::bind(&to, [one.tid()]))
+        })
         .collect();
     finding.mended_by_all(moved)
 }
@@ -112,6 +123,21 @@ mod tests {
         let found = cpu(&made.facts());
         assert!(found.len() == 1 && found[0].is_wrong() && found[0].tids == [7, 9], "{found:?}");
         assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 0 9"));
+    }
+
+    #[test]
+    fn no_two_threads_are_sent_to_one_part() {
+        let made = Made::new(4).thread(7, 7, "0").thread(7, 8, "0").thread(9, 9, "1");
+        let made = made.thread(9, 10, "1");
+        let remedies = |found: Vec<Finding>| -> Vec<Option<String>> {
+            found.into_iter().map(|one| one.remedy).collect()
+        };
+        let apart = ["taskset -cp 2 8", "taskset -cp 3 10"].map(|it| Some(it.to_owned()));
+        assert_eq!(remedies(cpu(&made.facts())), apart);
+        let crowd = Made::new(8).parts(2, 8, 8);
+        let crowd = crowd.thread(7, 7, "0").thread(7, 8, "1").thread(7, 9, "1");
+        let each = Some("taskset -cp 2 8; taskset -cp 4 9".to_owned());
+        assert_eq!(remedies(core(&crowd.facts())), [each], "a core for each");
     }
 
     #[test]

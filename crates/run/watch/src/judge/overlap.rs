@@ -63,11 +63,8 @@ fn of_programs(facts: &Facts, families: &[Tid], seats: &[(u32, Vec<&Sitter>)]) -
     // The program that came last moves, to CPUs that nobody has bound a thread to.
     let taken: CpuSet = facts.sitters.iter().filter_map(Sitter::seat).collect();
     let free = facts.seats_of(*last).without(&taken);
-    if free.len() >= on.len() {
-        finding.mended_by(move_to(facts, *last, on.len(), &free))
-    } else {
-        finding
-    }
+    let to = facts.promise(*last, on.len(), &free);
+    finding.mended_by_all(to.map(|to| move_to(facts, *last, &to)))
 }
 
 /// Programs in a sentence, the first of many.
@@ -95,8 +92,7 @@ fn contended_percent(facts: &Facts, there: &[&Sitter]) -> f64 {
 }
 
 /// The command that seats the threads of a program on CPUs that nobody has.
-fn move_to(facts: &Facts, family: Tid, count: usize, free: &CpuSet) -> Remedy {
-    let to: CpuSet = free.iter().take(count).collect();
+fn move_to(facts: &Facts, family: Tid, to: &CpuSet) -> Remedy {
     let pids = facts
         .seating
         .processes

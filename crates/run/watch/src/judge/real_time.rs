@@ -32,8 +32,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
 
 fn starved(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
     let (cpu, waits) = waits_in_vain(sitter)?;
-    let taker = taker_among(facts, cpu)
-        .or_else(|| stranger_on(facts, cpu).and_then(CpuTaker::of_another_program))?;
+    let taker = taker_on(facts, cpu)?;
     let what = format!(
         "{} waits {waits:.0} % of the time for CPU {cpu}, which {} takes by its policy {} {}",
         sitter.named(),
@@ -41,7 +40,9 @@ fn starved(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
         taker.policy,
         taker.priority
     );
-    let rest = facts.allowed_to(sitter).within(&facts.usual).without(&CpuSet::single(cpu));
+    // Not to the CPU of another such thread either.
+    let taken: CpuSet = facts.online.iter().filter(|cpu| taker_on(facts, *cpu).is_some()).collect();
+    let rest = facts.allowed_to(sitter).within(&facts.usual).without(&taken);
     let finding =
         Finding::wrong("real-time", what).of(sitter.thread.pid).tids([sitter.tid(), taker.tid]);
     let finding = finding
@@ -60,6 +61,12 @@ fn waits_in_vain(sitter: &Sitter) -> Option<(u32, f64)> {
     let cpu = sitter.seat().filter(|_| !is_real_time(&sitter.thread.policy))?;
     let waits = sitter.thread.wait_percent?;
     (waits >= WAITS_PERCENT).then_some((cpu, waits))
+}
+
+/// The real-time thread that has taken a CPU.
+fn taker_on<'a>(facts: &Facts<'a>, cpu: u32) -> Option<CpuTaker<'a>> {
+    taker_among(facts, cpu)
+        .or_else(|| stranger_on(facts, cpu).and_then(CpuTaker::of_another_program))
 }
 
 /// The chosen thread that has taken a CPU. A real-time thread that sleeps takes nothing away.

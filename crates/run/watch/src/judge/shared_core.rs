@@ -36,7 +36,9 @@ fn on_core(facts: &Facts, core: u32, placed: &[(&Sitter, u32)]) -> Option<Findin
     let bound = sitters.iter().find(|sitter| sitter.is_bound && sitter.seat().is_some())?;
     let free = idle_cores(facts, &facts.allowed_to(bound).within(&facts.usual));
     // Threads on one and the same CPU are another rule's.
-    let first_free = free.first().filter(|_| used.len() > 1)?;
+    if free.is_empty() || used.len() < 2 {
+        return None;
+    }
     let what = format!(
         "{} run on {}, the hardware threads of one core, while whole cores had little to do ({})",
         listed(&sitters),
@@ -50,7 +52,8 @@ fn on_core(facts: &Facts, core: u32, placed: &[(&Sitter, u32)]) -> Option<Findin
     let finding =
         finding.tids(sitters.iter().map(|sitter| sitter.tid())).since(facts.seating.watched_s);
     let finding = finding.measured(percent, "percent of one CPU");
-    Some(finding.mended_by(Remedy::bind(&CpuSet::single(first_free), [bound.tid()])))
+    let to = facts.promise_part(bound.tid(), &free, |pu| pu.core);
+    Some(finding.mended_by_all(to.map(|to| Remedy::bind(&to, [bound.tid()]))))
 }
 
 /// The CPUs of cores all of whose hardware threads idle.
@@ -80,6 +83,17 @@ mod tests {
         let found = judge(&made.facts());
         assert!(found.len() == 1 && found[0].is_wrong() && found[0].cpus == "0,1", "{found:?}");
         assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 2 7"));
+    }
+
+    #[test]
+    fn each_thread_gets_a_core_of_its_own() {
+        let mut made = smt();
+        for cpu in 0..4_u8 {
+            made = made.busy(7, 7 + i32::from(cpu), &cpu.to_string(), 99.0, 0.0);
+        }
+        let found = judge(&made.facts());
+        let remedies: Vec<&str> = found.iter().filter_map(|one| one.remedy.as_deref()).collect();
+        assert_eq!(remedies, ["taskset -cp 4 7", "taskset -cp 6 9"]);
     }
 
     #[test]

@@ -54,8 +54,10 @@ fn on_cpu(facts: &Facts, cpu: u32, sitters: &[&Sitter]) -> Option<Finding> {
     // The first thread stays where it is.
     let moved: Vec<Remedy> = sitters[1..]
         .iter()
-        .zip(idle.iter())
-        .map(|(sitter, cpu)| Remedy::bind(&CpuSet::single(cpu), [sitter.tid()]))
+        .filter_map(|sitter| {
+            let to = facts.promise(sitter.tid(), 1, &idle)?;
+            Some(Remedy::bind(&to, [sitter.tid()]))
+        })
         .collect();
     Some(finding.mended_by_all(moved))
 }

@@ -1,6 +1,6 @@
 //! `strangers` and `no-strangers`: threads of other programs on the seats.
 
-use super::facts::{Facts, Sitter, union};
+use super::facts::{Facts, Sitter};
 use super::real_time;
 use crate::finding::Finding;
 use crate::remedy::Remedy;
@@ -43,8 +43,7 @@ pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
                 by_policy(stranger),
                 others(cpu, BUSY_PERCENT)
             );
-            let seat = CpuSet::single(cpu.cpu);
-            Some(intrusion(facts, "strangers", what, cpu, BUSY_PERCENT, &seat).of(owner.thread.pid))
+            Some(intrusion(facts, "strangers", what, cpu, BUSY_PERCENT).of(owner.thread.pid))
         })
         .collect()
 }
@@ -79,7 +78,7 @@ fn others(cpu: &Cpu, least_percent: f64) -> String {
 
 /// Any strangers on the CPUs of bound threads.
 pub(super) fn none(facts: &Facts) -> Vec<Finding> {
-    let seats = seats(facts);
+    let seats = facts.seats();
     facts
         .seating
         .cpus
@@ -96,34 +95,20 @@ pub(super) fn none(facts: &Facts) -> Vec<Finding> {
                 by_policy(stranger),
                 others(cpu, SOME_PERCENT)
             );
-            Some(intrusion(facts, "no-strangers", what, cpu, SOME_PERCENT, &seats))
+            Some(intrusion(facts, "no-strangers", what, cpu, SOME_PERCENT))
         })
         .collect()
 }
 
-/// The CPUs of bound threads, or of all where none is bound.
-pub(super) fn seats(facts: &Facts) -> CpuSet {
-    let bound: Vec<&Sitter> = facts.sitters.iter().filter(|sitter| sitter.is_bound).collect();
-    if bound.is_empty() { union(&facts.sitters.iter().collect::<Vec<_>>()) } else { union(&bound) }
-}
-
 /// The strangers with at least this share of the CPU, the busiest first.
-fn intrusion(
-    facts: &Facts,
-    rule: &str,
-    what: String,
-    cpu: &Cpu,
-    least_percent: f64,
-    seats: &CpuSet,
-) -> Finding {
+fn intrusion(facts: &Facts, rule: &str, what: String, cpu: &Cpu, least_percent: f64) -> Finding {
     let finding =
         Finding::wrong(rule, what).on(&CpuSet::single(cpu.cpu)).since(facts.seating.watched_s);
     let those: Vec<_> =
         cpu.strangers.iter().filter(|one| one.run_percent >= least_percent).collect();
     let Some(busiest) = those.first() else { return finding };
     let finding = finding.tids([busiest.tid]).measured(busiest.run_percent, "percent of one CPU");
-    // The strangers go where no seat is.
-    let rest = facts.usual.without(seats);
+    let rest = facts.refuge();
     if those.iter().all(|one| is_movable(one, &rest)) {
         let pids: BTreeSet<Tid> = those.iter().map(|one| one.pid).collect();
         return finding.mended_by_all(pids.into_iter().map(|pid| Remedy::bind_all(&rest, pid)));
@@ -132,6 +117,12 @@ fn intrusion(
     // may be there at all, that mends nothing.
     if rule == "strangers" && those.iter().all(|one| one.real_time_policy.is_some()) {
         return finding.mended_by_all(those.iter().map(|one| Remedy::ordinary_policy(one.tid)));
+    }
+    if rest.is_empty() {
+        return finding.advised(
+            "every other CPU has a seat of the checked programs, too: give these fewer seats, or \
+             end the other program",
+        );
     }
     finding
 }
@@ -161,6 +152,26 @@ mod tests {
         let what = "thread 7 'main' sits on CPU 1, and thread 900 'cc1' of another program took 40 % of it";
         assert_eq!((found.len(), found[0].what.as_str()), (1, what));
         assert_eq!(found[0].remedy.as_deref(), Some("taskset -acp 0,2,3 900"));
+    }
+
+    #[test]
+    fn strangers_go_where_no_other_seat_is() {
+        let seated = |cpus: u32| {
+            Made::new(cpus)
+                .busy(7, 7, "0", 60.0, 40.0)
+                .busy(7, 8, "1", 60.0, 40.0)
+                .stranger(0, "cc1", 40.0, "0-3")
+                .stranger(1, "ld", 40.0, "0-3")
+        };
+        let remedies = |made: &Made| -> Vec<Option<String>> {
+            usual(&made.facts()).into_iter().map(|finding| finding.remedy).collect()
+        };
+        let away = ["taskset -acp 2,3 900", "taskset -acp 2,3 901"];
+        assert_eq!(remedies(&seated(4)), away.map(|away| Some(away.to_owned())));
+        let full = seated(2);
+        assert_eq!(remedies(&full), [None, None], "each other CPU is a seat");
+        let advice = usual(&full.facts())[0].advice.clone().unwrap();
+        assert!(advice.starts_with("every other CPU has a seat"), "{advice}");
     }
 
     #[test]

@@ -147,20 +147,22 @@ fn cut(facts: &Facts, process: &Process, variable: &Variable, threads: usize) ->
     let finding =
         Finding::wrong("partial", what).of(process.pid).on(&outside).at_most(process.age_s);
     Some(match group {
-        Some(group) if outside.is_subset(&facts.online) => widened(finding, group, &requested),
+        Some(group) if outside.is_subset(&facts.online) => {
+            mended_by_width(finding, widening(facts, group, &requested))
+        }
         _ => finding.advised(format!("name CPUs that run: {}", facts.online)),
     })
 }
 
-/// Gives these CPUs to each group that lacks them, the outermost first: the kernel gives a group no
-/// CPU that the group above it does not have.
-fn widened(finding: Finding, group: &Group, requested: &CpuSet) -> Finding {
-    mended_by_width(finding, widening(group, requested))
-}
-
 /// Widens the control group of a finding's thread, and seats the thread there afterwards.
-pub(super) fn widened_for(finding: Finding, group: &Group, seat: &CpuSet, tid: Tid) -> Finding {
-    let mut remedies = widening(group, seat);
+pub(super) fn widened_for(
+    facts: &Facts,
+    finding: Finding,
+    group: &Group,
+    seat: &CpuSet,
+    tid: Tid,
+) -> Finding {
+    let mut remedies = widening(facts, group, seat);
     if !remedies.is_empty() {
         remedies.push(Remedy::bind(seat, [tid]));
     }
@@ -175,13 +177,14 @@ fn mended_by_width(finding: Finding, remedies: Vec<Remedy>) -> Finding {
     }
 }
 
-fn widening(group: &Group, requested: &CpuSet) -> Vec<Remedy> {
+/// Gives these CPUs to each group that lacks them, the outermost first: the kernel gives a group no
+/// CPU that the group above it does not have.
+fn widening(facts: &Facts, group: &Group, requested: &CpuSet) -> Vec<Remedy> {
     let mut low = Vec::new();
-    // The outermost first: a group gets no CPU that the one around it lacks.
     for level in group.cpusets.iter().rev() {
         let has = CpuSet::of_list(&level.cpus).unwrap_or_default();
         if !requested.is_subset(&has) {
-            let cpus = has.with(requested);
+            let cpus = facts.widened(&level.file, &has, requested);
             low.push(match &level.unit {
                 Some(unit) => Remedy::widen_unit(unit, &cpus),
                 None => Remedy::widen_group(&level.file, &cpus),

@@ -12,7 +12,7 @@ use seatmap_machine::import::MAX_FILE_BYTES;
 use seatmap_os::{Root, memory, trusted, whole_file};
 use seatmap_services::apply::ApplyRequest;
 use seatmap_services::import::{
-    self, CgroupDriver, ImportedSeats, SeatsFormat, SourceFile, gather,
+    self, CgroupDriver, ImportRemark, ImportedSeats, SeatsFormat, SourceFile, gather,
 };
 use seatmap_services::race::RaceRequest;
 use seatmap_services::recorder::INTERVAL;
@@ -73,7 +73,7 @@ pub fn check_file(path: &Path, plan: Option<&Path>) -> Result<(), CliError> {
 /// The machine on which a plan is drawn: its own by name, if it is known here and has its CPUs.
 pub fn pictured_machine(plan: &ServicesPlan) -> Profile {
     let known = plan.known_machine();
-    let name = if plan.machine == here::host_name() { "host" } else { &plan.machine };
+    let name = if here::is_this_host(&plan.machine) { "host" } else { &plan.machine };
     let own = input::profile(name)
         .ok()
         .filter(|own| known.topology.os_indices().all(|cpu| own.topology.pu(cpu).is_some()));
@@ -83,16 +83,30 @@ pub fn pictured_machine(plan: &ServicesPlan) -> Profile {
 /// The services and CPUs of the files that were typed.
 pub fn imported(typed: &ServicesImport) -> Result<ImportedSeats, CliError> {
     let mut files: Vec<(String, String, bool)> = Vec::new();
+    let mut unopened = Vec::new();
+    let mut note = |path: &Path, problem: String| {
+        let file = path.to_string_lossy().into_owned();
+        let problem = problem.trim_start_matches(&format!("{file}: ")).to_owned();
+        unopened.push(ImportRemark::UnreadFile { file, problem });
+    };
     for source in &typed.sources {
-        let paths = if source.is_dir() {
-            gather::files_of(source).map_err(|error| CliError::at(source, error))?
-        } else {
-            vec![source.clone()]
-        };
+        let mut paths = vec![source.clone()];
+        if source.is_dir() {
+            let found = gather::files_of(source).map_err(|error| CliError::at(source, error))?;
+            paths = found.0;
+            found.1.iter().for_each(|(folder, error)| note(folder, error.to_string()));
+        }
         for path in paths {
-            let text = gather::text_of(&input::bytes(&path)?);
-            let text = text.map_err(|error| CliError::at(&path, error))?;
-            files.push((path.to_string_lossy().into_owned(), text, path != *source));
+            let text = input::bytes(&path).and_then(|bytes| {
+                gather::text_of(&bytes).map_err(|error| CliError::at(&path, error))
+            });
+            match text {
+                Ok(text) => {
+                    files.push((path.to_string_lossy().into_owned(), text, path != *source));
+                }
+                Err(error) if path != *source => note(&path, error.text()),
+                Err(error) => return Err(error),
+            }
         }
     }
     let sources: Vec<SourceFile> = files
@@ -108,7 +122,7 @@ pub fn imported(typed: &ServicesImport) -> Result<ImportedSeats, CliError> {
         SeatsFormatName::Systemd => SeatsFormat::Systemd,
         SeatsFormatName::Libvirt => SeatsFormat::Libvirt,
     });
-    Ok(import::read(&sources, format, CgroupDriver::here(&Root::new("/")))?)
+    Ok(import::read(&sources, unopened, format, CgroupDriver::here(&Root::new("/")))?)
 }
 
 /// The machine that imported CPUs are of.
@@ -208,7 +222,7 @@ pub fn plan<'a>(
         beside,
         allowed: is_here.then(|| living::usable_cpus(&Root::new("/"))),
         node_bytes: if is_here { memory::node_bytes(&Root::new("/")) } else { BTreeMap::new() },
-        is_recorded_machine: is_here && record.machine == here::host_name(),
+        is_recorded_machine: is_here && here::is_this_host(&record.machine),
     }
 }
 

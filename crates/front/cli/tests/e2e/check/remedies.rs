@@ -1,10 +1,13 @@
 //! Remedies that `check` prints, executed: after each, the same check finds nothing.
 
 use super::groups::mended;
-use super::{Checked, bind_all, check_pid, is_root, plan, threads, threads_with, until};
+use super::{
+    Checked, bind, bind_all, check_pid, is_root, plan, threads, threads_with, tids, until,
+};
 use crate::common::Place;
 use crate::control_group::Group;
 use crate::run::programs::{are_two, two_cpus};
+use seatmap_os::CpuSet;
 use seatmap_watch::RemedyKind;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -135,4 +138,69 @@ fn a_group_of_one_thread_is_widened() {
         until(|| check_pid(&place, pid, &["--expect", "plan.json"]), |checked| !is_found(checked));
     assert!(healthy.of_rule("expect").is_empty(), "{:?}", healthy.document["findings"]);
     drop(program);
+}
+
+/// Several CPUs, each with two threads: the remedies of one check send no two threads to one CPU,
+/// and what they change can be undone.
+#[test]
+fn all_remedies_of_one_check_are_executed_together_and_undone() {
+    let cpus = seatmap_os::affinity::current().unwrap();
+    let pairs = cpus.len() / 2;
+    let Some(program) = threads(2 * pairs - 1, "sleep").filter(|_| are_two(two_cpus())) else {
+        return;
+    };
+    let place = Place::new();
+    let pid = program.pid();
+    let masks = || -> Vec<CpuSet> {
+        tids(pid).into_iter().map(|tid| CpuSet::of_thread(tid).unwrap()).collect()
+    };
+    tids(pid)
+        .into_iter()
+        .zip(cpus[..pairs].iter().cycle())
+        .for_each(|(tid, cpu)| bind(tid, &[*cpu]));
+    let before = masks();
+    let checked = check_pid(&place, pid, &["--rule", "one-per-cpu"]);
+    let remedies: Vec<&str> =
+        checked.findings().iter().map(|finding| finding["remedy"].as_str().unwrap()).collect();
+    assert_eq!(remedies.len(), pairs, "{:?}", checked.findings());
+    let root = seatmap_os::Root::new("/");
+    let undos: Vec<String> = remedies
+        .iter()
+        .map(|remedy| seatmap_watch::remedy::undo_of(&root, remedy).unwrap())
+        .collect();
+    let run = |command: &str| {
+        let output = Command::new("sh").args(["-c", command]).output().unwrap();
+        assert!(output.status.success(), "{command}: {output:?}");
+    };
+    remedies.iter().for_each(|remedy| run(remedy));
+    check_pid(&place, pid, &["--rule", "one-per-cpu"]).assert_healthy();
+    undos.iter().rev().for_each(|undo| run(undo));
+    assert_eq!(masks(), before);
+}
+
+/// Two seats, a stranger on each, and no other CPU but those of this test: nobody is sent from one
+/// seat to the other.
+#[test]
+fn strangers_are_not_sent_from_one_seat_to_another() {
+    let [a, b] = two_cpus();
+    let programs = (threads(1, "spin"), threads(1, "spin"), threads(1, "spin"), threads(1, "spin"));
+    let (Some(one), Some(two), Some(first), Some(second)) = programs else { return };
+    if !are_two([a, b]) {
+        return;
+    }
+    [(&one, a), (&two, b)].into_iter().for_each(|(program, cpu)| bind_all(program.pid(), &[cpu]));
+    [&first, &second].into_iter().for_each(|stranger| bind_all(stranger.pid(), &[a, b]));
+    let place = Place::new();
+    let pids = [one.pid().to_string(), two.pid().to_string()];
+    let checked = until(
+        || super::check(&place, &["--pid", &pids[0], "--pid", &pids[1]]),
+        |checked| !checked.of_rule("strangers").is_empty(),
+    );
+    for finding in checked.of_rule("strangers") {
+        let commands = finding["remedy"].as_str().unwrap_or_default();
+        for command in commands.split("; ").filter(|command| command.starts_with("taskset")) {
+            let to = CpuSet::of_list(command.split(' ').nth(2).unwrap()).unwrap();
+            assert!(!to.contains(a) && !to.contains(b), "{finding}");
+        }
+    }
 }

@@ -5,11 +5,15 @@ use crate::speed::kinds_of;
 use crate::{CoreKind, Speed};
 use seatmap_document::whole_number;
 
+/// The capacity of the fastest CPU (`SCHED_CAPACITY_SCALE` of `include/linux/sched.h`).
+const LINUX_HIGHEST: i64 = 1024;
+
 /// One `cpukind` of the file.
 #[derive(Debug, Default)]
 pub(super) struct RawKind {
     pub(super) cpuset: CpuSet,
-    /// The class among all kinds, a higher one being faster and hungrier; negative if unknown.
+    /// The class among all kinds, a higher one being faster and hungrier; negative if unknown. On
+    /// Linux it is the capacity.
     pub(super) efficiency: Option<i64>,
     /// The name that the processor gives it.
     pub(super) core_type: Option<CoreKind>,
@@ -42,6 +46,13 @@ impl RawKind {
     fn class(&self) -> Option<i64> {
         self.efficiency.filter(|class| *class >= 0)
     }
+
+    /// Its speed. Versions of hwloc that do not name the capacity write it as the class.
+    fn speed(&self, classes_are_capacities: bool) -> Speed {
+        let class = self.class().filter(|_| classes_are_capacities);
+        let class = class.and_then(|class| u64::try_from(class).ok());
+        Speed { capacity: self.speed.capacity.or(class), ..self.speed }
+    }
 }
 
 fn khz(mhz: &str) -> Option<u64> {
@@ -59,19 +70,24 @@ impl<'a> Kinds<'a> {
     pub(super) fn of(raw: &'a [RawKind]) -> Self {
         let is_given = raw.iter().any(|kind| kind.core_type.is_some());
         let highest = raw.iter().filter_map(RawKind::class).max();
+        let speeds: Vec<Speed> =
+            raw.iter().map(|kind| kind.speed(highest == Some(LINUX_HIGHEST))).collect();
+        let is_of_linux = speeds.iter().any(|speed| *speed != Speed::default());
         // One class for all CPUs, or none, tells nothing.
-        let graded = raw.iter().filter_map(RawKind::class).any(|class| Some(class) < highest);
+        let differ = raw.iter().filter_map(RawKind::class).any(|class| Some(class) < highest);
         let kinds = match () {
-            // The file's own words, then hwloc's ranking, then what speeds suggest.
+            // The file's own words, then Linux's figures by the rule for all who read them, then
+            // the classes of other systems.
             () if is_given => raw.iter().map(|kind| kind.core_type).collect(),
-            () if graded => raw
+            () if is_of_linux => kinds_of(&speeds),
+            () if differ => raw
                 .iter()
                 .map(|kind| match kind.class() {
                     Some(class) if Some(class) == highest => Some(CoreKind::Performance),
                     class => class.map(|_| CoreKind::Efficiency),
                 })
                 .collect(),
-            () => kinds_of(&raw.iter().map(|kind| kind.speed).collect::<Vec<_>>()),
+            () => vec![None; raw.len()],
         };
         Kinds { raw, kinds }
     }

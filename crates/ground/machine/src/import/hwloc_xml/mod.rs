@@ -8,7 +8,7 @@
 //! | cluster, book, drawer | `Group` around it with the subtype `Cluster`, `Book`, `Drawer` | order in the file |
 //! | package | `Package` around it | `os_index`, else order |
 //! | NUMA node | the smallest `NUMANode` whose cpuset holds it, wherever attached | `os_index` |
-//! | kind | `cpukind`: Intel's `CoreType`, else the highest efficiency class, else the frequency | |
+//! | kind | `cpukind`: Intel's `CoreType`, else capacity and frequency as in [`crate::speed`], else the highest efficiency class | |
 //!
 //! Core distances are read from a `<distances2>` over PUs as [`crate::export::hwloc_xml`] writes
 //! it: round trips in picoseconds. Version 1 (hwloc before 2018) has other objects and is refused.
@@ -203,6 +203,20 @@ mod tests {
             [None, None],
             "cores that clock a little higher are not of another kind"
         );
+    }
+
+    #[test]
+    fn classes_of_linux_are_capacities() {
+        let kinds = |classes: [u32; 2]| -> Vec<Option<CoreKind>> {
+            let kind = |cpuset: &str, class: u32| {
+                format!("<cpukind cpuset=\"{cpuset}\" forced_efficiency=\"{class}\"/>")
+            };
+            let rest = kind("0x1", classes[0]) + &kind("0x2", classes[1]);
+            let topology = import(&document(&(pu(0) + &pu(1)), &rest)).unwrap().profile.topology;
+            topology.pus.iter().map(|pu| pu.kind).collect()
+        };
+        assert_eq!(kinds([1007, 1024]), [None, None], "equal cores of different silicon");
+        assert_eq!(kinds([446, 1024]), [Some(CoreKind::Efficiency), Some(CoreKind::Performance)]);
     }
 
     #[test]

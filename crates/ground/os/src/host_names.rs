@@ -1,0 +1,49 @@
+//! The short and the long name of a computer: `n0`, and `n0.cluster.example.org`. A launcher or a
+//! file may have one, and the computer call itself by the other.
+
+/// The node among these that the computer of this name is: the one of that name, or else the one
+/// whose name is that name with a domain, or without its domain, if no other node's is.
+///
+/// ```
+/// use seatmap_os::host_names::node_of;
+/// assert_eq!(node_of("n0", &["n1.example.org", "n0.example.org"]), Some(1));
+/// assert_eq!(node_of("n0.example.org", &["n0", "n1"]), Some(0));
+/// assert_eq!(node_of("worker", &["worker.0.example.net", "worker.1.example.net"]), None);
+/// assert_eq!(node_of("n0.example.net", &["n0.example.org"]), None);
+/// ```
+#[must_use]
+pub fn node_of(name: &str, nodes: &[impl AsRef<str>]) -> Option<usize> {
+    let is_node = |node: &str| {
+        is_short_for(name, node) && stands_for_one(name, nodes)
+            || is_short_for(node, name) && stands_for_one(node, nodes)
+    };
+    let exact = nodes.iter().position(|node| node.as_ref() == name);
+    exact.or_else(|| nodes.iter().position(|node| is_node(node.as_ref())))
+}
+
+/// Whether this name, alone or with a domain, is that of exactly one of the nodes.
+#[must_use]
+pub fn stands_for_one(name: &str, nodes: &[impl AsRef<str>]) -> bool {
+    let alike = nodes.iter().map(AsRef::as_ref);
+    alike.filter(|node| *node == name || is_short_for(name, node)).count() == 1
+}
+
+/// Whether one name is the other without its domain, or without a part of it.
+fn is_short_for(short: &str, long: &str) -> bool {
+    !short.is_empty() && long.strip_prefix(short).is_some_and(|domain| domain.starts_with('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_name_that_fits_two_nodes_is_neither() {
+        assert_eq!(node_of("n0", &["n0.a.org", "n0.b.org"]), None);
+        assert_eq!(node_of("n0.b.org", &["n0", "n0.a.org"]), None);
+        assert_eq!(node_of("n0.a.org", &["n0", "n0.a.org"]), Some(1), "the whole name goes first");
+        assert_eq!(node_of("worker.0", &["worker.0.net", "worker.1.net"]), Some(0));
+        assert_eq!(node_of("n1", &["n10.a.org", "n0.a.org"]), None);
+        assert_eq!(node_of("", &[".a"]), None);
+    }
+}

@@ -1,0 +1,201 @@
+//! The CPUs that the kernel leaves out when it divides load.
+//!
+//! Each CPU has a hierarchy of scheduling domains, and the kernel moves threads only within a
+//! domain (Documentation/scheduler/sched-domains.rst). A CPU without domains keeps the threads that
+//! run there, and gets no others. Four things take its domains away:
+//!
+//! | cause | shown by |
+//! |---|---|
+//! | `isolcpus=` at boot | `/sys/devices/system/cpu/isolated` |
+//! | an isolated partition of cgroup version 2 | `cpuset.cpus.isolated` of the root group since Linux 6.8; before, each group's `cpuset.cpus.partition` |
+//! | cpusets of version 1 without balancing | `cpuset.sched_load_balance`, of the root group and of all below |
+//! | any of these, seen from a container | `/proc/schedstat`, which lists the domains of each CPU |
+
+use crate::layout::{self, Layout};
+use crate::{CpuSet, Root};
+
+/// The CPUs that the kernel leaves out when it divides load, by every source that can be read.
+#[must_use]
+pub fn cpus(root: &Root) -> CpuSet {
+    let layout = Layout::read(root);
+    let partitions = layout.v2.map(|base| partitions(root, &base)).unwrap_or_default();
+    let unbalanced = layout.v1.map(|base| unbalanced(root, &base)).unwrap_or_default();
+    at_boot(root).with(&partitions).with(&unbalanced).with(&without_domain(root))
+}
+
+/// The isolated CPUs of a computer that has others as well: programs are on these unless they ask.
+/// Without others, programs are on isolated CPUs, and none is set apart.
+#[must_use]
+pub fn beside_others(root: &Root) -> CpuSet {
+    let isolated = cpus(root);
+    let online = layout::online(root).unwrap_or_default();
+    if online.is_subset(&isolated) { CpuSet::default() } else { isolated }
+}
+
+/// The CPUs of `isolcpus=`; some kernels count those of isolated partitions among them.
+#[must_use]
+pub fn at_boot(root: &Root) -> CpuSet {
+    kernel_list(root, "isolated")
+}
+
+/// A list of CPUs in `/sys/devices/system/cpu`; none if the kernel does not have it.
+pub(crate) fn kernel_list(root: &Root, name: &str) -> CpuSet {
+    // The kernel writes "(null)" instead of an empty list of `nohz_full`.
+    listed(root, &format!("/sys/devices/system/cpu/{name}")).unwrap_or_default()
+}
+
+fn listed(root: &Root, path: &str) -> Option<CpuSet> {
+    CpuSet::of_list(&root.read(path).ok()?)
+}
+
+/// The CPUs of isolated partitions. The root group lists them, also those that a container cannot
+/// see; older kernels and a container's own root group do not.
+fn partitions(root: &Root, base: &str) -> CpuSet {
+    if let Some(all) = listed(root, &format!("{base}/cpuset.cpus.isolated")) {
+        return all;
+    }
+    below(root, base, "cpuset.cpus.partition")
+        .filter(|(_, kind)| kind == "isolated")
+        .filter_map(|(group, _)| listed(root, &format!("{group}/cpuset.cpus.effective")))
+        .fold(CpuSet::default(), |all, own| all.with(&own))
+}
+
+/// The CPUs that no cpuset of version 1 balances. While the root group balances, the kernel obeys
+/// no other one (Documentation/admin-guide/cgroup-v1/cpusets.rst, 1.7).
+fn unbalanced(root: &Root, base: &str) -> CpuSet {
+    const BALANCES: &str = "cpuset.sched_load_balance";
+    // A container may show one of the inner groups as its root; only the true one has this file.
+    let is_root = root.has(&format!("{base}/release_agent"));
+    let is_on = root.read(&format!("{base}/{BALANCES}")).is_ok_and(|text| text != "0");
+    if !is_root || is_on {
+        return CpuSet::default();
+    }
+    let all = layout::online(root).unwrap_or_default();
+    below(root, base, BALANCES).filter(|(_, is_on)| is_on == "1").fold(all, |left, (group, _)| {
+        let effective = listed(root, &format!("{group}/cpuset.effective_cpus"));
+        let own = effective.or_else(|| listed(root, &format!("{group}/cpuset.cpus")));
+        left.without(&own.unwrap_or_default())
+    })
+}
+
+/// This group and those below it that have a file, each with the file's text. A group without the
+/// file has none below it: the controller reaches a group only through the one above.
+fn below<'a>(
+    root: &'a Root,
+    base: &str,
+    file: &'a str,
+) -> impl Iterator<Item = (String, String)> + 'a {
+    let mut left = vec![base.to_owned()];
+    let mut is_base = true;
+    std::iter::from_fn(move || {
+        while let Some(group) = left.pop() {
+            let text = root.read(&format!("{group}/{file}"));
+            // The root group of version 2 is a partition without the file.
+            if text.is_ok() || is_base {
+                let inner = root.folders(&group).unwrap_or_default();
+                left.extend(inner.into_iter().map(|name| format!("{group}/{name}")));
+            }
+            is_base = false;
+            if let Ok(text) = text {
+                return Some((group, text));
+            }
+        }
+        None
+    })
+}
+
+/// The CPUs without a scheduling domain, where others have one (Documentation/scheduler/
+/// sched-stats.rst). Kernels without CONFIG_SCHEDSTATS do not say.
+fn without_domain(root: &Root) -> CpuSet {
+    let text = root.read("/proc/schedstat").unwrap_or_default();
+    let mut without = CpuSet::default();
+    let mut last = None;
+    let mut has_domains = false;
+    for line in text.lines() {
+        let word = line.split(' ').next().unwrap_or_default();
+        if let Some(cpu) = word.strip_prefix("cpu").and_then(|cpu| cpu.parse().ok()) {
+            without.insert(cpu);
+            last = Some(cpu);
+        } else if let Some(cpu) = last.filter(|_| word.starts_with("domain")) {
+            without = without.without(&CpuSet::single(cpu));
+            has_domains = true;
+        }
+    }
+    if has_domains { without } else { CpuSet::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn isolated(files: &[(&str, &str)]) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        for (path, text) in files {
+            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
+            std::fs::write(root.path(path), text).unwrap();
+        }
+        cpus(&root).to_string()
+    }
+
+    const V2: [(&str, &str); 2] =
+        [("/proc/self/mounts", "none /cg cgroup2 rw 0 0\n"), ("/cg/cgroup.controllers", "cpuset")];
+
+    #[test]
+    fn isolated_partitions_are_found_with_and_without_the_list_of_the_root_group() {
+        let [mounts, controllers] = V2;
+        let of_root = ("/cg/cpuset.cpus.isolated", "2-3\n");
+        assert_eq!(isolated(&[mounts, controllers, of_root]), "2,3");
+        let groups = [
+            mounts,
+            controllers,
+            ("/cg/a/cpuset.cpus.partition", "root\n"),
+            ("/cg/a/cpuset.cpus.effective", "1\n"),
+            ("/cg/a/b/cpuset.cpus.partition", "isolated\n"),
+            ("/cg/a/b/cpuset.cpus.effective", "4-5\n"),
+            ("/cg/c/cpuset.cpus.partition", "isolated invalid (Cpu list in cpuset.cpus empty)\n"),
+            ("/cg/c/cpuset.cpus.effective", "0-7\n"),
+        ];
+        assert_eq!(
+            isolated(&groups),
+            "4,5",
+            "a partition that the kernel refused isolates nothing"
+        );
+    }
+
+    #[test]
+    fn cpusets_of_version_1_isolate_once_the_root_group_no_longer_balances() {
+        let files = |of_root, of_outer| {
+            [
+                ("/proc/self/mounts", "none /cg cgroup rw,cpuset 0 0\n"),
+                ("/sys/devices/system/cpu/online", "0-7\n"),
+                ("/cg/release_agent", ""),
+                ("/cg/cpuset.sched_load_balance", of_root),
+                ("/cg/quiet/cpuset.sched_load_balance", "0\n"),
+                ("/cg/quiet/cpuset.cpus", "4-7\n"),
+                ("/cg/quiet/inner/cpuset.sched_load_balance", "1\n"),
+                ("/cg/quiet/inner/cpuset.cpus", "6-7\n"),
+                ("/cg/rest/cpuset.sched_load_balance", of_outer),
+                ("/cg/rest/cpuset.cpus", "0-7\n"),
+                ("/cg/rest/cpuset.effective_cpus", "0-3\n"),
+            ]
+        };
+        assert_eq!(isolated(&files("0\n", "1\n")), "4,5");
+        assert_eq!(isolated(&files("0\n", "0\n")), "0-5");
+        assert_eq!(isolated(&files("1\n", "1\n")), "", "the kernel balances over all CPUs");
+        let [mounts, online, _, inner @ ..] = files("0\n", "0\n");
+        let inside = [&[mounts, online][..], &inner].concat();
+        assert_eq!(isolated(&inside), "", "the root of a container is not the root of all groups");
+    }
+
+    #[test]
+    fn a_cpu_without_a_scheduling_domain_is_isolated_whoever_took_it() {
+        let text =
+            "version 15\ntimestamp 1\ncpu0 0 0\ndomain0 3 0\ncpu1 0 0\ndomain0 3 0\ncpu2 0\n";
+        assert_eq!(isolated(&[("/proc/schedstat", text)]), "2");
+        let without = "version 15\ntimestamp 1\ncpu0 0 0\ncpu1 0 0\n";
+        assert_eq!(isolated(&[("/proc/schedstat", without)]), "", "one CPU alone has no domain");
+        let boot = [("/sys/devices/system/cpu/isolated", "1\n"), ("/proc/schedstat", text)];
+        assert_eq!(isolated(&boot), "1,2", "sources add to each other");
+    }
+}
