@@ -20,6 +20,7 @@ use seatmap_os::boot;
 use seatmap_os::group;
 use seatmap_os::isolated;
 use seatmap_os::layout::{self, Layout};
+use seatmap_os::rights;
 use seatmap_os::root::FileError;
 
 /// Says how much time is stolen from a busy loop on these CPUs, in percent, when called on a thread
@@ -166,8 +167,11 @@ fn begin(host: &Host, request: &CellRequest) -> Result<Journal, CellError> {
 
 /// An error and its cause, on one line.
 fn cause(error: &partition::ClosingError) -> String {
-    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
-    format!("{error}{}", cause.unwrap_or_default())
+    let cause = std::error::Error::source(error);
+    let denied = cause.and_then(|cause| cause.downcast_ref::<std::io::Error>());
+    let way_out = denied.map(rights::way_out).unwrap_or_default();
+    let cause = cause.map(|cause| format!(": {cause}")).unwrap_or_default();
+    format!("{error}{cause}{way_out}")
 }
 
 fn furnish(

@@ -3,6 +3,7 @@
 use crate::backend::Backend;
 use crate::claim::Claim;
 use crate::name::Name;
+use crate::run_folder::NoFolder;
 use crate::site::SiteError;
 use seatmap_document::Blame;
 use seatmap_document::shell_escaped;
@@ -125,14 +126,20 @@ pub enum CellError {
     /// The host refused a change.
     #[error(transparent)]
     File(#[from] FileError),
+    /// This user has no folder of journals and records.
+    #[error(transparent)]
+    NoFolder(NoFolder),
     /// The folder of journals and records.
-    #[error("what stands of cells cannot be remembered")]
+    #[error("the state of cells cannot be remembered")]
     Remembering(#[source] io::Error),
 }
 
 impl CellError {
     pub(crate) fn remembering(source: io::Error) -> Self {
-        CellError::Remembering(source)
+        match source.downcast::<NoFolder>() {
+            Ok(none) => CellError::NoFolder(none),
+            Err(source) => CellError::Remembering(source),
+        }
     }
 
     /// The error that a cell which this folder does not remember stands in the way.
@@ -162,7 +169,7 @@ impl From<SiteError> for CellError {
     fn from(error: SiteError) -> Self {
         match error {
             SiteError::File(error) => CellError::File(error),
-            SiteError::Journal(error) => CellError::Remembering(error),
+            SiteError::Journal(error) => CellError::remembering(error),
         }
     }
 }

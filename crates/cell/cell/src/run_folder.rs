@@ -24,6 +24,11 @@ const PAUSE: Duration = Duration::from_millis(1);
 #[derive(Clone, Debug)]
 pub struct RunFolder(Arc<TrustedFolder>);
 
+/// The environment names no folder, and this user has none without it.
+#[derive(Debug, thiserror::Error)]
+#[error("no folder for the state of cells and plans: run as root, or set {VARIABLE} to a folder")]
+pub struct NoFolder;
+
 /// Held while cells are made or undone, by one process at a time; the kernel takes it back when the
 /// process ends.
 #[derive(Debug)]
@@ -55,9 +60,7 @@ impl RunFolder {
     /// The folder does not exist and cannot be made, another user could change it, neither variable
     /// is set, or the first is a relative path: guardians work in another folder.
     pub fn of_user() -> io::Result<Self> {
-        let folder = usual().ok_or_else(|| {
-            io::Error::other(format!("set {VARIABLE} or XDG_RUNTIME_DIR to a folder"))
-        })?;
+        let folder = usual().ok_or_else(|| io::Error::other(NoFolder))?;
         if !folder.is_absolute() {
             return Err(io::Error::other(format!(
                 "{VARIABLE} is '{}'; write an absolute path",

@@ -376,6 +376,9 @@ pub struct Show {
     /// Columns to keep to; the terminal's by default.
     #[arg(long, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
     pub width: Option<u16>,
+    /// Draw a machine's distances, or a plan's tasks on its machine, as a picture; - is stdout.
+    #[arg(long, value_name = "FILE")]
+    pub svg: Option<PathBuf>,
     #[command(flatten)]
     pub forms: ResultForms,
 }

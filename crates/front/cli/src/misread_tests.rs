@@ -22,7 +22,8 @@ fn mistakes_are_one_sentence_with_the_way_out() {
         ("bench --rnus 3 true", "'seatmap bench' has no option '--rnus'; did you mean '--runs'?"),
         (
             "run --cpunodebind 0 ./app",
-            "'seatmap run' has no option '--cpunodebind'; did you mean '--cpus'?",
+            "'seatmap run' has no option '--cpunodebind'; '--cpus numa:0' lets each thread run on all \
+             CPUs of node 0, '--memory node:0' takes memory from there",
         ),
         (
             "measure --membind 0",
@@ -34,6 +35,22 @@ fn mistakes_are_one_sentence_with_the_way_out() {
             "'rank' repeats a published experiment: type 'seatmap-papers rank'",
         ),
         ("pin ./app", "'seatmap' has no command 'pin'; did you mean 'run'?"),
+        (
+            "docker run ./app",
+            "'seatmap' has no command 'docker'; Seatmap starts no containers; 'seatmap run --cpus \
+             0-3 --pid PID' seats one that runs, by the number that docker inspect -f \
+             '{{.State.Pid}}' NAME prints",
+        ),
+        (
+            "run --cpus 0 -np 4 ./app",
+            "'seatmap run' has no option '-np'; Seatmap starts one program; a launcher starts the \
+             ranks, and each takes its part of the seats: 'mpirun -n 4 --bind-to none seatmap run \
+             --cpus 0-3 -- ./app', or srun with '--cpu-bind=none'",
+        ),
+        (
+            "noise --cpuset-cpus 0",
+            "'seatmap noise' has no option '--cpuset-cpus'; did you mean '--cpus'?",
+        ),
         (
             "run ./app",
             "'seatmap run' needs --plan <FILE>, --cpus <LIST>, --match <NAME=SEATS> or --auto; \

@@ -1,10 +1,13 @@
-//! The programs, units and control groups that are there now, for completions. Whatever cannot be
-//! read is left out: a completion has nobody to tell.
+//! The programs, units and control groups that are there now, for completions and for commands that
+//! name one of them. Whatever cannot be read is left out: a completion has nobody to tell.
 
+use crate::program::is_after_dashes;
 use crate::running::KnownValue;
 use seatmap_os::hierarchy::Hierarchies;
 use seatmap_os::{Root, task};
+use seatmap_statistics::words::counted;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -31,6 +34,51 @@ pub fn program_names() -> Vec<KnownValue> {
     let names: BTreeSet<String> =
         processes().into_iter().filter_map(|process| process.about).collect();
     names.into_iter().map(KnownValue::from).collect()
+}
+
+/// The processes of a program that this command names and does not mean to start again: one bare
+/// name, without an argument, a path or `--` in front, of a program that runs already.
+///
+/// # Errors
+/// [`RunsAlready`], with its processes.
+pub fn check_not_running(command: &[OsString], how: &'static str) -> Result<(), RunsAlready> {
+    let [name] = command else { return Ok(()) };
+    let name = name.to_string_lossy().into_owned();
+    if name.contains('/') || is_after_dashes(command) {
+        return Ok(());
+    }
+    let own = std::process::id().to_string();
+    // The kernel keeps the first 15 bytes of a name.
+    let kept = &name[..name.floor_char_boundary(15)];
+    let is_it = |process: &KnownValue| process.about.as_deref() == Some(kept);
+    let pids: Vec<String> =
+        processes().into_iter().filter(is_it).map(|process| process.value).collect();
+    let pids: Vec<String> = pids.into_iter().filter(|pid| *pid != own).collect();
+    if pids.is_empty() { Ok(()) } else { Err(RunsAlready { name, pids, how }) }
+}
+
+/// A program runs already whose name was given as a command.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "{name} runs already, as {}; '{}' asks about it, and '-- {name}' starts another one",
+    shown(.pids),
+    .how.replace("NAME", .name).replace("PID", &.pids[0])
+)]
+pub struct RunsAlready {
+    name: String,
+    pids: Vec<String>,
+    /// The words that name it instead, with NAME or PID in them.
+    how: &'static str,
+}
+
+/// The first of some processes, and how many more there are.
+fn shown(pids: &[String]) -> String {
+    match pids {
+        [one] => format!("process {one}"),
+        several => {
+            format!("{}, process {} the first", counted(several.len(), "process"), several[0])
+        }
+    }
 }
 
 /// The units of systemd that have a control group.

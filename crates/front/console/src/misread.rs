@@ -4,11 +4,15 @@
 //! The parser's own messages take five lines, of which the second repeats options that nobody asked
 //! about.
 
+mod habits;
 mod value;
 
 use crate::running::Program;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use habits::{MACHINES, TIMES};
+use seatmap_document::shell_word;
+use seatmap_launch::Executable;
 use seatmap_machine::catalog::edits;
 use std::ffi::OsString;
 
@@ -19,12 +23,13 @@ pub fn sentence(
     program: &Program,
     words: impl IntoIterator<Item = OsString>,
 ) -> Option<String> {
-    if error.kind() == ErrorKind::ValueValidation {
-        return value::sentence(error);
-    }
     let words: Vec<OsString> = words.into_iter().collect();
-    let (verb, command) = verb((program.command)(), &words);
+    let (verb, command) = verb((program.command)(), words_before(error, &words));
+    if let Some(answered) = habit(error, &verb, &command, &words) {
+        return Some(answered);
+    }
     let problem = match error.kind() {
+        ErrorKind::ValueValidation => return value::sentence(error),
         ErrorKind::UnknownArgument => unknown(error, &verb, &command, &words)?,
         ErrorKind::InvalidSubcommand => unknown_command(error, &verb, &command)?,
         ErrorKind::MissingRequiredArgument => missing(error, &verb, &command)?,
@@ -46,6 +51,42 @@ pub fn sentence(
     Some(format!("{problem}; see '{verb} --help'"))
 }
 
+/// The words in front of the one that the parser does not know.
+fn words_before<'a>(error: &clap::Error, words: &'a [OsString]) -> &'a [OsString] {
+    let unknown = match error.kind() {
+        ErrorKind::UnknownArgument => text(error, ContextKind::InvalidArg),
+        _ => text(error, ContextKind::InvalidSubcommand),
+    };
+    let is_it = |word: &OsString| {
+        unknown.as_ref().is_some_and(|unknown| word.to_string_lossy().starts_with(unknown))
+    };
+    &words[..words.iter().skip(1).position(is_it).map_or(words.len(), |at| at + 1)]
+}
+
+/// The answer to a word of another tool.
+fn habit(error: &clap::Error, verb: &str, command: &Command, words: &[OsString]) -> Option<String> {
+    let (what, word) = match error.kind() {
+        ErrorKind::InvalidSubcommand => ("command", text(error, ContextKind::InvalidSubcommand)?),
+        ErrorKind::UnknownArgument => ("option", argument(error)?),
+        // The letters of `taskset -pc` are options there, and here the second is the first's value.
+        ErrorKind::ValueValidation => ("option", String::new()),
+        _ => return None,
+    };
+    // Several letters behind one dash are one word to other tools, such as `mpirun -np 4`.
+    let own = words.iter().map(|typed| typed.to_string_lossy()).take_while(|typed| typed != "--");
+    let clusters = own
+        .filter(|typed| what == "option" && is_cluster(typed) && typed.starts_with(word.as_str()));
+    let mut typed = clusters.map(String::from).chain([word.clone()]);
+    typed.find_map(|typed| {
+        let answer = habits::answer(&typed, verb, command)?;
+        Some(format!("'{verb}' has no {what} '{typed}'; {answer}"))
+    })
+}
+
+fn is_cluster(word: &str) -> bool {
+    word.len() > 2 && word.starts_with('-') && !word.starts_with("--")
+}
+
 /// The command that was typed, with all its words (`seatmap cell create`), and what it takes.
 fn verb(command: Command, words: &[OsString]) -> (String, Command) {
     let mut verb = command;
@@ -61,10 +102,6 @@ fn verb(command: Command, words: &[OsString]) -> (String, Command) {
     (names.join(" "), verb)
 }
 
-/// Options for a time, as other commands and programs call them.
-const TIMES: [&str; 7] =
-    ["--seconds", "--duration", "--time", "--timeout", "--time-limit", "--limit", "--for"];
-
 /// The option of this command for how long it works. One that has a meaning with another option
 /// alone (its help begins `With --auto`) is meant where that one stands there.
 fn time_option(command: &Command, words: &[OsString]) -> Option<&'static str> {
@@ -76,9 +113,6 @@ fn time_option(command: &Command, words: &[OsString]) -> Option<&'static str> {
     is_meant.then_some("--seconds")
 }
 
-/// Options for a machine, as other commands and programs call them.
-const MACHINE_OPTIONS: [&str; 4] = ["--on", "--machine", "--host", "--profile"];
-
 /// The way in which this command takes a machine.
 fn machine_hint(command: &Command) -> String {
     let takes_word = command.get_positionals().any(|word| word.get_id() == "machine");
@@ -89,66 +123,9 @@ fn machine_hint(command: &Command) -> String {
     }
 }
 
-/// Options of `taskset`, `numactl`, container tools, `hyperfine` and `perf`, and the options that
-/// mean the same here, where a command has them.
-const OTHER_OPTIONS: [(&str, &str); 20] = [
-    ("--cpu-list", "cpus"),
-    ("--cpuset-cpus", "cpus"),
-    ("--cpu-bind", "cpus"),
-    ("--physcpubind", "cpus"),
-    ("--cpunodebind", "cpus"),
-    ("--numa", "cpus"),
-    ("--node", "cpus"),
-    ("--core", "cpus"),
-    ("--cores", "cpus"),
-    ("-C", "cpus"),
-    ("-N", "cpus"),
-    ("--membind", "memory"),
-    ("--interleave", "memory"),
-    ("--localalloc", "memory"),
-    ("--preferred", "memory"),
-    ("-m", "memory"),
-    ("-n", "runs"),
-    ("--min-runs", "runs"),
-    ("--export-json", "output"),
-    ("--export-markdown", "markdown"),
-];
-
-/// The option that another program calls so.
-fn other_option(word: &str, command: &Command) -> Option<String> {
-    let (_, meant) = OTHER_OPTIONS.iter().find(|(name, _)| *name == word)?;
-    has_option(command, meant).then(|| format!("--{meant}"))
-}
-
 fn has_option(command: &Command, name: &str) -> bool {
     command.get_arguments().any(|option| option.get_long() == Some(name))
 }
-
-/// Commands of other programs, or words for what a command does, and the command that does it.
-const OTHER_NAMES: [(&str, &str); 22] = [
-    ("pin", "run"),
-    ("bind", "run"),
-    ("seat", "run"),
-    ("exec", "run"),
-    ("start", "run"),
-    ("taskset", "run"),
-    ("numactl", "run"),
-    ("list", "machines"),
-    ("ls", "machines"),
-    ("topology", "show"),
-    ("topo", "show"),
-    ("lstopo", "show"),
-    ("info", "show"),
-    ("latency", "measure"),
-    ("c2c", "measure"),
-    ("verify", "check"),
-    ("status", "check"),
-    ("profile", "observe"),
-    ("record", "observe"),
-    ("benchmark", "bench"),
-    ("isolate", "cell"),
-    ("diff", "compare"),
-];
 
 /// An option that the command does not have, or a word too many.
 fn unknown(
@@ -166,11 +143,8 @@ fn unknown(
     if TIMES.contains(&word.as_str()) {
         return Some(problem + &question(time_option(command, words)));
     }
-    if MACHINE_OPTIONS.contains(&word.as_str()) {
+    if MACHINES.contains(&word.as_str()) {
         return Some(problem + &machine_hint(command));
-    }
-    if let Some(meant) = other_option(&word, command) {
-        return Some(problem + &question(Some(&meant)));
     }
     if !word.starts_with('-') && has_option(command, "pid") {
         return Some(problem + "; it is about programs that run: '--pid PID' names one");
@@ -187,14 +161,22 @@ fn elsewhere(error: &clap::Error, program: &Program) -> Option<String> {
 
 fn unknown_command(error: &clap::Error, verb: &str, command: &Command) -> Option<String> {
     let word = text(error, ContextKind::InvalidSubcommand)?;
-    let other = OTHER_NAMES.iter().find(|(name, _)| *name == word).map(|(_, meant)| *meant);
-    if let Some(meant) = other.filter(|meant| command.find_subcommand(meant).is_some()) {
-        return Some(format!("'{verb}' has no command '{word}'{}", question(Some(meant))));
+    let problem = format!("'{verb}' has no command '{word}'");
+    let near = suggestion(error, &word, ContextKind::SuggestedSubcommand);
+    Some(if near.is_empty() { problem + &program_hint(&word, command) } else { problem + &near })
+}
+
+/// The ways to start a program, if the word is one.
+fn program_hint(word: &str, command: &Command) -> String {
+    let starts_programs = command.find_subcommand("advise").is_some();
+    if !starts_programs || Executable::find(&[OsString::from(word)]).is_err() {
+        return String::new();
     }
-    Some(format!(
-        "'{verb}' has no command '{word}'{}",
-        suggestion(error, &word, ContextKind::SuggestedSubcommand)
-    ))
+    let program = shell_word(word);
+    format!(
+        "; that is a program: 'seatmap advise -- {program}' says what to do with it, and 'seatmap \
+         run --cpus 0-3 -- {program}' seats it"
+    )
 }
 
 /// The command needs one of each group of alternatives. Of many, those that its short help leaves

@@ -7,6 +7,7 @@ use crate::{completion, misread, output};
 use clap::Parser;
 use clap::error::ErrorKind;
 use seatmap_report::terminal::Colour;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 /// Reads the command line, does the work, reports a failure. Answers a shell that asks for
@@ -49,4 +50,10 @@ fn refusal(program: &Program, error: clap::Error) -> CliError {
     let shown = if has_colour { text.ansi().to_string() } else { text.to_string() };
     // Help is all that was asked for.
     output::print_drawn(&shown).err().unwrap_or(CliError::HelpPrinted)
+}
+
+/// Whether `--` stands in front of this command, which ends the command line.
+#[must_use]
+pub fn is_after_dashes(command: &[OsString]) -> bool {
+    std::env::args_os().rev().nth(command.len()).is_some_and(|word| word == "--")
 }

@@ -2,16 +2,41 @@
 
 use crate::time::time;
 use clap::ValueEnum;
+use seatmap_document::with_causes;
+use seatmap_launch::sets::{self, Computer};
 use seatmap_machine::Level;
-use seatmap_os::{CpuList, CpuListError};
+use seatmap_os::{CpuList, CpuSet};
 use std::time::Duration;
 
-/// CPUs, each once: `0-3,8`.
+/// CPUs of any machine, each once: `0-3,8`.
 ///
 /// # Errors
 /// The text is not a list, or names a CPU twice.
-pub fn cpus(text: &str) -> Result<CpuList, CpuListError> {
-    text.parse::<CpuList>()?.distinct()
+pub fn cpus(text: &str) -> Result<CpuList, String> {
+    if text.split(',').any(sets::is_set) {
+        return Err(format!(
+            "'{text}': the machine may be another than this computer, so CPUs go by their numbers \
+             here; 'seatmap show' lists those of each part"
+        ));
+    }
+    let read = text.parse::<CpuList>().and_then(CpuList::distinct);
+    read.map_err(|error| match text.split(',').find_map(sets::foreign) {
+        Some(advice) => format!("'{text}': {advice}"),
+        None => error.to_string(),
+    })
+}
+
+/// CPUs of this computer, each once, by number or by part: `0-3,8`, `core:0`, `package:1`.
+///
+/// # Errors
+/// A member of the text names no CPUs that this computer has, or a CPU is named twice.
+pub fn own_cpus(text: &str) -> Result<CpuList, String> {
+    if !text.split(',').any(sets::is_set) {
+        return cpus(text);
+    }
+    let seats = sets::parse(text, &Computer::read).map_err(|error| with_causes(&error))?;
+    let cpus = CpuList(seats.iter().flat_map(CpuSet::iter).collect());
+    cpus.distinct().map_err(|error| error.to_string())
 }
 
 /// A count with a multiplier of a thousand or a million.
@@ -76,8 +101,10 @@ pub enum LevelChoice {
     /// A die.
     Die,
     /// A NUMA node.
+    #[value(alias = "node")]
     Numa,
     /// A package.
+    #[value(alias = "socket")]
     Package,
 }
 

@@ -3,7 +3,7 @@
 use crate::counted;
 use crate::duration::duration;
 use crate::effect;
-use crate::floor::{self, Comparison};
+use crate::floor::{self, Comparison, Floor};
 use crate::page::draw::text_table;
 use crate::page::{Page, Section, Table, TableCell};
 use crate::svg::traffic::Labelled;
@@ -34,7 +34,6 @@ pub(crate) fn page(
     plan: &Plan,
     comparison: &Comparison,
 ) -> Page {
-    let title = format!("{} on {}", plan.pattern.as_deref().unwrap_or("a placement"), plan.machine);
     let tasks = counted(plan.placement.len(), "task");
     let edges = counted(pattern.edges.len(), "edge");
     let method = plan.method.as_deref().unwrap_or("placed by hand");
@@ -62,8 +61,32 @@ pub(crate) fn page(
             Section::new("Core distances").with(svg::picture(profile, grid.as_ref())),
         ],
         footer: footer(plan),
-        ..Page::new(title, headline)
+        ..Page::new(title(plan), headline)
     }
+}
+
+/// A plan that was saved: the gain and the seats. It does not hold its pattern's messages.
+pub(crate) fn saved_page(profile: &Profile, floor: &Floor, plan: &Plan) -> Page {
+    let grid = Grid::of(profile, Order::Group, None);
+    let mut lead = vec![counted(plan.placement.len(), "task")];
+    lead.extend(plan.method.clone());
+    Page {
+        lead,
+        sections: vec![
+            Section::new("Costs of the model").with(gains(plan)),
+            Section::new("Tasks on the machine").with(floor::tasks(floor, plan)),
+            Section::new("Seats").with(seat_boxes(grid.as_ref(), plan)),
+            Section::new("Core distances").with(svg::picture(profile, grid.as_ref())),
+        ],
+        footer: footer(plan),
+        ..Page::new(title(plan), sentence::of_plan(plan))
+    }
+}
+
+/// The pattern and the machine of a plan.
+#[must_use]
+pub fn title(plan: &Plan) -> String {
+    format!("{} on {}", plan.pattern.as_deref().unwrap_or("a placement"), plan.machine)
 }
 
 /// The meaning of a cost.

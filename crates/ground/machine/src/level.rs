@@ -55,6 +55,27 @@ impl Level {
         }
     }
 
+    /// The level of this name, in letters of any case: its own, or that of hwloc, numactl or Slurm.
+    ///
+    /// ```
+    /// use seatmap_machine::Level;
+    /// assert_eq!(Level::named("socket"), Some(Level::Package));
+    /// assert_eq!(Level::named("NODE"), Level::named("numa"));
+    /// assert_eq!(Level::named("rack"), None);
+    /// ```
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        let word = word.to_ascii_lowercase();
+        let own = match word.as_str() {
+            "socket" | "pack" => "package",
+            "node" | "numanode" => "numa",
+            "l3cache" => "l3",
+            "l2cache" => "l2",
+            word => word,
+        };
+        Level::ALL.into_iter().find(|level| level.name() == own)
+    }
+
     /// The number of a PU's group.
     #[must_use]
     pub fn of(self, pu: &Pu) -> Option<u32> {

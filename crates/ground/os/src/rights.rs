@@ -5,6 +5,7 @@ use crate::root::Root;
 use crate::{Tid, visibility};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 use rustix::io::Errno;
+use std::io;
 use std::os::unix::fs::MetadataExt;
 
 /// The words for a user who may do what this one may not: `as root`, or `as root of the host` where
@@ -12,6 +13,17 @@ use std::os::unix::fs::MetadataExt;
 #[must_use]
 pub fn as_root() -> &'static str {
     if is_root() { "as root of the host" } else { "as root" }
+}
+
+/// The way out behind an error by which the kernel denies something to this user; empty for any
+/// other error.
+#[must_use]
+pub fn way_out(error: &io::Error) -> &'static str {
+    match (error.raw_os_error().map(Errno::from_raw_os_error), is_root()) {
+        (Some(Errno::PERM | Errno::ACCESS), true) => " (run it as root of the host)",
+        (Some(Errno::PERM | Errno::ACCESS), false) => " (run it as root)",
+        _ => "",
+    }
 }
 
 /// Somebody who may do what root of this container or user namespace may not.

@@ -5,7 +5,7 @@
 //! these files.
 
 use crate::bytes::{self, lines, signed, small, unsigned, value, words};
-use crate::{CpuSet, Tid};
+use crate::{CpuSet, Tid, rights};
 
 /// `PF_KTHREAD` of `include/linux/sched.h`: a thread of the kernel.
 const KERNEL_THREAD: u64 = 0x0020_0000;
@@ -102,7 +102,7 @@ pub fn mask_refusal(tid: Tid, error: &std::io::Error) -> String {
             "the thread's policy is SCHED_DEADLINE, and the kernel narrows no mask of such a \
              thread ('chrt --other --pid 0 {tid}' gives it the usual policy)"
         ),
-        _ => error.to_string(),
+        _ => format!("{error}{}", rights::way_out(error)),
     }
 }
 

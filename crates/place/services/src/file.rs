@@ -318,9 +318,20 @@ fn check_table(text: &str, table: &DeTable, keys: &[&str]) -> Result<(), Service
     Ok(())
 }
 
+/// The longest name of a service, in bytes.
+const LONGEST_NAME: usize = 64;
+
+/// A text as a name that the file takes, with this at its end; a text without a letter is a
+/// `service`.
+pub(crate) fn service_name(text: &str, end: &str) -> String {
+    let begin = if text.trim().is_empty() { "service" } else { text };
+    let room = begin.floor_char_boundary(LONGEST_NAME.saturating_sub(end.len()));
+    format!("{}{end}", &begin[..room])
+}
+
 fn check_service(service: &Service) -> Result<(), ServicesFileError> {
     let name = service.name.clone();
-    if name.trim().is_empty() || name.len() > 64 {
+    if name.trim().is_empty() || name.len() > LONGEST_NAME {
         return Err(ServicesFileError::Name(name));
     }
     match service.targets().len() {

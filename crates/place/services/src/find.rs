@@ -3,7 +3,7 @@
 //! A process belongs to the innermost systemd unit or control group that has a name of its own, and
 //! else to the program of its name. Kernel threads and this program are nobody's service.
 
-use crate::file::{Service, ServiceTarget, ServicesFile};
+use crate::file::{MOST_SERVICES, Service, ServiceTarget, ServicesFile, service_name};
 use crate::living;
 use seatmap_document::visible;
 use seatmap_os::hierarchy::Hierarchies;
@@ -111,7 +111,10 @@ impl Finder {
         if has_cpuset {
             return Some(ServiceTarget::Cgroup(own));
         }
-        task::name(root, pid).map(ServiceTarget::Command)
+        let name = task::name(root, pid)?;
+        // A process may have given itself an empty name, by which nothing could be found again.
+        let is_named = !name.trim().is_empty();
+        Some(if is_named { ServiceTarget::Command(name) } else { ServiceTarget::Pid(pid) })
     }
 }
 
@@ -122,7 +125,10 @@ fn is_unit(part: &str) -> bool {
 fn chosen(groups: BTreeMap<ServiceTarget, FoundService>) -> Vec<FoundService> {
     let mut found: Vec<FoundService> = groups
         .into_values()
-        .filter(|found| found.service.command.is_none() || found.used_cpus >= LEAST_CPUS)
+        .filter(|found| {
+            let has_group = found.service.command.is_none() && found.service.pid.is_none();
+            has_group || found.used_cpus >= LEAST_CPUS
+        })
         .collect();
     found.sort_by(|a, b| b.used_cpus.total_cmp(&a.used_cpus));
     found.truncate(MOST_FOUND);
@@ -154,12 +160,12 @@ fn entry(target: ServiceTarget) -> Service {
     match target {
         ServiceTarget::Unit(unit) => {
             let stem = unit.rsplit_once('.').map_or(unit.as_str(), |(stem, _)| stem);
-            service.name = stem.chars().take(64).collect();
+            service.name = stem.to_owned();
             service.unit = Some(unit);
         }
         ServiceTarget::Cgroup(path) => {
             let last = path.rsplit('/').next().unwrap_or("group");
-            service.name = last.chars().take(64).collect();
+            service.name = last.to_owned();
             service.cgroup = Some(path);
         }
         ServiceTarget::Container(name) => {
@@ -221,26 +227,36 @@ pub(crate) fn with_entries(
 ) -> Option<String> {
     let known = known.map(|file| &file.services[..]).unwrap_or_default();
     let mut names: BTreeSet<String> = known.iter().map(|service| service.name.clone()).collect();
+    let mut targets: BTreeSet<_> = known.iter().map(Service::target).collect();
     let mut text = if known.is_empty() { HEAD.to_owned() } else { String::new() };
     if let Some(list) = housekeeping.filter(|_| known.is_empty()) {
         let _ = writeln!(text, "housekeeping = \"{list}\"");
     }
     let mut added = 0;
+    let mut left_out = 0_usize;
     for (comment, mut service) in entries {
-        let target = service.target();
-        if known.iter().any(|service| service.target() == target) {
+        if !targets.insert(service.target()) {
+            continue;
+        }
+        if known.len() + added == MOST_SERVICES {
+            left_out += 1;
             continue;
         }
         let first = service.name.clone();
+        service.name = service_name(&first, "");
         for number in 2.. {
             if names.insert(service.name.clone()) {
                 break;
             }
-            service.name = format!("{first}-{number}");
+            service.name = service_name(&first, &format!("-{number}"));
         }
         let keys = toml::to_string(&service).unwrap_or_default();
         let _ = write!(text, "\n# {}\n[[service]]\n{keys}", visible(&comment));
         added += 1;
+    }
+    if left_out > 0 {
+        let more = counted(left_out, "more service");
+        let _ = writeln!(text, "\n# {more} left out: a plan has {MOST_SERVICES} at most.");
     }
     (added > 0).then_some(text)
 }
@@ -248,6 +264,7 @@ pub(crate) fn with_entries(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
     use std::process::Command;
 
     fn found(target: ServiceTarget) -> FoundService {
@@ -268,6 +285,46 @@ mod tests {
         let both = ServicesFile::from_toml(&(first + &more)).unwrap();
         assert_eq!(both.services[1].name, "redis-2");
         assert_eq!(both.services[1].target(), Some(ServiceTarget::Command("redis".into())));
+    }
+
+    /// A name that a process, a group or a unit may have, and some that are hard to write.
+    fn odd_name() -> impl Strategy<Value = String> {
+        prop_oneof![
+            Just(String::new()),
+            " {1,3}",
+            "[a-c]",
+            "[ -~]{1,70}",
+            "[./'\"\\\\#=\\[\\]*\n\t\u{1}\u{7f}]{1,8}",
+            "\\PC{1,70}",
+            Just("\u{fffd}".repeat(5)),
+            Just("\u{e9}".repeat(64)),
+            Just("x".repeat(64)),
+        ]
+    }
+
+    fn odd_target() -> impl Strategy<Value = ServiceTarget> {
+        (odd_name(), 0..5_u8).prop_map(|(name, kind)| match kind {
+            0 => ServiceTarget::Unit(name),
+            1 => ServiceTarget::Cgroup(name),
+            2 => ServiceTarget::Container(name),
+            3 => ServiceTarget::Domain(name),
+            _ => ServiceTarget::Command(name),
+        })
+    }
+
+    proptest! {
+        /// Every file that is written can be read, and again after more was added.
+        #[test]
+        fn what_is_written_can_be_read(targets in prop::collection::vec(odd_target(), 1..90)) {
+            let all: Vec<FoundService> = targets.into_iter().map(found).collect();
+            let (some, others) = all.split_at(all.len().div_ceil(2));
+            let first = text(None, some).unwrap();
+            let file = ServicesFile::from_toml(&first).map_err(|error| error.to_string());
+            let file = file.map_err(TestCaseError::fail)?;
+            let more = text(Some(&file), others).unwrap_or_default();
+            let both = ServicesFile::from_toml(&(first + &more)).map_err(|error| error.to_string());
+            prop_assert!(both.is_ok(), "{both:?}");
+        }
     }
 
     fn is_busy_service(found: &FoundService) -> bool {

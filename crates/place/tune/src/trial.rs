@@ -385,7 +385,9 @@ impl Runner {
         let Metric::Counted(event) = &self.metric else { return Ok(None) };
         Counter::of_children(event).map(Some).map_err(|source| {
             let hint = match source.raw_os_error() {
-                Some(libc::EACCES | libc::EPERM) => " (see /proc/sys/kernel/perf_event_paranoid)",
+                Some(libc::EACCES | libc::EPERM) => {
+                    " (run it as root, or lower /proc/sys/kernel/perf_event_paranoid)"
+                }
                 _ if event.is_software() => "",
                 _ => {
                     " (virtual machines mostly have no counters; software events such as \

@@ -50,6 +50,36 @@ const OPTIONS: [(&str, &[&str]); 9] = [
     ("ffmpeg", &["-threads"]),
 ];
 
+/// Launchers whose ranks are to be seated one by one, and the option that stops each from binding
+/// them itself (mpirun(1), srun(1)).
+const RANK_LAUNCHERS: [(&[&str], &str); 2] = [
+    (&["mpirun", "mpiexec", "orterun", "prterun"], " --bind-to none"),
+    (&["srun"], " --cpu-bind=none"),
+];
+
+/// Programs that have another one started by a daemon or on another computer, and how that one is
+/// reached.
+const HANDS_OVER: [(&[&str], &str); 4] = [
+    (
+        &["docker", "nerdctl", "kubectl", "crictl", "lxc", "incus"],
+        "a daemon starts the program in a container: '--pid PID' takes it when it runs (docker \
+         inspect -f '{{.State.Pid}}' NAME prints the number)",
+    ),
+    (
+        &["ssh", "pdsh", "clush"],
+        "another computer runs the program: type seatmap and its words behind the host",
+    ),
+    (
+        &["systemd-run"],
+        "systemd starts the program: type seatmap and its words behind systemd-run's options, or \
+         add --scope to them",
+    ),
+    (
+        &["virsh", "machinectl", "at", "batch", "sbatch", "qsub", "bsub"],
+        "another process starts the program: type seatmap and its words in front of it there",
+    ),
+];
+
 /// A setting of a program that does not fit its seats.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Disagreement {
@@ -67,14 +97,16 @@ pub fn disagreements(
     seating: &SeatAllocator,
     widens: bool,
 ) -> Vec<Disagreement> {
-    if seating.ordered_tasks() == 0 {
-        return Vec::new();
-    }
-    let cpus = seating.whole().len();
     let arguments: Vec<String> =
         program.arguments().iter().map(|text| text.to_string_lossy().into_owned()).collect();
     let path = Path::new(OsStr::from_bytes(program.path().to_bytes()));
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let name = base_name(program.arguments().first().map_or(b"", |name| name.to_bytes()));
+    let launcher = hands_over(&arguments).or_else(|| starts_ranks(&name));
+    let launcher = launcher.map(|what| Disagreement { what, is_grave: true });
+    if seating.ordered_tasks() == 0 {
+        return launcher.into_iter().collect();
+    }
+    let cpus = seating.whole().len();
     let variables: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     let variable =
         |name: &str| Some(variables.get(OsStr::new(name))?.to_string_lossy().trim().to_owned());
@@ -84,7 +116,36 @@ pub fn disagreements(
     let narrowed = is_narrow && runtime.asks_again() && !runtime.is_sized(own, &variable);
     let narrowed = narrowed
         .then(|| Disagreement { what: runtime.narrowed(&visible(&name), cpus), is_grave: true });
-    of(&name, own, &variable, cpus).into_iter().chain(narrowed).collect()
+    let settings = of(&name, own, &variable, cpus);
+    launcher.into_iter().chain(settings).chain(narrowed).collect()
+}
+
+/// The sentence for a command whose program is not among its own processes, so that Seatmap neither
+/// seats nor sees it; `None` for any other command.
+#[must_use]
+pub fn hands_over(command: &[String]) -> Option<String> {
+    let name = base_name(command.first()?.as_bytes());
+    let (_, how) = HANDS_OVER.iter().find(|(names, _)| names.contains(&name.as_str()))?;
+    let is_child = name == "systemd-run" && command.iter().any(|word| word == "--scope");
+    (!is_child).then(|| format!("the threads of '{name}' are not the program's: {how}"))
+}
+
+/// The sentence for a launcher of ranks.
+fn starts_ranks(name: &str) -> Option<String> {
+    // Distributions add the implementation: `mpirun.openmpi`, `mpiexec.hydra`.
+    let plain = name.split('.').next().unwrap_or_default();
+    let (_, unbound) = RANK_LAUNCHERS.iter().find(|(names, _)| names.contains(&plain))?;
+    Some(format!(
+        "'{name}' itself takes seats here, and ranks that another process starts take none; in the \
+         other order each rank takes its part of the seats: {name}{unbound} ... seatmap run ... -- \
+         PROGRAM"
+    ))
+}
+
+/// The last part of a program's path.
+fn base_name(path: &[u8]) -> String {
+    let name = Path::new(OsStr::from_bytes(path)).file_name();
+    name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 fn of(
@@ -197,6 +258,26 @@ mod tests {
             ),
             ""
         );
+    }
+
+    #[test]
+    fn launchers_are_told_the_order() {
+        for (name, order) in [
+            ("mpirun", "mpirun --bind-to none ... seatmap run ... -- PROGRAM"),
+            ("mpiexec.hydra", "mpiexec.hydra --bind-to none ... seatmap run"),
+            ("srun", "srun --cpu-bind=none ... seatmap run ... -- PROGRAM"),
+        ] {
+            assert!(starts_ranks(name).unwrap().contains(order), "{name}");
+        }
+        assert_eq!(starts_ranks("mpirunner"), None);
+        let command = |line: &str| line.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        let told = hands_over(&command("/usr/bin/docker run nginx")).unwrap();
+        assert!(told.starts_with("the threads of 'docker' are not the program's: a daemon"));
+        assert!(hands_over(&command("ssh host ./app")).is_some());
+        assert!(hands_over(&command("systemd-run ./app")).is_some());
+        for own in ["systemd-run --scope ./app", "make -j4", "podman run nginx", "./docker.sh"] {
+            assert_eq!(hands_over(&command(own)), None, "{own}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The program to run: found and checked before anything starts.
 
+use seatmap_document::shell_word;
 use seatmap_ninep::Fence;
 use seatmap_os::mempolicy::MemoryPolicy;
 use std::ffi::{CString, OsStr, OsString};
@@ -55,9 +56,9 @@ pub enum ProgramError {
     /// program.
     #[error(
         // Plural: "runs" is a verb here.
-        "{0} runs with another's rights (set-user-ID, set-group-ID or file capabilities), and the \
-         kernel denies them to a program that is seated from outside; be root, or run its own \
-         threads without it"
+        "{} runs with another's rights (set-user-ID, set-group-ID or file capabilities), and the \
+         kernel denies them to a program that is seated from outside; {}",
+        .0, in_front(.0)
     )]
     Privileged(String),
     /// An argument with a zero byte.
@@ -77,6 +78,15 @@ pub enum ProgramError {
         /// The system's error.
         source: io::Error,
     },
+}
+
+/// The way out for a program with another's rights: one that lends them stands in front.
+fn in_front(path: &str) -> String {
+    let name = path.rsplit('/').next().unwrap_or_default();
+    match name {
+        "sudo" | "doas" | "su" | "pkexec" => format!("type it in front: {name} seatmap ..."),
+        _ => "be root, or run its own threads without it".to_owned(),
+    }
 }
 
 impl Executable {
@@ -264,6 +274,9 @@ fn hint(name: &str) -> String {
     let first = name.split_whitespace().next().map(OsString::from);
     let is_line = name.contains(char::is_whitespace)
         && first.is_some_and(|first| Executable::find(&[first]).is_ok());
+    if is_line && name.contains(['|', '<', '>', ';', '&', '$', '*', '`']) {
+        return format!("; for a line of the shell, type sh -c {}", shell_word(name));
+    }
     if is_line {
         return "; type its words one by one, not in one pair of quotation marks".to_owned();
     }

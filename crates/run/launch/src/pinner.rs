@@ -378,10 +378,13 @@ impl Pinner {
         self.note_waiting(step.tid);
     }
 
-    /// Notes that a thread has not taken its seat yet.
+    /// Notes that a thread on the whole set has not taken its seat yet, unless the whole set is the
+    /// only seat there is.
     fn note_waiting(&mut self, tid: Tid) {
+        let seats = self.seating.seats();
+        let waits = seats.own().iter().any(|seat| seat != self.seating.whole());
         if let Some(record) = self.threads.record(tid) {
-            record.waiting = true;
+            record.waiting = waits;
         }
     }
 

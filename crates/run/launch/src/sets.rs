@@ -9,6 +9,7 @@
 //! | `core:3`, `l2:1`, `l3:0`, `die:0`, `numa:1`, `package:0` | one, anywhere on that core, cache, die, node or package |
 //! | `l3:0-3`, `l3:*` | one for each of these caches |
 //! | `numa:0+1` | one, anywhere on both nodes |
+//! | `socket:0`, `node:1` | `package:0`, `numa:1` |
 //!
 //! The numbers of cores, caches and dies are those that `seatmap show host` prints: they count the
 //! parts of the whole machine, also where a cpuset or a taskset leaves this process some of them.
@@ -78,6 +79,81 @@ const CPUS: &str = "cpus";
 /// The most CPUs that a list of seats may name: each that there can be, once.
 const MOST_CPUS: usize = MAX_CPU as usize + 1;
 
+/// The forms of a member.
+const EXPECTED: &str =
+    "expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, l3:*";
+
+/// Members of other tools' lists, and what to write instead; one that ends in a mark or in `0x` is
+/// a beginning. The sources are taskset(1), numactl(8), hwloc(7), likwid-pin(1) and srun(1).
+const FOREIGN: [(&[&str], &str); 7] = [
+    (&["0x"], "this is a mask in hexadecimal; write its CPUs as a list, such as 0-3,8"),
+    (
+        &["+"],
+        "this counts the CPUs that the process may use, as numactl does; CPUs go by their own \
+         numbers here, such as 0-3",
+    ),
+    (&["!", "~", "^"], "no CPU is taken out of a list; write those that remain, such as 1-3"),
+    (
+        &["all", "all:", "machine:", "*"],
+        "for all CPUs, write core:* (a seat for each core) or package:* (one for each socket)",
+    ),
+    (&["pu:", "cpu:"], "CPUs go by the operating system's numbers, without a word, such as 0-3"),
+    (
+        &[
+            "map_cpu:",
+            "mask_cpu:",
+            "map_ldom:",
+            "rank",
+            "cores",
+            "sockets",
+            "threads",
+            "ldoms",
+            "socket",
+            "core",
+            "none",
+            "no",
+        ],
+        "write CPUs by number, or parts: core:* has a seat for each core, package:* for each \
+         socket, numa:* for each node",
+    ),
+    (&["p", "ap"], "-cp of taskset is written -c 0-3 -p PID"),
+];
+
+/// Whether this is a member of likwid's lists: `S0:0-3`, `N:0`, `E:N:2:1:2`, `0@S1:0`.
+fn is_of_likwid(member: &str) -> bool {
+    let domain = member.split_once(':').map(|(domain, _)| domain);
+    let domain = domain.and_then(|domain| domain.strip_prefix(['S', 'M', 'D', 'C', 'N', 'E', 'L']));
+    member.contains('@')
+        || domain.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The words that say what to write for a member of another tool's list; `None` for other text.
+#[must_use]
+pub fn foreign(member: &str) -> Option<&'static str> {
+    let member = member.trim();
+    if is_set(member) {
+        return None;
+    }
+    if is_of_likwid(member) {
+        return Some(
+            "this counts inside a part of the machine, as likwid-pin does; write a seat on all of \
+             a part, such as package:0, numa:0 or l3:0, or CPUs by their own numbers, such as 0-3",
+        );
+    }
+    if member.contains('.') && member.parse::<f64>().is_ok() {
+        return Some(
+            "this is an amount of CPU time, as docker takes it, and seats are CPUs by their \
+             numbers, such as 0-1",
+        );
+    }
+    let is_it = |known: &&str| {
+        let is_beginning = *known == "0x" || known.ends_with(|end: char| !end.is_alphanumeric());
+        member == *known || is_beginning && member.starts_with(known)
+    };
+    let known = FOREIGN.iter().find(|(members, _)| members.iter().any(|member| is_it(&member)));
+    known.map(|(_, advice)| *advice)
+}
+
 /// A member of a list in quotes, or that nothing stands between two commas.
 fn quoted_or_nothing(member: &str) -> String {
     if member.is_empty() { "nothing beside a comma".to_owned() } else { format!("'{member}'") }
@@ -87,11 +163,7 @@ fn quoted_or_nothing(member: &str) -> String {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SetError {
     /// The text is neither a list of CPUs nor a level.
-    #[error(
-        "{}: expected CPUs such as 0-3,8, or a seat such as cpus:14-15, l3:0, numa:1, core:3, \
-         l3:*",
-        quoted_or_nothing(.0)
-    )]
+    #[error("{}: {}", quoted_or_nothing(.0), foreign(.0).unwrap_or(EXPECTED))]
     Shape(String),
     /// CPUs that are not written as CPUs.
     #[error("'{text}'")]
@@ -144,7 +216,7 @@ pub enum SetError {
 /// Whether a member of a list names a set of CPUs (`cpus:14-15`, `l3:0`), and not a CPU or a task.
 #[must_use]
 pub fn is_set(member: &str) -> bool {
-    member.split_once(':').is_some_and(|(word, _)| word == CPUS || level(word).is_some())
+    member.split_once(':').is_some_and(|(word, _)| word == CPUS || Level::named(word).is_some())
 }
 
 /// Reads a list of seats. The computer is asked for only where the list names a level, as reading
@@ -186,10 +258,13 @@ fn seats(
     member: &str,
     computer: &dyn Fn() -> Result<Computer, String>,
 ) -> Result<Vec<CpuSet>, SetError> {
+    if foreign(member).is_some() {
+        return Err(SetError::Shape(member.to_owned()));
+    }
     match member.split_once(':') {
         Some((CPUS, list)) => Ok(vec![joined(list, member)?.concat().into_iter().collect()]),
         Some((word, which)) if !word.starts_with(|first: char| first.is_ascii_digit()) => {
-            let level = level(word).ok_or_else(|| SetError::Shape(member.to_owned()))?;
+            let level = Level::named(word).ok_or_else(|| SetError::Shape(member.to_owned()))?;
             let computer = computer()
                 .map_err(|reason| SetError::Unknown { text: member.to_owned(), reason })?;
             of_level(member, level, which, &computer)
@@ -199,10 +274,6 @@ fn seats(
         }
         _ => Err(SetError::Shape(member.to_owned())),
     }
-}
-
-fn level(word: &str) -> Option<Level> {
-    Level::ALL.into_iter().find(|level| level.name() == word)
 }
 
 fn cpus(list: &str, member: &str) -> Result<Vec<u32>, SetError> {
@@ -430,6 +501,45 @@ mod tests {
         assert_eq!(read("l3:1,numa:1"), Ok(vec![vec![2, 3], vec![4, 5, 6, 7]]));
         assert_eq!(read("l3:0-1,package:0+1"), Ok(vec![vec![0, 1], vec![2, 3], (0..8).collect()]));
         assert_eq!(read("l3:*").unwrap().len(), 4);
+    }
+
+    #[test]
+    fn parts_have_the_names_that_other_tools_give_them() {
+        for (theirs, own) in [
+            ("socket:1", "package:1"),
+            ("pack:0", "package:0"),
+            ("node:*", "numa:*"),
+            ("numanode:0+1", "numa:0+1"),
+            ("L3:1", "l3:1"),
+            ("Core:0-3", "core:0-3"),
+        ] {
+            assert_eq!(read(theirs), read(own), "{theirs}");
+            assert_eq!(foreign(theirs), None, "{theirs}");
+        }
+    }
+
+    #[test]
+    fn lists_of_other_tools_are_answered() {
+        for (member, answer) in [
+            ("0x3", "this is a mask in hexadecimal"),
+            ("S0:0-3", "as likwid-pin does"),
+            ("N:0", "as likwid-pin does"),
+            ("C0:0@C1:0", "as likwid-pin does"),
+            ("E:N:2:1:2", "as likwid-pin does"),
+            ("+0", "as numactl does"),
+            ("!0", "no CPU is taken out"),
+            ("all", "core:* (a seat for each core)"),
+            ("machine:0", "core:* (a seat for each core)"),
+            ("pu:0", "the operating system's numbers"),
+            ("map_cpu:0", "write CPUs by number"),
+            ("cores", "core:* has a seat for each core"),
+            ("1.5", "an amount of CPU time"),
+            ("p", "-c 0-3 -p PID"),
+        ] {
+            let refusal = read(member).unwrap_err();
+            assert!(refusal.starts_with(&format!("'{member}': ")), "{refusal}");
+            assert!(refusal.contains(answer), "{refusal}");
+        }
     }
 
     #[test]

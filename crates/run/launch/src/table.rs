@@ -143,8 +143,7 @@ impl Report {
 
     /// The first process, if it stayed on the whole set to its end.
     fn wide_first(&self) -> Option<String> {
-        let first =
-            self.threads.first().filter(|first| first.task.is_none() && first.cpus.len() > 1)?;
+        let first = self.threads.first().filter(|first| first.task.is_none() && first.waiting)?;
         let cpus = CpuList(first.cpus.clone());
         let stayed = self.ordered_tasks > 0 && first.pid == self.pid && self.created == 1;
         stayed.then(|| {
@@ -261,7 +260,7 @@ fn verdict(thread: &SeatedThread) -> &'static str {
         (_, true, false) => "yes",
         (_, true, true) => "yes, late",
         (_, false, _) if thread.is_troubled() => "NO",
-        (_, false, _) if thread.waiting => "waiting",
+        (_, false, _) if thread.waiting => "not yet",
         (_, false, _) => "gone",
     }
 }
@@ -411,7 +410,7 @@ mod tests {
         2       72   wand\u{1b}erer  1       11   11       NO
         3       73   late            3       0    -        yes, late
         4       74   -               2       0    -        gone
-        5       75   waits           0 left  4    4        waiting
+        5       75   waits           0 left  4    4        not yet
         ");
         insta::assert_snapshot!(report.troubles().join("\n"), @r"thread 2 ('wand\u{1b}erer', tid 72): seated on CPU 11, and then ...");
         insta::assert_snapshot!(report.notes().join("\n"), @r"

@@ -144,10 +144,18 @@ impl FromStr for Rule {
     type Err = UnknownRule;
 
     fn from_str(text: &str) -> Result<Self, UnknownRule> {
-        let typed = text.trim().to_lowercase();
+        let typed = with_own_word(&text.trim().to_lowercase());
         let found = Rule::all().into_iter().find(|rule| rule.to_string() == typed);
         found.ok_or_else(|| UnknownRule { text: text.to_owned(), nearest: nearest(&typed) })
     }
+}
+
+/// The text with this crate's word for a part of the machine: `spread=numa` for `spread=node`.
+fn with_own_word(typed: &str) -> String {
+    let part = ["same-", "spread="].into_iter().find_map(|begin| {
+        Some((begin, seatmap_machine::Level::named(typed.strip_prefix(begin)?)?))
+    });
+    part.map_or_else(|| typed.to_owned(), |(begin, level)| format!("{begin}{}", level.name()))
 }
 
 /// The rule that needs the fewest letters changed, if those are no more than a third.
@@ -189,10 +197,8 @@ mod tests {
             refusal("kind=perf"),
             "there is no rule 'kind=perf'; did you mean 'kind=performance'?"
         );
-        assert_eq!(
-            refusal("spread=node"),
-            "there is no rule 'spread=node'; did you mean 'spread=core'?"
-        );
+        assert_eq!("spread=node".parse(), Ok(Rule::Spread(Level::Numa)));
+        assert_eq!("same-socket".parse(), Ok(Rule::Same(Level::Package)));
         assert!(
             refusal("quiet")
                 .starts_with("there is no rule 'quiet'; there are default, one-per-cpu, ")

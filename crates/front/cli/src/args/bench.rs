@@ -3,8 +3,9 @@
 use clap::{Args, Subcommand};
 use seatmap_console::outputs::ResultForms;
 use seatmap_console::time::time_within;
-use seatmap_console::values::cpus;
+use seatmap_console::values::own_cpus;
 use seatmap_document::shell_word;
+use seatmap_launch::Executable;
 use seatmap_os::CpuList;
 use seatmap_tune::{Better, Metric, MetricError};
 use std::ffi::OsString;
@@ -30,7 +31,7 @@ pub struct Bench {
     /// Run so many blocks: in each, every command runs once and COMMAND twice.
     ///
     /// By default 15 are run, and more for 3 seconds.
-    #[arg(long, value_name = "N", value_parser = blocks)]
+    #[arg(short, long, value_name = "N", value_parser = blocks)]
     pub runs: Option<usize>,
     /// Run as many blocks as fit in this time, warm-ups included, but at least as many as an
     /// interval needs: 30s, 10m; a number alone is seconds.
@@ -41,7 +42,7 @@ pub struct Bench {
     #[arg(long, value_name = "N", conflicts_with = "cpus")]
     pub seats: Option<NonZeroUsize>,
     /// Run on these CPUs instead of chosen ones, or instead of those of --baseline.
-    #[arg(long, value_name = "LIST", value_parser = cpus)]
+    #[arg(long, value_name = "LIST", value_parser = own_cpus)]
     pub cpus: Option<CpuList>,
     /// Keep others away from the CPUs of the commands.
     ///
@@ -63,7 +64,7 @@ pub struct Bench {
     ///
     /// It is a line of words and quotes, with a name before it if you like. Give it several times
     /// for several commands.
-    #[arg(long, value_name = "[NAME=]LINE", value_parser = other)]
+    #[arg(long, alias = "reference", value_name = "[NAME=]LINE", value_parser = other)]
     pub compare: Vec<Other>,
     /// Compare COMMAND with that of an earlier result, if it is of the same computer and settings.
     #[arg(long, value_name = "FILE")]
@@ -84,10 +85,11 @@ pub struct Bench {
     #[arg(long, value_name = "TEXT")]
     pub label: Option<String>,
     /// The name of COMMAND in the result.
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, alias = "command-name", value_name = "NAME")]
     pub name: Option<String>,
     /// Runs of each command before the first block, which nobody reads.
     #[arg(
+        short,
         long,
         value_name = "N",
         default_value_t = 1,
@@ -99,10 +101,10 @@ pub struct Bench {
     /// Write the result as JSON to a file; - is stdout.
     ///
     /// A file is written again and again while commands run that are compared with --compare.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, alias = "export-json", value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Write the result as Markdown, for a job's summary or a comment.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, alias = "export-markdown", value_name = "FILE")]
     pub markdown: Option<PathBuf>,
     #[command(flatten)]
     pub forms: ResultForms,
@@ -179,20 +181,53 @@ impl Bench {
         self.file.is_some() || self.base.is_some() || self.head.is_some()
     }
 
-    /// The way to compare commands that were typed as other tools take them, each in one pair of
-    /// quotation marks.
-    pub fn quoted_lines(&self) -> Option<String> {
-        let lines: Vec<&str> = self.command.iter().filter_map(|word| word.to_str()).collect();
+    /// The way to compare commands that were typed as hyperfine takes them: each word is a program
+    /// or a line in quotation marks, and options may follow.
+    pub fn typed_side_by_side(&self) -> Option<String> {
+        let words: Vec<&str> = self.command.iter().filter_map(|word| word.to_str()).collect();
+        let is_whole = words.len() == self.command.len();
+        let count = commands_in(&words);
+        let (lines, options) = words.split_at(count);
         let (first, others) = lines.split_first().filter(|(_, others)| !others.is_empty())?;
-        let is_whole = lines.len() == self.command.len();
-        let are_lines = is_whole && lines.iter().all(|line| line.trim().contains(' '));
-        if !are_lines || Path::new(first).exists() {
+        if !is_whole || options.first().is_some_and(|word| !word.starts_with('-')) {
             return None;
         }
+        let in_front: String =
+            options.iter().map(|word| format!(" {}", shell_word(word))).collect();
         let others = others.iter().map(|line| format!(" --compare {}", shell_word(line)));
         let others: String = others.collect();
-        Some(format!("commands are compared by --compare: seatmap bench{others} -- {first}"))
+        let all: String = words.iter().map(|word| format!(" {}", shell_word(word))).collect();
+        // A line is words for a shell already.
+        let first = if is_line(first) { (*first).to_owned() } else { shell_word(first) };
+        Some(format!(
+            "commands are compared by --compare: seatmap bench{in_front}{others} -- {first} \
+             (behind -- all words are one command: seatmap bench --{all})"
+        ))
     }
+}
+
+/// A program with its arguments in one word.
+fn is_line(word: &str) -> bool {
+    word.trim().contains(' ') && !Path::new(word).exists()
+}
+
+/// How many of these words, from the first, can each be a command by itself. Bare names can only
+/// if all words are such: `nice`, `env` and the like stand in front of a command. A name in front
+/// of a path is an interpreter with its script.
+fn commands_in(words: &[&str]) -> usize {
+    if words.iter().all(|word| is_line(word)) {
+        return words.len();
+    }
+    let is_path = |word: &str| word.contains('/');
+    let can_run = |word: &&&str| {
+        let program = if is_line(word) { word.split(' ').next() } else { Some(**word) };
+        program.is_some_and(|program| Executable::find(&[program.into()]).is_ok())
+    };
+    let lines = words.iter().take_while(can_run).count();
+    let has_lines = words[..lines].iter().any(|word| is_line(word));
+    let has_paths = words[..lines].iter().all(|word| is_path(word));
+    let are_names = lines == words.len() && !words.iter().any(|word| is_path(word));
+    if has_lines || has_paths || are_names { lines } else { 0 }
 }
 
 /// Another command.
@@ -265,18 +300,37 @@ mod tests {
     use clap::Parser;
 
     #[test]
-    fn quoted_lines_are_told_how_they_are_compared() {
+    fn commands_side_by_side_are_told_how_they_are_compared() {
         let way = |words: &[&str]| {
             let words = [&["seatmap", "bench"], words].concat();
             let typed = SeatmapArguments::try_parse_from(words).unwrap();
             let Command::Bench(bench) = typed.command else { panic!("another verb") };
-            bench.quoted_lines()
+            bench.typed_side_by_side()
         };
         let expected = "commands are compared by --compare: seatmap bench --compare 'sleep 0.2' \
-                        -- sleep 0.1";
+                        -- sleep 0.1 (behind -- all words are one command: seatmap bench -- \
+                        'sleep 0.1' 'sleep 0.2')";
         assert_eq!(way(&["sleep 0.1", "sleep 0.2"]).unwrap(), expected);
-        for well in [&["sleep", "0.1"][..], &["sleep 0.1"], &["sh", "-c", "sleep 1"]] {
-            assert_eq!(way(well), None);
+        for other in [
+            &["/bin/sh", "/bin/true"][..],
+            &["true", "false"],
+            &["true", "false", "true"],
+            &["sleep 0.1", "true"],
+            &["/bin/sh", "/bin/true", "-w", "3"],
+        ] {
+            assert!(way(other).unwrap().contains(" --compare "), "{other:?}");
+        }
+        for well in [
+            &["sleep", "0.1"][..],
+            &["sleep 0.1"],
+            &["true"],
+            &["sh", "-c", "sleep 1"],
+            &["sh", "/bin/true"],
+            &["nice", "sleep", "0.1"],
+            &["/bin/sh", "/bin/true", "file"],
+            &["/bin/true", "/no/such/file"],
+        ] {
+            assert_eq!(way(well), None, "{well:?}");
         }
     }
 

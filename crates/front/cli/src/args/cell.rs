@@ -236,7 +236,7 @@ fn listed(text: &str) -> Result<CpuList, String> {
     match text {
         // The word of an earlier version, with the way to say it now.
         "auto" => Err("leave --cpus out, and Seatmap chooses; --count N says how many".to_owned()),
-        text => seatmap_console::values::cpus(text).map_err(|error| error.to_string()),
+        text => seatmap_console::values::own_cpus(text),
     }
 }
 

@@ -3,7 +3,7 @@
 use clap::Args;
 use seatmap_console::outputs::ResultForms;
 use seatmap_console::time::time_within;
-use seatmap_console::values::cpus;
+use seatmap_console::values::own_cpus;
 use seatmap_os::CpuList;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use std::time::Duration;
 pub struct Noise {
     /// The CPUs to measure, all at once, such as 0-3,8; also isolated ones. All that are online by
     /// default.
-    #[arg(long, value_name = "LIST", value_parser = cpus)]
+    #[arg(long, value_name = "LIST", value_parser = own_cpus)]
     pub cpus: Option<CpuList>,
     /// How long: 500ms, 10s, 2m; a number alone is seconds.
     #[arg(long, value_name = "TIME", default_value = "2", value_parser = seconds)]

@@ -5,7 +5,7 @@ use super::{ObjectiveChoice, OnCluster};
 use clap::{Args, ValueEnum};
 use seatmap_console::outputs::ResultForms;
 use seatmap_console::over_ranks::MeetingPlace;
-use seatmap_console::values::cpus;
+use seatmap_console::values::own_cpus;
 use seatmap_os::CpuList;
 use seatmap_os::switches::Switch;
 use seatmap_ranks::export::{mpich, openmpi, rankfile, slurm};
@@ -69,7 +69,7 @@ pub struct Tune {
     #[arg(long, exclusive = true, hide = true)]
     pub guard: bool,
     /// The CPUs to seat the program on; all that this process may use by default.
-    #[arg(long, value_name = "LIST", value_parser = cpus)]
+    #[arg(long, value_name = "LIST", value_parser = own_cpus)]
     pub cpus: Option<CpuList>,
     /// The figure that the race is about: time, regex:PATTERN, command:LINE, perf:EVENT, as in
     /// 'seatmap bench'.

@@ -26,7 +26,7 @@ pub fn run(typed: &Advise) -> Result<(), CliError> {
     let text = if has_columns { advise::rows_text } else { advise::text };
     let shown = outputs.show(&run.advice, advise::html, text);
     if run.runs_on() {
-        output::tell_person("the command runs on, and this ends with it; Ctrl-C ends both");
+        output::tell("the command runs on; Ctrl-C ends it");
     }
     // After the page: a command that was started for it is not left alone when nobody reads.
     run.wait(&|| interrupt.is_raised()).map_err(CliError::work)?;

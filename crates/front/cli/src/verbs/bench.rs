@@ -10,7 +10,7 @@ use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output::Destination;
 use seatmap_console::outputs::Outputs;
-use seatmap_console::{here, input, output};
+use seatmap_console::{here, input, output, program};
 use seatmap_launch::share::SoleWork;
 use seatmap_report::{bench, html, under_way};
 use seatmap_tune::bench::{NamedCommand, OwnCells, RoomRequest, told_apart};
@@ -92,7 +92,9 @@ fn meant(typed: &Bench, outputs: &Outputs) -> Result<BenchRequest, CliError> {
              --base PROGRAM --head PROGRAM",
         ));
     }
-    if let Some(way) = typed.quoted_lines() {
+    if let Some(way) =
+        typed.typed_side_by_side().filter(|_| !program::is_after_dashes(&typed.command))
+    {
         return Err(CliError::input(way));
     }
     let own = NamedCommand::new(typed.name.as_deref(), &typed.command);

@@ -11,7 +11,7 @@ use seatmap_console::error::CliError;
 use seatmap_launch::request;
 use seatmap_launch::share::SoleWork;
 
-pub use page::{remark, show, warn_of_settings, write};
+pub use page::{remark, show, warn_of_handing_over, warn_of_settings, write};
 
 /// Runs a program, or takes one that runs, and seats its threads. A program's exit code is this
 /// process's.

@@ -2,23 +2,27 @@
 
 use super::{cluster, place::ranks, services};
 use crate::args::Show;
+use seatmap_catalog::Machine;
 use seatmap_console::error::CliError;
-use seatmap_console::output::{self, Destination};
+use seatmap_console::output::{self, Destination, visible};
 use seatmap_console::view::ColourChoice;
-use seatmap_console::{input, view};
+use seatmap_console::{here, input, view};
 use seatmap_document::shell_escaped;
 use seatmap_launch::report;
+use seatmap_machine::{Origin, OriginKind, Profile, Topology};
 use seatmap_os::Root;
 use seatmap_os::kernel::Scheduler;
 use seatmap_plan::Plan;
 use seatmap_plan::plan::is_plan;
 use seatmap_ranks::RankPlan;
+use seatmap_report::floor::{self, Floor};
 use seatmap_report::html;
-use seatmap_report::placement;
 use seatmap_report::shown::{self, SetApart, ShownMachine};
 use seatmap_report::terminal::{self, DrawOptions};
+use seatmap_report::{placement, svg};
 use seatmap_services::ServicesPlan;
 use seatmap_watch::recording::Recording;
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::path::Path;
 
@@ -27,7 +31,17 @@ use std::path::Path;
 pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
     view::keep_to(typed.width);
     let page = output::page(typed.forms.html.as_deref(), typed.forms.json)?;
+    let picture = picture(typed, page.as_ref())?;
     let name = &typed.machine;
+    if let Some(plan) = input::if_in_file(name, is_plan, Plan::from_json)? {
+        return show_plan(typed, page, picture, &plan);
+    }
+    if picture.is_some() && other_document(name) {
+        return Err(CliError::at(
+            Path::new(name),
+            "--svg draws machines and plans of tasks; leave it out to see this document",
+        ));
+    }
     // Seatmap's other documents first: the readers of machines would call them damaged profiles.
     if let Some(recording) = input::if_in_file(name, Recording::is_recording, Recording::read)? {
         return replay(typed, page, &recording);
@@ -49,14 +63,11 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
             cluster::show(&cluster, typed.forms.json)
         });
     }
-    if let Some(plan) = input::if_in_file(name, is_plan, Plan::from_json)? {
-        return show_plan(&plan, page.is_some(), typed.forms.json);
-    }
     if let Some(plan) = input::if_in_file(name, ServicesPlan::is_plan, ServicesPlan::from_json)? {
         return services::show_plan(&plan, &typed.forms);
     }
     match input::if_in_file(name, RankPlan::is_plan, RankPlan::from_json)? {
-        None => machine(typed, page, colour),
+        None => machine(typed, page, picture, colour),
         Some(plan) if page.is_none() => ranks::show(&plan, typed.forms.json),
         Some(_) => Err(CliError::input(
             "the ranks of a job are shown in the terminal or with --json, not as a page",
@@ -64,26 +75,90 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
     }
 }
 
+/// Where `--svg` goes, if it was typed.
+fn picture(typed: &Show, page: Option<&Destination>) -> Result<Option<Destination>, CliError> {
+    let has_page = (page == Some(&Destination::Stdout)).then_some("--html -");
+    let on_stdout = if typed.forms.json { Some("--json") } else { has_page };
+    output::beside(typed.svg.as_deref(), on_stdout, "--svg")
+}
+
+/// Whether the file holds a document of Seatmap's that is neither a machine nor a plan of tasks.
+fn other_document(name: &str) -> bool {
+    let is_other = |bytes: &[u8]| {
+        seatmap_document::is_kind(bytes, "")
+            && !seatmap_document::is_kind(bytes, "seatmap-profile/")
+    };
+    input::if_in_file(name, is_other, |_| Ok::<_, Infallible>(()))
+        .is_ok_and(|found| found.is_some())
+}
+
 fn is_pattern(bytes: &[u8]) -> bool {
     seatmap_document::is_kind(bytes, "seatmap-pattern/")
 }
 
-/// The table that 'seatmap place' printed. A page of it has the pattern, which the plan lacks.
-fn show_plan(plan: &Plan, is_page: bool, is_json: bool) -> Result<(), CliError> {
-    if is_page {
-        return Err(CliError::input(
-            "a plan is shown in the terminal or with --json; 'seatmap place --html PAGE' writes a \
-             page of a placement with its pattern",
-        ));
+/// The table that 'seatmap place' printed, or a picture of the tasks on the machine.
+fn show_plan(
+    typed: &Show,
+    page: Option<Destination>,
+    picture: Option<Destination>,
+    plan: &Plan,
+) -> Result<(), CliError> {
+    if page.is_none() && picture.is_none() {
+        let is_json = typed.forms.json;
+        return output::print(&if is_json { plan.to_json() } else { placement::table(plan) });
     }
-    output::print(&if is_json { plan.to_json() } else { placement::table(plan) })
+    let (profile, machine) = machine_of(plan)?;
+    let floor = Floor::of(&profile, machine.as_ref().and_then(Machine::model));
+    if let Some(picture) = picture {
+        let title = visible(&placement::title(plan));
+        picture.write_named(&floor::tasks_svg(&floor, plan, &title), typed.svg.as_deref())?;
+    }
+    let Some(page) = page else { return Ok(()) };
+    deliver(typed, Some(page), &|| html::saved_plan(&profile, &floor, plan), &|| {
+        output::print(&plan.to_json())
+    })
 }
 
-fn machine(typed: &Show, page: Option<Destination>, colour: ColourChoice) -> Result<(), CliError> {
+/// The machine of a plan: this computer, or a bundled one. Of another one, only the CPUs that the
+/// plan describes are known; a name from a file opens no other file.
+fn machine_of(plan: &Plan) -> Result<(Profile, Option<Machine>), CliError> {
+    let machine = match plan.check_machine(&here::host_name()) {
+        Ok(()) => Some(input::machine("host")?),
+        Err(_) => Machine::bundled(&plan.machine).ok(),
+    };
+    if let Some(machine) = machine {
+        return Ok((input::profile_of(&machine)?, Some(machine)));
+    }
+    let topology = match &plan.pus[..] {
+        [] => Topology::unknown(plan.placement.iter().copied().collect::<BTreeSet<u32>>()),
+        pus => Topology { pus: pus.to_vec() },
+    };
+    let origin = Origin {
+        kind: OriginKind::Imported,
+        source: plan.machine.clone(),
+        date: plan.date.clone(),
+        tool: plan.tool.clone(),
+    };
+    Ok((Profile::new(&plan.machine, origin, topology), None))
+}
+
+fn machine(
+    typed: &Show,
+    page: Option<Destination>,
+    picture: Option<Destination>,
+    colour: ColourChoice,
+) -> Result<(), CliError> {
     let machine = input::machine(&typed.machine)?;
     let profile = input::profile_of(&machine)?;
     // After the machine is known: only it says which CPUs and homes there are.
     shown::check(&profile, typed.near, typed.home).map_err(CliError::input)?;
+    if let Some(picture) = picture {
+        let drawn = svg::heatmap(&profile, typed.order.into());
+        picture.write_named(&drawn, typed.svg.as_deref())?;
+        if page.is_none() && !typed.forms.json {
+            return Ok(());
+        }
+    }
     // Isolated CPUs are a fact of this computer now, and no part of a profile.
     let scheduler = machine.is_host().then(|| Scheduler::read(&Root::new("/")));
     let set_apart = scheduler.map_or_else(SetApart::default, |scheduler| SetApart::of(&scheduler));

@@ -19,6 +19,7 @@ const NOBODY: u32 = 65_534;
 fn without_rights(arguments: &[&str]) -> Option<Output> {
     let mut command = Command::new(crate::PROGRAM);
     command.args(arguments).current_dir("/").env("HOME", "/nowhere").env("SEATMAP_DATA", data());
+    command.env_remove("XDG_RUNTIME_DIR").env_remove("SEATMAP_RUN");
     let output = command.uid(NOBODY).gid(NOBODY).output();
     output.inspect_err(|error| seatmap_needs::skipped!("no other user here: {error}")).ok()
 }
@@ -29,6 +30,23 @@ fn a_command_that_ends_within_the_look_is_known_without_rights() {
     let said = String::from_utf8(output.stdout).unwrap();
     assert!(said.starts_with("sleep: LEAVE IT\n"), "{said}");
     assert!(said.contains("0 busy threads of 1, 0 % of a CPU in all"), "{said}");
+}
+
+/// Each verb that changes something of others says that it takes root.
+#[test]
+fn a_user_without_rights_is_told_that_root_has_them() {
+    let own = std::process::id().to_string();
+    for (arguments, code, sentence) in [
+        (&["cell", "create", "--count", "1"][..], 1, "no folder for the state of cells and plans"),
+        (&["cell", "list"], 1, "run as root, or set SEATMAP_RUN"),
+        (&["services", "undo"], 1, "run as root, or set SEATMAP_RUN"),
+        (&["run", "-c", "0", "--pid", &own], 1, "(run it as root)"),
+    ] {
+        let Some(output) = without_rights(arguments) else { return };
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        assert!(said.contains(sentence), "{arguments:?}: {said}");
+    }
 }
 
 #[test]

@@ -136,6 +136,38 @@ fn a_command_runs_to_its_end() {
     assert_eq!(place.read("end"), "done\n");
 }
 
+/// A bare name of a program that runs asks about that one, as no one starts a second server to have
+/// advice on the first.
+#[test]
+fn a_name_of_a_program_that_runs_starts_no_second_one() {
+    let place = Place::new();
+    let sleep = seatmap_launch::Executable::find(&["sleep".into()]).unwrap();
+    let name = "runs-already-it-does";
+    std::fs::copy(sleep.path().to_str().unwrap(), place.path(name)).unwrap();
+    let running = Guarded(Command::new(place.path(name)).arg("1000").spawn().unwrap());
+    let pid = running.0.id();
+    let path = format!("{}:{}", place.folder().display(), std::env::var("PATH").unwrap());
+    for (verb, way) in [("advise", format!("--name {name}")), ("observe", format!("--pid {pid}"))] {
+        let output = place.command(&[verb, name]).env("PATH", &path).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        let sentence =
+            format!("{name} runs already, as process {pid}; 'seatmap {verb} {way}' asks");
+        assert!(said.contains(&sentence), "{said}");
+    }
+    // Behind two dashes it is a command, which ends at once without a time to sleep.
+    let output = place.command(&["advise", "--", name]).env("PATH", &path).output().unwrap();
+    assert_ne!(output.status.code(), Some(2), "{output:?}");
+}
+
+#[test]
+fn a_command_that_runs_on_is_said_to() {
+    let place = Place::new();
+    let output = place.run(&["advise", "--", "sleep", "8"]);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("seatmap: the command runs on; Ctrl-C ends it\n"), "{said}");
+}
+
 #[test]
 fn a_command_that_timeout_ends_has_not_failed() {
     if !can_observe() {

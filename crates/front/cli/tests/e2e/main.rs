@@ -20,6 +20,7 @@ mod destinations;
 mod doctor;
 mod examples;
 mod export;
+mod first_commands;
 mod formats;
 mod gallery;
 mod gate;

@@ -80,7 +80,6 @@ fn a_page_and_json_do_not_share_stdout() {
     assert!(page.stderr.is_empty() && page.stdout == place.read("x.html").as_bytes());
 }
 
-/// A plan has the table that printed it, and a page only together with its pattern.
 #[test]
 fn a_plan_is_shown_as_it_was_printed() {
     let place = Place::new();
@@ -89,6 +88,49 @@ fn a_plan_is_shown_as_it_was_printed() {
     let shown = place.stdout(&["show", "plan.json"]);
     assert!(shown.starts_with("ring:4: 4 tasks on graviton3") && printed.starts_with(&shown));
     assert_eq!(place.json(&["show", "plan.json", "--json"])["format"], "seatmap-plan/1");
-    let refusal = place.one_line_refusal(&["show", "plan.json", "--html", "page.html"]);
-    assert!(refusal.contains("seatmap place --html") && !place.path("page.html").exists());
+}
+
+/// A plan holds no messages: it is drawn by its costs and seats, on the machine that it names.
+#[test]
+fn a_saved_plan_is_drawn() {
+    let place = Place::new();
+    let options = ["--pattern", "ring:4", "--kicks", "50", "-o", "plan.json"];
+    place.stdout(&[&["place", "--on", "graviton3"], &options[..]].concat());
+    place.stdout(&["show", "plan.json", "--html", "page.html", "--svg", "plan.svg"]);
+    let page = place.read("page.html");
+    for part in ["ring:4 on graviton3", "as the OS numbers them", "60 CPUs without a task"] {
+        assert!(page.contains(part), "{part}");
+    }
+    let picture = place.read("plan.svg");
+    assert!(picture.starts_with("<svg") && picture.contains("ring:4 on graviton3"), "{picture}");
+    assert_eq!(place.stdout(&["show", "plan.json", "--svg", "-"]), picture);
+    let both = place.one_line_refusal(&["show", "plan.json", "--html", "-", "--svg", "-"]);
+    assert!(both.contains("--html - and --svg - both print on stdout"), "{both}");
+}
+
+/// Of a machine that is not known here a plan's own CPUs are drawn. Its name opens no file.
+#[test]
+fn a_plan_of_another_machine_is_drawn_by_what_it_says() {
+    let place = Place::new();
+    for machine in ["rack 7", "./secret.json", "/dev/zero"] {
+        let plan = format!(
+            r#"{{"format":"seatmap-plan/1","machine":"{machine}","placement":[3,1,900000],"names":["a","b","c"]}}"#
+        );
+        place.file("plan.json", plan);
+        let page = place.stdout(&["show", "plan.json", "--html", "-"]);
+        assert!(page.contains(&format!("a placement on {machine}")), "{machine}");
+        assert!(page.contains("CPU 900000"), "{machine}");
+        assert!(place.stdout(&["show", "plan.json", "--svg", "-"]).starts_with("<svg"));
+    }
+}
+
+#[test]
+fn a_machine_is_a_picture_too_and_other_documents_are_not() {
+    let place = Place::new();
+    let picture = place.stdout(&["show", "graviton3", "--svg", "-"]);
+    assert_eq!(picture, place.stdout(&["export", "--format", "svg", "graviton3"]));
+    place.file("seating.json", r#"{"format":"seatmap-seating/1"}"#);
+    let refusal = place.one_line_refusal(&["show", "seating.json", "--svg", "x.svg"]);
+    assert!(refusal.contains("--svg draws machines and plans of tasks"), "{refusal}");
+    assert!(!place.path("x.svg").exists());
 }

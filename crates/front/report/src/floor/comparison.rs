@@ -57,10 +57,8 @@ impl<'a> Comparison<'a> {
         let pair = most(|flow| flow.pairs.iter().map(|pair| pair.bytes).collect());
         // Both or none: bytes and a simulator's counts have no common scale.
         let is_counted = has_wires && seatings.iter().all(|seating| seating.counted.is_some());
-        let title =
-            format!("{} on {}", plan.pattern.as_deref().unwrap_or("a placement"), plan.machine);
         Comparison {
-            title: seatmap_document::visible(&title),
+            title: seatmap_document::visible(&crate::placement::title(plan)),
             most: Most { load, pair },
             parts: parts(pattern),
             objective: match plan.objective {

@@ -28,8 +28,8 @@ mod picture;
 mod ring;
 
 pub use comparison::Comparison;
-pub(crate) use picture::{coloured, machine};
-pub use picture::{section, svg};
+pub(crate) use picture::{coloured, machine, tasks};
+pub use picture::{section, svg, tasks_svg};
 pub use seatmap_appraise::DrawnPlacement;
 
 use parts::{Area, Home, Label, Seat, Wire};

@@ -7,6 +7,8 @@ use crate::svg::frame::{standalone, title_of};
 use crate::svg::number;
 use maud::{Markup, html};
 use seatmap_os::CpuList;
+use seatmap_pattern::Pattern;
+use seatmap_plan::Plan;
 
 /// Room around a standalone picture, and between its two halves.
 const MARGIN: f64 = 24.0;
@@ -90,29 +92,12 @@ pub fn section(comparison: &Comparison) -> Markup {
 /// A machine whose CPUs have the colours of the groups that they belong to, with a name for each
 /// group. `owners` has the CPUs with the number of their group.
 pub(crate) fn coloured(floor: &Floor, names: &[String], owners: &[(u32, usize)]) -> Markup {
-    let mut pattern = seatmap_pattern::Pattern::silent("", owners.len());
+    let mut pattern = Pattern::silent("", owners.len());
     pattern.names = owners.iter().map(|(_, group)| names[*group].clone()).collect();
     let parts: Vec<Option<usize>> = owners.iter().map(|(_, group)| Some(*group)).collect();
-    let seating = super::DrawnPlacement {
-        title: String::new(),
-        placement: owners.iter().map(|(cpu, _)| *cpu).collect(),
-        cost: None,
-        homes: Vec::new(),
-        counted: None,
-    };
-    let flow = super::flow::Flow::of(floor, &pattern, &seating);
-    let drawing = super::draw::Drawing {
-        floor,
-        pattern: &pattern,
-        parts: &parts,
-        seating: &seating,
-        flow: &flow,
-        most: super::marks::Most { load: 1.0, pair: 1.0 },
-        weight: "",
-        unit: "",
-    };
+    let placement = owners.iter().map(|(cpu, _)| *cpu).collect();
     html! {
-        (inline(floor, "The services on the machine", &drawing.markup()))
+        (inline(floor, "The services on the machine", &silent(floor, &pattern, &parts, placement)))
         p.hint {
             @for (at, name) in names.iter().enumerate() {
                 span style=(format!("color:{}", super::marks::part(Some(at)).0)) { "\u{25a0} " }
@@ -124,28 +109,9 @@ pub(crate) fn coloured(floor: &Floor, names: &[String], owners: &[(u32, usize)])
 
 /// A machine without tasks.
 pub(crate) fn machine(floor: &Floor) -> Markup {
-    let nobody = seatmap_pattern::Pattern::gathered("", 0, []);
-    let seating = super::DrawnPlacement {
-        title: String::new(),
-        placement: Vec::new(),
-        cost: None,
-        homes: Vec::new(),
-        counted: None,
-    };
-    let flow = super::flow::Flow::of(floor, &nobody, &seating);
-    let most = super::marks::Most { load: 1.0, pair: 1.0 };
-    let drawing = super::draw::Drawing {
-        floor,
-        pattern: &nobody,
-        parts: &[],
-        seating: &seating,
-        flow: &flow,
-        most,
-        weight: "",
-        unit: "",
-    };
+    let drawn = silent(floor, &Pattern::silent("", 0), &[], Vec::new());
     html! {
-        (inline(floor, "The machine", &drawing.markup()))
+        (inline(floor, "The machine", &drawn))
         @if !floor.homes.is_empty() { p.hint { "Diamonds are homes of lines." } }
         @if !floor.isolated.is_empty() {
             p.hint {
@@ -153,6 +119,56 @@ pub(crate) fn machine(floor: &Floor) -> Markup {
             }
         }
     }
+}
+
+/// A machine with the tasks of a plan, whose messages are not known.
+pub(crate) fn tasks(floor: &Floor, plan: &Plan) -> Markup {
+    inline(floor, "The tasks on the machine", &seated(floor, plan))
+}
+
+/// The same as a standalone picture.
+#[must_use]
+pub fn tasks_svg(floor: &Floor, plan: &Plan, title: &str) -> String {
+    let drawn = html! {
+        (title_of(title, [MARGIN, 30.0]))
+        g transform=(format!("translate({MARGIN} {TOP})")) { (seated(floor, plan)) }
+    };
+    // The title needs room above a machine of a few CPUs.
+    let width = floor.width.max(super::SIDE) + 2.0 * MARGIN;
+    standalone([width, TOP + floor.height + MARGIN], &drawn)
+}
+
+fn seated(floor: &Floor, plan: &Plan) -> Markup {
+    let mut pattern = Pattern::silent("", plan.placement.len());
+    pattern.names.clone_from(&plan.names);
+    silent(floor, &pattern, &vec![None; pattern.tasks], plan.placement.clone())
+}
+
+/// A machine with tasks that send nothing.
+fn silent(
+    floor: &Floor,
+    pattern: &Pattern,
+    parts: &[Option<usize>],
+    placement: Vec<u32>,
+) -> Markup {
+    let seating = super::DrawnPlacement {
+        title: String::new(),
+        placement,
+        cost: None,
+        homes: Vec::new(),
+        counted: None,
+    };
+    let drawing = super::draw::Drawing {
+        floor,
+        pattern,
+        parts,
+        seating: &seating,
+        flow: &super::flow::Flow::of(floor, pattern, &seating),
+        most: super::marks::Most { load: 1.0, pair: 1.0 },
+        weight: "",
+        unit: "",
+    };
+    drawing.markup()
 }
 
 fn inline(floor: &Floor, title: &str, inside: &Markup) -> Markup {

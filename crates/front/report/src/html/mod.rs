@@ -22,7 +22,7 @@ pub use replay::replay;
 pub use seating::seating_page;
 pub use tables::facts;
 
-use crate::floor::Comparison;
+use crate::floor::{Comparison, Floor};
 use crate::page::draw;
 use seatmap_cluster::Cluster;
 use seatmap_gate::GateReport;
@@ -74,6 +74,12 @@ pub fn noise(report: &NoiseReport) -> String {
 #[must_use]
 pub fn pattern(pattern: &Pattern) -> String {
     draw::html(&crate::pattern::page(pattern))
+}
+
+/// A saved plan as one HTML file: its gain and its seats.
+#[must_use]
+pub fn saved_plan(profile: &Profile, floor: &Floor, plan: &Plan) -> String {
+    draw::html(&crate::placement::saved_page(profile, floor, plan))
 }
 
 /// A plan as one HTML file: its gain, the seats, the distances of the machine and those between the

@@ -43,7 +43,7 @@ impl Verdict {
             Verdict::Verified => ("verified", "good"),
             Verdict::Elsewhere => ("elsewhere", "bad"),
             Verdict::Unseated => ("no seat", "fair"),
-            Verdict::Waiting => ("waiting", "fair"),
+            Verdict::Waiting => ("not yet", "fair"),
             Verdict::Unseen => ("not seen", "fair"),
         }
     }

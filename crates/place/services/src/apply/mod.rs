@@ -41,6 +41,7 @@ use seatmap_cell::CellError;
 use seatmap_cell::name::{Name, NameError};
 use seatmap_document::Blame;
 use seatmap_os::CpuSet;
+use seatmap_os::rights;
 use seatmap_os::root::FileError;
 use seatmap_statistics::words::counted;
 use std::io;
@@ -199,19 +200,14 @@ fn alternatives(names: &[Name]) -> String {
     }
 }
 
-/// errno(3): the caller may not do it.
-const EPERM: i32 = 1;
-/// errno(3): the file's rights do not allow it.
-const EACCES: i32 = 13;
 /// errno(3): other groups stand in the way.
 const EBUSY: i32 = 16;
 
 /// The way out where the kernel's own words do not name one.
 fn advice(error: &FileError) -> &'static str {
     match error.source.raw_os_error() {
-        Some(EPERM | EACCES) => " (run it as root)",
         Some(EBUSY) => " (a group below it has other CPUs, or a neighbour has these for itself)",
-        _ => "",
+        _ => rights::way_out(&error.source),
     }
 }
 

@@ -19,7 +19,7 @@ use super::lists::{IndexBits, ListSpelling};
 use super::{
     CgroupDriver, ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, list,
 };
-use crate::file::Service;
+use crate::file::{Service, service_name};
 use seatmap_document::DocumentError;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -198,7 +198,7 @@ fn pod(
     }
     let short = uid.split('-').next().unwrap_or(uid);
     let service = Service {
-        name: format!("pod-{}", short.chars().take(60).collect::<String>()),
+        name: service_name(&format!("pod-{short}"), ""),
         cgroup: Some(driver.pod(uid)),
         // CPUs of the static policy are exclusive.
         share: cpus.is_empty(),

@@ -6,7 +6,7 @@
 
 use super::lists::{IndexBits, ListSpelling};
 use super::{ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, list};
-use crate::file::Service;
+use crate::file::{Service, service_name};
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use seatmap_document::{Position, parser_sentence, whole_number};
@@ -221,7 +221,7 @@ impl DomainXml {
             self.pins.join(emulator);
         }
         let service = Service {
-            name: super::named(&self.name),
+            name: service_name(&self.name, ""),
             domain: Some(self.name),
             share: true,
             ..Service::default()

@@ -450,13 +450,6 @@ fn written(bits: &IndexBits) -> Option<String> {
     (!bits.is_empty()).then(|| bits.to_set().to_string())
 }
 
-/// A name as `services.toml` takes it.
-fn named(text: &str) -> String {
-    let mut name = text.to_owned();
-    name.truncate(name.floor_char_boundary(64));
-    name
-}
-
 impl WrittenSeat {
     fn new(
         service: Service,

@@ -9,7 +9,7 @@ mod specifiers;
 
 use super::lists::{IndexBits, ListSpelling};
 use super::{ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, written};
-use crate::file::Service;
+use crate::file::{Service, service_name};
 use seatmap_document::whole_number;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -352,7 +352,7 @@ fn of_unit(name: &str, unit: &UnitSettings, above: &[&UnitSettings]) -> WrittenS
     };
     let nodes = std::iter::once(unit).chain(above.iter().copied()).find_map(UnitSettings::memory);
     let service = Service {
-        name: super::named(name.rsplit_once('.').map_or(name, |(stem, _)| stem)),
+        name: service_name(name.rsplit_once('.').map_or(name, |(stem, _)| stem), ""),
         unit: Some(name.to_owned()),
         share: !unit.is_partition,
         ..Service::default()

@@ -2,11 +2,12 @@
 
 use crate::args::Advise;
 use crate::myself;
+use crate::verbs::run as page;
 use seatmap_advise::request::{Distances, LOOK, PROOF, TRIAL};
 use seatmap_advise::{AdviceRequest, Scope};
 use seatmap_cluster::node_profile::remembered_or_measured;
 use seatmap_console::error::CliError;
-use seatmap_console::{here, input};
+use seatmap_console::{here, input, living};
 use seatmap_host::topology;
 use seatmap_launch::Executable;
 use seatmap_machine::{Profile, Topology};
@@ -41,7 +42,10 @@ fn scope(typed: &Advise, leaves_stdout: bool) -> Result<Scope, CliError> {
         let unit = typed.unit.clone().map(Choice::Unit);
         return Ok(Scope::Running(unit.or(named).unwrap_or(Choice::All)));
     }
+    let how = "seatmap advise --name NAME";
+    living::check_not_running(&typed.command, how).map_err(CliError::input)?;
     Executable::find(&typed.command).map_err(CliError::input)?;
+    page::warn_of_handing_over(&typed.command);
     Ok(Scope::Command(SubjectCommand { words: typed.command.clone(), leaves_stdout }))
 }
 

@@ -2,9 +2,10 @@
 
 use crate::args::{MeansChoice, Observe, ObserveChoice};
 use crate::myself;
+use crate::verbs::run as page;
 use seatmap_cluster::Rank;
 use seatmap_console::error::CliError;
-use seatmap_console::meet;
+use seatmap_console::{living, meet};
 use seatmap_launch::Executable;
 use seatmap_observe::c2c::perf;
 use seatmap_observe::report::JobRank;
@@ -93,8 +94,11 @@ fn subject(typed: &Observe) -> Result<Subject, CliError> {
 }
 
 fn command(typed: &Observe) -> Result<SubjectCommand, CliError> {
+    let how = "seatmap observe --pid PID";
+    living::check_not_running(&typed.command, how).map_err(CliError::input)?;
     // A command that is misspelt is the user's mistake, and is said before anything is watched.
     Executable::find(&typed.command).map_err(CliError::input)?;
+    page::warn_of_handing_over(&typed.command);
     // Stdout is the document's then, and the command's output goes to stderr.
     let leaves_stdout = typed.json || typed.output.as_deref() == Some(Path::new("-"));
     Ok(SubjectCommand { words: typed.command.clone(), leaves_stdout })

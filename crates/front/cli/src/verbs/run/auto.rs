@@ -100,6 +100,7 @@ fn log_file(path: &Path) -> Result<LogFile, CliError> {
 fn subject(typed: &Run) -> Result<Subject, CliError> {
     if typed.pid.is_empty() {
         Executable::find(&typed.command).map_err(CliError::input)?;
+        page::warn_of_handing_over(&typed.command);
         let words = typed.command.clone();
         return Ok(Subject::Command(SubjectCommand { words, leaves_stdout: false }));
     }

@@ -14,6 +14,7 @@ use seatmap_os::mempolicy::PolicyError;
 use seatmap_report::counted;
 use seatmap_report::html::seating_page;
 use serde::Serialize;
+use std::ffi::OsString;
 use std::path::Path;
 
 /// Where the seating is written, with paths that hold in the background too.
@@ -202,6 +203,12 @@ pub fn warn_of_settings(program: &Executable, seating: &SeatAllocator, widens: b
             output::tell(&disagreement.what);
         }
     }
+}
+
+/// Says that a command's program is not among its own processes, if that is so.
+pub fn warn_of_handing_over(command: &[OsString]) {
+    let words: Vec<String> = command.iter().map(|word| word.to_string_lossy().into()).collect();
+    asks::hands_over(&words).iter().for_each(|what| output::tell(what));
 }
 
 /// The table, and what to know beside it, on stderr: stdout is the program's. Troubles are said in

@@ -343,8 +343,13 @@ fn a_thread_that_waits_to_the_end_has_not_taken_its_seat() {
             (&true.into(), &false.into()),
             "{first}"
         );
-        assert!(told.stderr().lines().any(|line| line.ends_with("  waiting")), "{}", told.stderr());
+        assert!(told.stderr().lines().any(|line| line.ends_with("  not yet")), "{}", told.stderr());
     }
+    // The whole set of one seat is that seat.
+    let alone = run_as_usual(&Place::new(), &["--cpus", &a.to_string()], &["sleep", "0.2"], &[]);
+    let first = &alone.threads()[0];
+    assert_eq!((&first["waiting"], &first["verified"]), (&false.into(), &true.into()), "{first}");
+    assert!(alone.stderr().lines().any(|line| line.ends_with("  yes")), "{}", alone.stderr());
     let strict = run(&Place::new(), &["--cpus", &list(&[a, b])], &["sleep", "0.2"]);
     let first = &strict.threads()[0];
     assert_eq!((&first["waiting"], &first["verified"]), (&false.into(), &true.into()), "{first}");

@@ -1,0 +1,460 @@
+//! Words of other tools, and the command or option of Seatmap that does the same.
+//!
+//! One table serves unknown commands and unknown options. The manuals of these tools are the
+//! source: taskset(1), chrt(1), numactl(8), hwloc(7), likwid-pin(1), srun(1), mpirun(1),
+//! docker-run(1), hyperfine(1), perf(1), htop(1).
+
+use clap::Command;
+
+/// A word of other tools.
+struct Habit {
+    /// The words that mean the same, as they are typed, with blanks between them.
+    words: &'static str,
+    /// The commands in which they mean that, with blanks between them; empty for all.
+    commands: &'static str,
+    answer: Answer,
+}
+
+/// The answer to a word.
+#[derive(Clone, Copy)]
+enum Answer {
+    /// This command or option means the same, if the command has it.
+    Same(&'static str),
+    /// A sentence names what to type.
+    Sentence(&'static str),
+}
+
+use Answer::{Same, Sentence};
+
+/// The program's own options, in front of any command.
+const PROGRAM: &str = "seatmap";
+const RUN: &str = "run";
+const BENCH: &str = "bench";
+const SHOW: &str = "show";
+
+const fn habit(words: &'static str, commands: &'static str, answer: Answer) -> Habit {
+    Habit { words, commands, answer }
+}
+
+/// Options for a time, as other commands and programs call them.
+pub const TIMES: [&str; 7] =
+    ["--seconds", "--duration", "--time", "--timeout", "--time-limit", "--limit", "--for"];
+
+/// Options for a machine, as other commands and programs call them.
+pub const MACHINES: [&str; 4] = ["--on", "--machine", "--host", "--profile"];
+
+const LIST: Answer = Sentence(
+    "'--cpus 0-3' gives each thread one of these CPUs, '--cpus cpus:0-3' gives each all four",
+);
+const RUN_LIST: Answer =
+    Sentence("'seatmap run --cpus 0-3 -- ./app' starts a program on these CPUs");
+const RUN_PID: Answer =
+    Sentence("'seatmap run --cpus 0-3 --pid PID' seats a process that runs already");
+const NODES: Answer = Sentence(
+    "'--cpus numa:0' lets each thread run on all CPUs of node 0, '--memory node:0' takes memory \
+     from there",
+);
+const SHOW_HERE: Answer = Sentence(
+    "'seatmap show' draws this computer's packages, nodes, caches and cores with their CPUs",
+);
+const MANY_RANKS: Answer = Sentence(
+    "Seatmap starts one program; a launcher starts the ranks, and each takes its part of the \
+     seats: 'mpirun -n 4 --bind-to none seatmap run --cpus 0-3 -- ./app', or srun with \
+     '--cpu-bind=none'",
+);
+const RANKS_OR_PROGRAM: Answer = Sentence(
+    "the launcher comes first, and each rank takes its part of the seats: 'mpirun -n 4 --bind-to \
+     none seatmap run --cpus 0-3 -- ./app', or srun with '--cpu-bind=none'",
+);
+const BINDING: Answer = Sentence(
+    "'--cpus' says where threads sit: 'core:*' is a seat for each core, 'l3:*' for each cache, \
+     'package:*' for each socket, and 0-3 are four CPUs",
+);
+const CONTAINER: Answer = Sentence(
+    "Seatmap starts no containers; 'seatmap run --cpus 0-3 --pid PID' seats one that runs, by \
+     the number that docker inspect -f '{{.State.Pid}}' NAME prints",
+);
+const EVENTS: Answer = Sentence(
+    "'seatmap bench --metric perf:instructions -- ./app' counts an event of the processor in \
+     repeated runs",
+);
+const NO_SHELL: Answer = Sentence(
+    "commands run without a shell, as with hyperfine's '-N'; a line for a shell is written \
+     sh -c 'LINE'",
+);
+const NO_PREPARE: Answer = Sentence(
+    "nothing runs between the runs of 'seatmap bench'; a script that does this and prints its \
+     own time is measured by '--metric regex:PATTERN'",
+);
+const SWEEP: Answer = Sentence(
+    "'--compare' takes each further command: seatmap bench --compare './app 2' --compare './app \
+     4' -- ./app 1",
+);
+const BENCH_TIME: Answer =
+    Sentence("'--runs N' says how many blocks are run, and '--seconds TIME' for how long");
+const PRIORITY: Answer = Sentence(
+    "Seatmap leaves priorities alone; the tools for them stand in front: 'chrt -f 50 seatmap run \
+     --cpus 0 -- ./app', and nice or ionice alike",
+);
+const BATCH: Answer = Sentence(
+    "Seatmap does not schedule jobs; in a job, 'srun --cpu-bind=none seatmap run --cpus 0-3 -- \
+     ./app' seats each rank",
+);
+const LIMITS: Answer = Sentence(
+    "'--cpus' takes CPUs by their numbers and limits no time; 'seatmap check --pid PID' says \
+     whether a quota stops a program",
+);
+
+/// The table. The first habit that fits answers.
+const HABITS: &[Habit] = &[
+    // Names that commands might have.
+    habit("pin seat start launch affinity", PROGRAM, Same("run")),
+    habit("list ls", PROGRAM, Same("machines")),
+    habit("topology topo info", PROGRAM, Same("show")),
+    habit("latency distances distance", PROGRAM, Same("measure")),
+    habit("verify status", PROGRAM, Same("check")),
+    habit("profile trace", PROGRAM, Same("observe")),
+    habit("benchmark hyperfine", PROGRAM, Same("bench")),
+    habit("isolate cpuset cset", PROGRAM, Same("cell")),
+    habit("diff", PROGRAM, Same("compare")),
+    habit("version -v", PROGRAM, Sentence("'--version' prints the version")),
+    habit(
+        "stop undo",
+        PROGRAM,
+        Sentence(
+            "'seatmap cell destroy NAME' ends a quiet cell, and 'seatmap services undo' takes a \
+             plan of services back",
+        ),
+    ),
+    habit(
+        "kill pkill",
+        PROGRAM,
+        Sentence("Seatmap ends no programs; 'seatmap top' shows those that run"),
+    ),
+    // hyperfine.
+    habit("time", PROGRAM, Sentence("'seatmap bench -- ./app' times a command again and again")),
+    habit("-m -M --min-runs --max-runs --min-benchmarking-time", BENCH, BENCH_TIME),
+    habit("-n", BENCH, Sentence("'--runs N' is the number of runs, '--name NAME' a name")),
+    habit("-N -S --shell", BENCH, NO_SHELL),
+    habit("-p --prepare -C --conclude", BENCH, NO_PREPARE),
+    habit(
+        "-s --setup -c --cleanup",
+        BENCH,
+        Sentence(
+            "type it before or after this command; in the file of '--file', setup is a line that \
+             runs once before a benchmark",
+        ),
+    ),
+    habit(
+        "--export-csv",
+        BENCH,
+        Sentence(
+            "'-o runs.json' writes every run as JSON; jq makes CSV of it: \
+             jq -r '.runs[] | [.command, .value] | @csv' runs.json",
+        ),
+    ),
+    habit("--export-asciidoc --export-orgmode", BENCH, Same("markdown")),
+    habit(
+        "-i --ignore-failure",
+        BENCH,
+        Sentence(
+            "a run that fails ends the session; sh -c './app || true' is a command that does \
+             not fail",
+        ),
+    ),
+    habit("-L --parameter-list -P --parameter-scan -D --parameter-step-size", BENCH, SWEEP),
+    habit(
+        "--style --sort -u --time-unit",
+        BENCH,
+        Sentence("the table has one form; '--json' prints every figure, times in seconds"),
+    ),
+    habit(
+        "--show-output --input",
+        BENCH,
+        Sentence(
+            "commands read nothing and their output is dropped, unless a metric reads it; \
+             sh -c './app < FILE' gives one an input",
+        ),
+    ),
+    // taskset.
+    habit(
+        "taskset",
+        PROGRAM,
+        Sentence(
+            "'seatmap run --cpus 0-3 -- ./app' starts a program on CPUs, and 'seatmap run --cpus \
+             0-3 --pid PID' seats one that runs, thread by thread",
+        ),
+    ),
+    habit("-cp -pc -acp -apc", PROGRAM, RUN_PID),
+    habit("-cp -pc -acp -apc", RUN, Sentence("'-c 0-3 -p PID' seats all threads of a process")),
+    habit("-p --pid", PROGRAM, RUN_PID),
+    habit("-c --cpu-list --cpus --cpu", PROGRAM, RUN_LIST),
+    habit("--cpu-list", RUN, LIST),
+    // `seatmap run` has them: this is `seatmap cell run`.
+    habit(
+        "-c --cpus --count",
+        RUN,
+        Sentence("the CPUs are the cell's: 'seatmap cell create --cpus 1-2' chooses them"),
+    ),
+    habit("-a --all-tasks", RUN, Sentence("'--pid PID' takes all threads of a process")),
+    // chrt, nice, nproc, htop, perf.
+    habit("chrt nice renice ionice schedtool", PROGRAM, PRIORITY),
+    habit("nproc lscpu cpuinfo", PROGRAM, SHOW_HERE),
+    habit("htop atop btop pidstat mpstat vmstat", PROGRAM, Same("top")),
+    habit(
+        "ps pstree",
+        PROGRAM,
+        Sentence(
+            "'seatmap check --all' lists programs by their seats, and 'seatmap top' draws them",
+        ),
+    ),
+    habit(
+        "perf stat",
+        PROGRAM,
+        Sentence(
+            "'seatmap bench --metric perf:instructions -- ./app' counts an event in repeated \
+             runs, and 'seatmap observe -- ./app' sees which threads talk to each other",
+        ),
+    ),
+    habit("record", PROGRAM, Same("observe")),
+    habit(
+        "c2c",
+        PROGRAM,
+        Sentence(
+            "'seatmap measure' times a cache line between all pairs of cores, and 'seatmap \
+             observe --method c2c -- ./app' samples the lines that a program's threads share",
+        ),
+    ),
+    habit(
+        "sched timechart ftrace strace",
+        PROGRAM,
+        Sentence("'seatmap observe -- ./app' counts which thread of a program wakes which"),
+    ),
+    habit("osnoise cyclictest hwlatdetect rtla oslat sysjitter", PROGRAM, Same("noise")),
+    habit("-d --delay", "top", Sentence("'--interval TIME' is the time between two looks")),
+    habit(
+        "-u --user -H -s --sort-key",
+        "top",
+        Sentence(
+            "'--pid PID', '--name GLOB' and '--cgroup PATH' choose programs; all threads are shown",
+        ),
+    ),
+    habit("-e --event", "bench observe", EVENTS),
+    // numactl.
+    habit(
+        "numactl",
+        PROGRAM,
+        Sentence(
+            "'seatmap run --cpus numa:0 --memory node:0 -- ./app' starts a program on a node, and \
+             'seatmap show' draws the nodes",
+        ),
+    ),
+    habit("-H --hardware -s --show --topology", PROGRAM, SHOW_HERE),
+    habit(
+        "--cpunodebind --membind --physcpubind --interleave --localalloc -N -m -C -i -l",
+        PROGRAM,
+        Sentence("'seatmap run --cpus numa:0 --memory node:0 -- ./app' starts a program on a node"),
+    ),
+    habit("--physcpubind -C", RUN, LIST),
+    habit("--cpunodebind -N --numa --node --cpubind", RUN, NODES),
+    habit(
+        "--membind -m",
+        RUN,
+        Sentence("'--memory node:0' takes memory from node 0; limits of memory are a container's"),
+    ),
+    habit("--cpuset-mems", RUN, Sentence("'--memory node:0' takes memory from node 0")),
+    habit("--interleave -i", RUN, Sentence("'--memory interleave' takes the nodes in turn")),
+    habit(
+        "--localalloc -l --mem-bind --mem_bind",
+        RUN,
+        Sentence("'--memory local' takes memory from each thread's own node"),
+    ),
+    habit(
+        "--preferred -P --preferred-many",
+        RUN,
+        Sentence("'--memory local' prefers each thread's own node; 'node:0' takes no other than 0"),
+    ),
+    habit("--weighted-interleave -w", RUN, Sentence("'--memory weighted' weighs the nodes")),
+    habit(
+        "numastat",
+        PROGRAM,
+        Sentence(
+            "'seatmap check --pid PID' says on which nodes a program's memory is, and 'seatmap \
+             run --verify-memory --cpus 0-3 -- ./app' while it runs",
+        ),
+    ),
+    habit(
+        "migratepages migspeed",
+        PROGRAM,
+        Sentence("'seatmap run --move-pages --pid PID' moves pages to where the threads sit"),
+    ),
+    // hwloc.
+    habit(
+        "lstopo lstopo-no-graphics hwloc-ls hwloc-info",
+        PROGRAM,
+        Sentence(
+            "'seatmap show' draws this computer in the terminal, 'seatmap show --html PAGE' as a page",
+        ),
+    ),
+    habit(
+        "hwloc-bind bind",
+        PROGRAM,
+        Sentence("'seatmap run --cpus core:0 -- ./app' starts a program on a part of the machine"),
+    ),
+    habit(
+        "hwloc-calc",
+        PROGRAM,
+        Sentence(
+            "'seatmap show' lists the CPUs of each part, and all of 'seatmap run' takes parts as \
+             they are: '--cpus core:0', '--cpus package:1'",
+        ),
+    ),
+    habit(
+        "hwloc-distrib",
+        PROGRAM,
+        Sentence(
+            "'seatmap place --pattern ring:4' finds seats for four tasks, and '--one-per l3' \
+             spreads them",
+        ),
+    ),
+    habit("hwloc-ps", PROGRAM, Same("check")),
+    habit("hwloc-diff hwloc-compress-dir", PROGRAM, Same("compare")),
+    habit(
+        "hwloc-gather-topology hwloc-annotate hwloc-patch",
+        PROGRAM,
+        Sentence("'seatmap import FILE' reads files of hwloc, and 'seatmap export' writes them"),
+    ),
+    habit(
+        "--of --output-format --export-xml",
+        SHOW,
+        Sentence(
+            "'--html PAGE' draws a page, and 'seatmap export --format hwloc-xml PROFILE' writes \
+             hwloc's XML",
+        ),
+    ),
+    habit(
+        "-p --physical -l --logical --no-io --no-caches --whole-system -v --merge -g",
+        SHOW,
+        Sentence("the picture has one form, with the operating system's numbers for CPUs"),
+    ),
+    habit("--input", SHOW, Sentence("the file stands alone: 'seatmap show FILE'")),
+    // likwid.
+    habit(
+        "likwid-pin",
+        PROGRAM,
+        Sentence("'seatmap run --cpus 0-3 -- ./app' pins threads in the order of their creation"),
+    ),
+    habit("likwid-topology", PROGRAM, SHOW_HERE),
+    habit("likwid-perfctr perfctr likwid-powermeter likwid-perfscope", PROGRAM, EVENTS),
+    habit("likwid-bench", PROGRAM, Same("measure")),
+    habit("likwid-mpirun", PROGRAM, RANKS_OR_PROGRAM),
+    habit("likwid-features likwid-setFrequencies likwid-setfreq cpupower", PROGRAM, Same("doctor")),
+    habit("likwid-memsweeper likwid-genTopoCfg likwid-config", PROGRAM, SHOW_HERE),
+    habit("-g --group", "bench run observe", EVENTS),
+    habit("-s --skip-mask", RUN, Sentence("'--skip N' leaves the first N threads without a seat")),
+    // Slurm and MPI.
+    habit(
+        "srun mpirun mpiexec mpiexec.hydra orterun prterun torchrun aprun jsrun",
+        PROGRAM,
+        RANKS_OR_PROGRAM,
+    ),
+    habit("sbatch salloc squeue sinfo scontrol scancel qsub bsub", PROGRAM, BATCH),
+    habit(
+        "-n -np --np -ntasks --ntasks --ntasks-per-node --ntasks-per-socket \
+         --ntasks-per-core --nodes -ppn -nodes",
+        "run seatmap",
+        MANY_RANKS,
+    ),
+    habit(
+        "--host --hosts --hostfile --machinefile -hostfile -H -f --nodelist -x \
+         --oversubscribe",
+        RUN,
+        MANY_RANKS,
+    ),
+    habit(
+        "--cpu-bind --cpu_bind --bind-to --map-by --rank-by --cpu-set --bind-to-core \
+         -bind-to -map-by",
+        "run seatmap",
+        BINDING,
+    ),
+    habit("bind-to map-by", PROGRAM, BINDING),
+    habit(
+        "--hint --threads-per-core --cores-per-socket --sockets-per-node --core-spec -B \
+         --extra-node-info",
+        RUN,
+        Sentence("'--cpus core:*' is one seat for each core, with all its hardware threads"),
+    ),
+    habit(
+        "--distribution",
+        RUN,
+        Sentence(
+            "'--cpus' is the distribution: seats are taken in its order; 'seatmap place' finds a \
+             good one",
+        ),
+    ),
+    habit(
+        "--cpus-per-task --cpus-per-rank --pe",
+        RUN,
+        Sentence("a seat may be several CPUs: '--cpus cpus:0-1,cpus:2-3' has two seats of two"),
+    ),
+    habit(
+        "--exclusive",
+        RUN,
+        Sentence(
+            "'seatmap cell create --count 2' keeps other programs off two CPUs, and 'seatmap cell \
+             run -- ./app' runs there",
+        ),
+    ),
+    habit(
+        "--report-bindings -display-map --display-map --display",
+        RUN,
+        Sentence("a table of the seats is printed at the end, and '--report FILE' writes it"),
+    ),
+    habit(
+        "--rankfile -rf --use-hwthread-cpus",
+        RUN,
+        Sentence(
+            "'--plan FILE' takes the seats that 'seatmap place' found; 'seatmap export --format \
+             rankfile' writes a rankfile of them",
+        ),
+    ),
+    // Containers.
+    habit("docker podman nerdctl crictl kubectl lxc", PROGRAM, CONTAINER),
+    habit("exec inspect update logs images", PROGRAM, CONTAINER),
+    habit("--cpuset-cpus --cpuset", "run seatmap", LIST),
+    habit("--cpu-shares --cpu-quota --cpu-period --cpu-rt-runtime", RUN, LIMITS),
+    habit(
+        "-it -ti -d -t -e -v --rm --name --privileged --network --volume --env \
+         --entrypoint --gpus --shm-size",
+        RUN,
+        CONTAINER,
+    ),
+    // Programs that stand before others.
+    habit(
+        "sudo doas ssh env nohup systemd-run make",
+        PROGRAM,
+        Sentence("it stands in front: 'sudo seatmap run --cpus 0-3 -- ./app'"),
+    ),
+    // Options of several tools.
+    habit("--core --cores -b --bind", RUN, LIST),
+    habit("--cpu-list --cpuset-cpus --cpuset --physcpubind --cpu-set -C -c", "", Same("cpus")),
+];
+
+/// The answer to a word that a command does not know, in the words `'seatmap run' has no ...` go on
+/// with. `verb` is the command with all its words.
+pub fn answer(word: &str, verb: &str, command: &Command) -> Option<String> {
+    let last = verb.rsplit(' ').next().unwrap_or_default();
+    let fitting = HABITS.iter().filter(|habit| {
+        let is_here = habit.commands.is_empty() || habit.commands.split(' ').any(|one| one == last);
+        is_here && habit.words.split(' ').any(|one| one == word)
+    });
+    fitting.into_iter().find_map(|habit| match habit.answer {
+        Sentence(sentence) => Some(sentence.to_owned()),
+        Same(name) if word.starts_with('-') => {
+            super::has_option(command, name).then(|| format!("did you mean '--{name}'?"))
+        }
+        Same(name) => {
+            command.find_subcommand(name).is_some().then(|| format!("did you mean '{name}'?"))
+        }
+    })
+}
