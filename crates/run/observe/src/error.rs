@@ -78,9 +78,6 @@ pub enum ObserveError {
     /// No thread was seen.
     #[error("the program ended before anything of it was seen")]
     NothingSeen,
-    /// The program could not be seen, which turned out while it ran.
-    #[error("nothing was seen: {0}")]
-    Unseen(String),
     /// An MPI job left no traces.
     #[error("no rank wrote down its messages; is it an MPI program that ends by MPI_Finalize?")]
     NoMessages,

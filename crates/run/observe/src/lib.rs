@@ -4,7 +4,6 @@
 //! |---|---|
 //! | [`request`], [`observed`] | an observation as it is meant; what came of it |
 //! | [`session`] | one observation, from its begin to what was seen |
-//! | `auto` | the choice of methods, where the user leaves it to Seatmap |
 //! | [`subject`], [`command`] | the program that is observed: a command, processes, a control group |
 //! | [`method`], [`kind`] | the ways to find out, and what each cannot see; the ways in which threads wait |
 //! | `source`, `talk` | something that sees talk, and how it reports it |
@@ -12,7 +11,6 @@
 //! | `wakeups`, `outsiders` | the kernel's events of waking; processes outside the program that wake it |
 //! | [`wakes`] | who wakes whom in a program that is looked at again and again |
 //! | `sockets` | bytes over pipes and sockets |
-//! | `pages` | pages that threads share, as `libseatmap_trace` samples them |
 //! | `native` | numbers in records of the kernel |
 //! | `names` | names that a second run finds again |
 //! | `roster`, `windows` | the threads seen so far, by name and path; their talk by stretches of time |
@@ -24,7 +22,6 @@
 //! | [`c2c`] | the recordings of perf(1): lines that threads share, as the processor samples them |
 #![deny(missing_docs)]
 
-mod auto;
 pub mod c2c;
 pub mod command;
 pub mod document;
@@ -39,7 +36,6 @@ mod native;
 pub mod observation;
 pub mod observed;
 mod outsiders;
-mod pages;
 pub mod phases;
 pub mod report;
 pub mod request;

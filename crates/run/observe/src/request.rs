@@ -16,7 +16,7 @@ pub const USUAL_TIME: Duration = Duration::from_secs(10);
 /// How a program is to be observed, and which.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ObserveRequest {
-    /// By the kernel, or by a library in the program that samples its pages.
+    /// By the kernel.
     Watch(WatchRequest),
     /// By the reports of a program on itself.
     Report(ReportRequest),
@@ -33,8 +33,6 @@ pub struct WatchRequest {
     pub method: Option<Method>,
     /// How the kernel tells of wakeups.
     pub means: Means,
-    /// `libseatmap_trace`, or why there is none.
-    pub library: Result<PathBuf, String>,
     /// The program.
     pub subject: Subject,
     /// How long; `None` for a command to its end, and for processes that run 10 s.
@@ -56,7 +54,7 @@ impl ObserveRequest {
             ObserveRequest::Record(command) => perf::run(command, stop),
             ObserveRequest::Recording(path) => Ok(Observed {
                 sighting: Sighting::of_recording(path).map(Some),
-                end: CommandEnd { state: CommandState::None, broken: None, blind: None },
+                end: CommandEnd { state: CommandState::None, broken: None },
             }),
         }
     }
@@ -64,10 +62,9 @@ impl ObserveRequest {
 
 impl WatchRequest {
     fn run(&self, stop: &dyn Fn() -> bool) -> Result<Observed, ObserveError> {
-        let mut session = self.begin()?;
+        let mut session = Session::begin(self.method, self.means, &self.subject)?;
         let usual = session.child.is_none().then_some(USUAL_TIME);
         let watched = session.watch(self.time.or(usual), stop);
-        let blind = session.failure();
         let (observation, child) = session.finish();
         // A look that failed ends the observation, and what was seen before it is kept.
         let sighting = if observation.tasks.is_empty() {
@@ -79,21 +76,7 @@ impl WatchRequest {
         let is_to_end = matches!(watched, Ok(End::Stopped));
         let state =
             child.map_or(CommandState::None, |child| CommandState::Runs { child, is_to_end });
-        Ok(Observed { sighting, end: CommandEnd { state, broken: watched.err(), blind } })
-    }
-
-    fn begin(&self) -> Result<Session, ObserveError> {
-        match self.method {
-            Some(Method::Pages) => {
-                let library = self.library.clone().map_err(ObserveError::NoLibrary)?;
-                Session::begin_pages(&library, self.means, &self.subject, None)
-            }
-            None => {
-                let library = self.library.as_deref().map_err(Clone::clone);
-                Session::begin_auto(library, self.means, &self.subject)
-            }
-            method => Session::begin(method, self.means, &self.subject),
-        }
+        Ok(Observed { sighting, end: CommandEnd { state, broken: watched.err() } })
     }
 }
 

@@ -1,6 +1,4 @@
 //! `seatmap observe`, on real programs with known patterns. Figures of time decide nothing here.
-//!
-//! The method `pages` has a file of its own.
 
 use crate::common::{Place, can_observe};
 use crate::run::programs::installed;
@@ -502,6 +500,17 @@ fn a_program_tells_of_its_own_shared_lines() {
         plain.status.code() == Some(1)
             && String::from_utf8(plain.stderr).unwrap().contains("-fsanitize=thread")
     );
+}
+
+#[test]
+fn a_removed_method_says_what_replaces_it() {
+    let place = Place::new();
+    let said = place.one_line_refusal(&["observe", "--method", "pages", "--", "true"]);
+    for words in ["the method pages was removed", "--method auto", "--method mpi", "--method tsan"] {
+        assert!(said.contains(words), "{said}");
+    }
+    let help = place.run(&["observe", "--help"]);
+    assert!(!String::from_utf8(help.stdout).unwrap().contains("pages"));
 }
 
 #[test]

@@ -15,17 +15,22 @@ use std::path::Path;
 
 /// The observation that was typed.
 pub fn request(typed: &Observe) -> Result<ObserveRequest, CliError> {
+    if typed.method == ObserveChoice::Pages {
+        return Err(CliError::input(
+            "the method pages was removed: --method auto counts wakeups and bytes through sockets, \
+             and --method mpi messages of MPI; no method of this version sees threads that spin in \
+             a program as it is, and --method tsan sees them in one that is built for it",
+        ));
+    }
     // First: a recording needs neither a program nor the library.
     if is_c2c(typed)? {
         return recorded(typed);
     }
     let subject = subject(typed)?;
-    let library = library::find(typed.library.as_deref(), myself::path());
     if !matches!(typed.method, ObserveChoice::Tsan | ObserveChoice::Mpi) {
         return Ok(ObserveRequest::Watch(WatchRequest {
             method: typed.method.method(),
             means: typed.means.means(),
-            library,
             subject,
             time: typed.seconds,
         }));
@@ -38,6 +43,7 @@ pub fn request(typed: &Observe) -> Result<ObserveRequest, CliError> {
         ));
     };
     let method = if typed.method == ObserveChoice::Mpi {
+        let library = library::find(typed.library.as_deref(), myself::path());
         ReportMethod::Messages { library, rank: job_rank(typed)? }
     } else {
         ReportMethod::Accesses
