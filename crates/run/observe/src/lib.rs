@@ -17,8 +17,9 @@
 //! | [`observation`], [`mod@phases`] | what was seen; stretches in which the pattern does not change |
 //! | [`table`], [`document`] | what was seen, for people, and as a file |
 //! | [`error`] | why a program could not be observed |
-//! | [`report`], [`library`] | programs that report on themselves through `libseatmap_trace` |
-//! | [`trace`], [`tsan`], [`mpi`] | the files of `libseatmap_trace`: of threads that share lines, of MPI ranks |
+//! | [`report`] | programs that report on themselves, through `libseatmap_trace` or `preload` |
+//! | [`preload`] | the library that ranks of MPI load; its source is in the folder `preload` |
+//! | [`trace`], [`tsan`], [`mpi`] | the files of such programs: of threads that share lines, of MPI ranks |
 //! | [`c2c`] | the recordings of perf(1): lines that threads share, as the processor samples them |
 #![deny(missing_docs)]
 
@@ -28,7 +29,6 @@ pub mod document;
 pub mod error;
 mod goroutines;
 pub mod kind;
-pub mod library;
 pub mod method;
 pub mod mpi;
 mod names;
@@ -37,6 +37,7 @@ pub mod observation;
 pub mod observed;
 mod outsiders;
 pub mod phases;
+pub mod preload;
 pub mod report;
 pub mod request;
 mod roster;
@@ -51,6 +52,11 @@ pub mod tsan;
 pub mod wakes;
 mod wakeups;
 mod windows;
+
+// The library that ranks load, so that its source is checked like any other.
+#[cfg(test)]
+#[path = "../preload/parts.rs"]
+mod parts;
 
 pub use command::SubjectCommand;
 pub use document::Document;

@@ -22,10 +22,6 @@ pub struct Observe {
     /// each.
     #[arg(long, value_name = "MEANS", default_value = "best")]
     pub means: MeansChoice,
-    /// The file of libseatmap_trace.so for the method mpi; by default the one that is installed
-    /// beside seatmap.
-    #[arg(long, value_name = "FILE")]
-    pub library: Option<PathBuf>,
     /// A recording of 'perf c2c record' or 'perf mem record', for the method c2c: nothing is run
     /// then.
     #[arg(long, value_name = "FILE")]

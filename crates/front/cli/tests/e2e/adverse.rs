@@ -332,11 +332,18 @@ fn the_program_outlives_an_observer_that_is_killed() {
     let pid = number_in(&place, "pid");
     observer.kill().unwrap();
     observer.wait().unwrap();
-    std::fs::write(place.path("gate"), "whole
-").unwrap();
+    std::fs::write(
+        place.path("gate"),
+        "whole
+",
+    )
+    .unwrap();
     until("its end", || !seatmap_os::task::lives(pid));
-    assert_eq!(place.read("said"), "whole
-");
+    assert_eq!(
+        place.read("said"),
+        "whole
+"
+    );
 }
 
 /// A race that turns NUMA balancing, with a file of the test in the place of the kernel's switch:

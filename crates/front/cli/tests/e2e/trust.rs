@@ -111,35 +111,10 @@ fn a_plan_that_others_can_change_is_not_raced() {
 }
 
 #[test]
-fn a_library_that_others_can_change_is_not_loaded() {
-    let place = Place::new();
-    place.file("library.so", "");
-    fs::set_permissions(place.path("library.so"), Permissions::from_mode(0o777)).unwrap();
-    let observe = ["observe", "--method", "mpi", "--library", "library.so", "--", "true"];
-    let told = place.one_line_refusal(&observe);
-    assert!(told.contains("it would run in your program: other users can write"), "{told}");
-    fs::set_permissions(place.path("library.so"), Permissions::from_mode(0o755)).unwrap();
-    if lchown(place.path("library.so"), Some(NOBODY), None).is_ok() {
-        assert!(place.one_line_refusal(&observe).contains("belongs to user 65534"));
-    }
-}
-
-#[test]
 fn ranks_leave_no_traces_in_a_folder_of_somebody_else() {
     let Some(place) = shared("pattern.json.traces-", "elsewhere") else { return };
     fs::create_dir(place.path("elsewhere")).unwrap();
-    place.file("library.so", "");
-    let observe = [
-        "observe",
-        "--method",
-        "mpi",
-        "--library",
-        "library.so",
-        "-o",
-        "pattern.json",
-        "--",
-        "true",
-    ];
+    let observe = ["observe", "--method", "mpi", "-o", "pattern.json", "--", "true"];
     let refused = || {
         let mut command = crate::common::rank(&place, 0, 2, &observe);
         let output = command.output().unwrap();

@@ -1,7 +1,6 @@
 //! The observation that a command line means. All errors of usage are made here.
 
 use crate::args::{MeansChoice, Observe, ObserveChoice};
-use crate::myself;
 use seatmap_cluster::Rank;
 use seatmap_console::error::CliError;
 use seatmap_console::meet;
@@ -9,7 +8,7 @@ use seatmap_launch::Executable;
 use seatmap_observe::c2c::perf;
 use seatmap_observe::report::JobRank;
 use seatmap_observe::{
-    ObserveRequest, ReportMethod, ReportRequest, Subject, SubjectCommand, WatchRequest, library,
+    ObserveRequest, ReportMethod, ReportRequest, Subject, SubjectCommand, WatchRequest,
 };
 use std::path::Path;
 
@@ -22,7 +21,7 @@ pub fn request(typed: &Observe) -> Result<ObserveRequest, CliError> {
              a program as it is, and --method tsan sees them in one that is built for it",
         ));
     }
-    // First: a recording needs neither a program nor the library.
+    // First: a recording needs no program.
     if is_c2c(typed)? {
         return recorded(typed);
     }
@@ -43,8 +42,7 @@ pub fn request(typed: &Observe) -> Result<ObserveRequest, CliError> {
         ));
     };
     let method = if typed.method == ObserveChoice::Mpi {
-        let library = library::find(typed.library.as_deref(), myself::path());
-        ReportMethod::Messages { library, rank: job_rank(typed)? }
+        ReportMethod::Messages { rank: job_rank(typed)? }
     } else {
         ReportMethod::Accesses
     };
@@ -63,9 +61,9 @@ fn is_c2c(typed: &Observe) -> Result<bool, CliError> {
             "c2c records a command from its begin to its end; --seconds has no effect on it",
         ));
     }
-    if is_c2c && (typed.library.is_some() || typed.means != MeansChoice::Best) {
+    if is_c2c && typed.means != MeansChoice::Best {
         return Err(CliError::input(
-            "c2c is the processor's and perf's; --library and --means have no effect on it",
+            "c2c is the processor's and perf's; --means has no effect on it",
         ));
     }
     Ok(is_c2c)
