@@ -4,11 +4,8 @@ use crate::call::{Interruption, beside_python};
 use crate::failure::Failure;
 use crate::pattern::Pattern;
 use pyo3::prelude::*;
-use seatmap_observe::{
-    Means, Method, ObserveError, ObserveRequest, Subject, WatchRequest, library,
-};
+use seatmap_observe::{Means, Method, ObserveError, ObserveRequest, Subject, WatchRequest};
 use seatmap_os::Tid;
-use std::path::PathBuf;
 use std::time::Duration;
 
 /// Observes which threads of these processes talk to each other: the pattern, and the table of
@@ -19,7 +16,6 @@ pub fn observe(
     pids: Vec<Tid>,
     seconds: f64,
     method: &str,
-    library: Option<PathBuf>,
 ) -> PyResult<(Pattern, String)> {
     beside_python(py, || {
         let time = Duration::try_from_secs_f64(seconds)
@@ -27,7 +23,6 @@ pub fn observe(
         let request = ObserveRequest::Watch(WatchRequest {
             method: self::method(method)?,
             means: Means::Best,
-            library: library::find(library.as_deref(), std::env::current_exe()),
             subject: Subject::Programs(pids),
             time: Some(time),
         });
@@ -43,10 +38,9 @@ fn method(word: &str) -> Result<Option<Method>, Failure> {
         "wakeups" => Ok(Some(Method::Wakeups)),
         "sockets" => Ok(Some(Method::Sockets)),
         "goroutines" => Ok(Some(Method::Goroutines)),
-        "pages" => Ok(Some(Method::Pages)),
         other => Err(Failure::Input(format!(
             "unknown method '{other}' for a program that runs; expected one of: auto, wakeups, \
-             sockets, goroutines, pages"
+             sockets, goroutines"
         ))),
     }
 }

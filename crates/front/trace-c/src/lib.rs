@@ -1,11 +1,9 @@
-//! `libseatmap_trace`: the runtime that an observed program is linked with, or preloads.
+//! `libseatmap_trace`: the runtime that an observed program is linked with.
 //!
 //! A program that is compiled with `-fsanitize=thread` calls a function of the runtime at each
 //! access to memory. This library has those functions, and counts the cache lines that pass from
-//! one thread to another. It also stands between an MPI program and its MPI library, and counts
-//! messages and bytes. A program that does neither is not affected. At its end the program writes
-//! what was counted into the folder that `SEATMAP_TRACE` names. Where `SEATMAP_PAGES` names a
-//! socket, the library samples which threads share pages, and sends what it saw there.
+//! one thread to another. At its end the program writes what was counted into the folder that
+//! `SEATMAP_TRACE` names.
 //!
 //! | module | does |
 //! |---|---|
@@ -15,8 +13,6 @@
 //! | `tasks`, `local` | the threads and their counts; a thread's pointer to its own |
 //! | `threads`, `process` | creation of threads; begin, fork, signals and end of the process |
 //! | `dump`, `text`, `maps`, `elf` | the file, written without the heap; the names of addresses |
-//! | `pages` | pages that threads share, sampled in a program that is not changed |
-//! | `mpi` | messages between ranks, by the profiling interface of MPI |
 #![deny(missing_docs)]
 
 mod accesses;
@@ -27,9 +23,7 @@ mod hot;
 mod local;
 mod maps;
 mod memory;
-mod mpi;
 mod output;
-mod pages;
 mod process;
 mod ranges;
 mod shadow;

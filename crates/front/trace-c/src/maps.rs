@@ -16,28 +16,14 @@ pub struct Region {
 }
 
 /// A line of the list.
-pub struct Mapping<'a> {
-    /// The first address.
-    pub from: usize,
-    /// The end.
-    pub to: usize,
+struct Mapping<'a> {
+    from: usize,
+    to: usize,
     /// The rights there: `rw-p`.
-    pub rights: &'a [u8],
+    rights: &'a [u8],
     offset: usize,
-    /// The number of the file; 0 for memory without one.
-    pub inode: usize,
     /// The file or kind of memory; empty for anonymous memory.
-    pub path: &'a [u8],
-}
-
-/// Gives each mapping of this process.
-pub fn each(mut give: impl FnMut(&Mapping)) {
-    lines(|line| {
-        if let Some(mapping) = parse(line) {
-            give(&mapping);
-        }
-        None
-    });
+    path: &'a [u8],
 }
 
 /// The region of an address. A module's variables without initial values follow its file and belong
@@ -140,10 +126,11 @@ fn parse(line: &[u8]) -> Option<Mapping<'_>> {
     let to = hex(range.next()?)?;
     let rights = fields.next()?;
     let offset = hex(fields.next()?)?;
-    let inode = fields.nth(1).and_then(|digits| std::str::from_utf8(digits).ok()?.parse().ok())?;
+    // The device and the number of the file.
+    fields.nth(1)?;
     let start =
         fields.next().map_or(line.len(), |field| field.as_ptr() as usize - line.as_ptr() as usize);
-    Some(Mapping { from, to, rights, offset, inode, path: &line[start..] })
+    Some(Mapping { from, to, rights, offset, path: &line[start..] })
 }
 
 fn hex(digits: &[u8]) -> Option<usize> {
@@ -243,7 +230,10 @@ mod tests {
             assert!(region.path().starts_with(folder.path().to_str().unwrap().as_bytes()));
         }
         let mut last = 0;
-        each(|mapping| last = mapping.from);
+        lines(|line| {
+            last = parse(line)?.from;
+            None
+        });
         let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
         let expected = maps.lines().last().unwrap().split('-').next().unwrap();
         assert_eq!(Some(last), hex(expected.as_bytes()));

@@ -5,22 +5,16 @@ use std::ptr::null_mut;
 /// A table of zeros for this many bytes; NULL if the kernel refuses. Pages cost memory only once
 /// they are written.
 pub fn zeros(bytes: usize) -> *mut u8 {
-    let address = plain(bytes, libc::MAP_NORESERVE);
-    if !address.is_null() {
-        // SAFETY: the mapping was made above; advice about dumps does not change its content.
-        unsafe { libc::madvise(address.cast(), bytes, libc::MADV_DONTDUMP) };
-    }
-    address
-}
-
-/// Memory of zeros for this many bytes, as programs have it, with more flags of mmap(2); NULL if
-/// the kernel refuses.
-pub fn plain(bytes: usize, flags: i32) -> *mut u8 {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | flags;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
     // SAFETY: a new mapping at an address of the kernel's choice touches no other memory.
     let address = unsafe { libc::mmap(null_mut(), bytes, protection, flags, -1, 0) };
-    if address == libc::MAP_FAILED { null_mut() } else { address.cast() }
+    if address == libc::MAP_FAILED {
+        return null_mut();
+    }
+    // SAFETY: the mapping was made above; advice about dumps does not change its content.
+    unsafe { libc::madvise(address, bytes, libc::MADV_DONTDUMP) };
+    address.cast()
 }
 
 /// Makes a table that [`zeros`] returned zero again.

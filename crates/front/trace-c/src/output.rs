@@ -53,7 +53,8 @@ pub fn folder() -> Option<Path> {
 }
 
 fn read() -> Option<Path> {
-    named_by("SEATMAP_TRACE")
+    let value = std::env::var_os("SEATMAP_TRACE").filter(|value| !value.is_empty())?;
+    named(value.as_bytes())
 }
 
 /// Makes a file of this name in the folder; nothing where the kernel refuses.
@@ -78,12 +79,6 @@ fn numbered(folder: &Path, name: Arguments) -> Option<Text> {
         }
     }
     None
-}
-
-/// The path that a variable of the environment has.
-pub fn named_by(variable: &str) -> Option<Path> {
-    let value = std::env::var_os(variable).filter(|value| !value.is_empty())?;
-    named(value.as_bytes())
 }
 
 /// A path that begins with these bytes.

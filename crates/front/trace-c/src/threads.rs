@@ -5,7 +5,7 @@
 //! and Rust create threads through it.
 
 use crate::tasks::Task;
-use crate::{local, pages, process, tasks};
+use crate::{local, process, tasks};
 use libc::{pthread_attr_t, pthread_t};
 use std::ffi::{c_int, c_void};
 use std::mem::{MaybeUninit, transmute};
@@ -15,14 +15,14 @@ use std::sync::atomic::{AtomicPtr, AtomicU32};
 
 type Start = extern "C" fn(*mut c_void) -> *mut c_void;
 /// The C library's `pthread_create`.
-pub type Create =
+type Create =
     unsafe extern "C" fn(*mut pthread_t, *const pthread_attr_t, Start, *mut c_void) -> c_int;
 
-/// A new thread's work, and its place where accesses are counted.
+/// A new thread's work, and its place.
 struct Begin {
     start: Start,
     argument: *mut c_void,
-    task: Option<&'static Task>,
+    task: &'static Task,
 }
 
 static CREATE: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
@@ -65,7 +65,7 @@ fn enter(task: &'static Task) {
 }
 
 /// The addresses of this thread's stack; zeros if they are unknown.
-pub fn stack() -> [usize; 2] {
+fn stack() -> [usize; 2] {
     let mut attributes = MaybeUninit::<pthread_attr_t>::uninit();
     let mut low = null_mut();
     let mut bytes = 0;
@@ -102,7 +102,7 @@ pub fn cpu_ns(clock: libc::clockid_t) -> i64 {
 }
 
 /// The C library's function.
-pub fn create() -> Option<Create> {
+fn create() -> Option<Create> {
     let mut found = CREATE.load(Relaxed);
     if found.is_null() {
         // SAFETY: the name is a C string.
@@ -117,11 +117,7 @@ extern "C" fn run(begin: *mut c_void) -> *mut c_void {
     // SAFETY: `pthread_create` below gave away a box of this type.
     let begin = unsafe { Box::from_raw(begin.cast::<Begin>()) };
     let Begin { start, argument, task } = *begin;
-    task.into_iter().for_each(enter);
-    if pages::is_active() {
-        pages::fence::enter();
-        pages::last::enter();
-    }
+    enter(task);
     start(argument)
 }
 
@@ -137,18 +133,14 @@ unsafe extern "C" fn pthread_create(
     let parent = local::get();
     // SAFETY: a thread's pointer leads to its task in the table, which is never unmapped.
     let parent = unsafe { parent.as_ref() }.map_or(0, |parent| parent.slot.load(Relaxed));
-    let task = process::is_active().then(|| tasks::claim(parent)).flatten();
-    if task.is_none() && !pages::is_active() {
-        pages::last::pass();
+    let Some(task) = process::is_active().then(|| tasks::claim(parent)).flatten() else {
         // SAFETY: the arguments are the caller's.
         return unsafe { create(thread, attributes, start, argument) };
-    }
+    };
     let begin = Box::into_raw(Box::new(Begin { start, argument, task }));
-    pages::last::add();
     // SAFETY: `run` takes the box; the other arguments are the caller's.
     let status = unsafe { create(thread, attributes, run, begin.cast()) };
     if status != 0 {
-        pages::last::drop_one();
         // SAFETY: no thread took the box.
         drop(unsafe { Box::from_raw(begin) });
     }

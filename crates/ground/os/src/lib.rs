@@ -30,8 +30,6 @@
 //! | `perf_event` | the call by which counts, records, watches and probes begin |
 //! | [`tracefs`], [`records`] | the kernel's tracepoints; records of one |
 //! | [`devices`] | accelerators and network cards, and the NUMA node of each |
-//! | [`watchpoints`] | which thread writes to an address |
-//! | [`userfault`] | whether this user may see the page faults of a process |
 //! | [`mounts`], [`visibility`], [`rights`] | what is mounted; which processes this user is shown; what root may not |
 //! | [`attribute`], [`memory`] | notes on files that the kernel keeps for us; how much memory is free |
 //! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes on which a process's pages are |
@@ -133,10 +131,8 @@ pub mod traced;
 pub mod tracefs;
 pub mod trusted;
 pub mod usage;
-pub mod userfault;
 pub mod visibility;
 pub mod waiting;
-pub mod watchpoints;
 pub mod whole_file;
 pub mod window;
 

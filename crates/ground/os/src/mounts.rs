@@ -3,6 +3,7 @@
 use crate::bytes::{lines, unescaped, words};
 use crate::rights;
 use crate::root::Root;
+use std::path::Path;
 
 /// The numbers of control groups' file systems (`include/uapi/linux/magic.h`).
 const CGROUP_SUPER_MAGIC: u64 = 0x0027_e0eb;
@@ -74,6 +75,13 @@ pub(crate) fn is_of_kind(root: &Root, folder: &str, magic: u64) -> bool {
         .is_ok_and(|found| u64::try_from(found.f_type) == Ok(magic))
 }
 
+/// Whether the kernel starts and loads no program from the file system of this folder (`noexec`).
+#[must_use]
+pub fn forbids_programs(folder: &Path) -> bool {
+    rustix::fs::statvfs(folder)
+        .is_ok_and(|found| found.f_flag.contains(rustix::fs::StatVfsMountFlags::NOEXEC))
+}
+
 /// Whether a file takes no writes from here: the mount that it is on takes none, or the kernel
 /// refuses root.
 #[must_use]
@@ -119,6 +127,17 @@ mod tests {
                 .iter()
                 .any(|mount| mount.folder == "/proc" && mount.kind == "proc")
         );
+    }
+
+    #[test]
+    fn programs_start_from_their_own_file_system_and_not_from_proc() {
+        let own = std::env::current_exe().unwrap();
+        assert!(!forbids_programs(own.parent().unwrap()));
+        let proc = all(&Root::new("/")).into_iter().rfind(|mount| mount.folder == "/proc").unwrap();
+        let text = std::fs::read_to_string("/proc/self/mountinfo").unwrap();
+        let line = text.lines().rfind(|line| line.contains(" /proc ") && line.contains(&proc.kind));
+        assert_eq!(forbids_programs(Path::new("/proc")), line.unwrap().contains("noexec"));
+        assert!(!forbids_programs(Path::new("/nowhere/at/all")));
     }
 
     #[test]

@@ -113,7 +113,7 @@ impl Record {
     }
 }
 
-pub(crate) fn i32_at(body: &[u8], at: usize) -> Option<i32> {
+fn i32_at(body: &[u8], at: usize) -> Option<i32> {
     Some(i32::from_ne_bytes(body.get(at..at + 4)?.try_into().ok()?))
 }
 

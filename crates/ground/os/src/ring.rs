@@ -16,7 +16,8 @@ const HEADER_BYTES: usize = 8;
 /// An event and its records.
 #[derive(Debug)]
 pub(crate) struct Ring {
-    fd: OwnedFd,
+    /// The event, which counts until this is closed.
+    _event: OwnedFd,
     memory: NonNull<u8>,
     page_bytes: usize,
     ring_bytes: usize,
@@ -41,12 +42,7 @@ impl Ring {
             return Err(io::Error::last_os_error());
         }
         let memory = NonNull::new(memory.cast()).ok_or(io::ErrorKind::OutOfMemory)?;
-        Ok(Ring { fd, memory, page_bytes, ring_bytes })
-    }
-
-    /// The event.
-    pub(crate) fn fd(&self) -> &OwnedFd {
-        &self.fd
+        Ok(Ring { _event: fd, memory, page_bytes, ring_bytes })
     }
 
     /// Gives the kind and the body of each record since the last call, in their order.

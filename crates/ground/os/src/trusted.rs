@@ -14,15 +14,14 @@
 //! | the profile that is remembered of this host, the run folder of cells, journals of cells, ledger, locks | [`TrustedFolder`]: the folders above, too |
 //! | journals of `measure`, `rank` and `tune`, from which `--resume` goes on | [`open`], [`read_own`] |
 //! | plans that `services race` tries: their metrics are lines for the shell | [`read_own`] |
-//! | the library that `observe` loads into a program | [`check_library`] |
 //! | the folder in which the ranks of a job leave their traces | [`private_folder`] |
 //! | a folder that programs in cells are shown | [`reach`]: the way to it |
 //! | sockets of other processes | [`peer`](crate::peer): the kernel says who is there |
 //! | orders of other ranks | the handshake and the tags of `seatmap-cluster` |
 //! | a plan, pattern, profile, machine, cluster, baseline or recording that the user named | not judged: figures and seats, and no program or command |
 //!
-//! Writing follows another rule, in [`whole_file`]: a link is followed only if root or this
-//! user made it, and nothing that another user put into a shared folder is written.
+//! Writing follows another rule, in [`whole_file`](crate::whole_file): a link is followed only if
+//! root or this user made it, and nothing that another user put into a shared folder is written.
 //!
 //! # Folders
 //!
@@ -43,7 +42,7 @@ pub use file::{Open, open};
 pub use walk::reach;
 
 use crate::root::Root;
-use crate::{rights, whole_file};
+use crate::rights;
 use rustix::fs::{self, AtFlags, OFlags};
 use seatmap_document::shell_escaped;
 use std::ffi::{OsStr, OsString};
@@ -311,24 +310,6 @@ pub fn read_own(path: &Path, most_bytes: u64) -> Result<Vec<u8>, TrustError> {
         return Err(TrustError::TooLong(path.to_owned()));
     }
     Ok(bytes)
-}
-
-/// Checks a library that is about to be loaded into a program, and returns the path without links
-/// at which it is. The file, and every folder above it, belong to this user or root, and not
-/// everybody can write there. A group may: a user's own files are writable for its own group where
-/// the umask is 002, and no key says who else is in it.
-///
-/// # Errors
-/// [`TrustError`].
-pub fn check_library(path: &Path) -> Result<PathBuf, TrustError> {
-    let place = whole_file::behind_links(path).map_err(at(path))?;
-    let place = place.ok_or_else(|| TrustError::NotAFile(path.to_owned()))?;
-    let place = std::path::absolute(place).map_err(at(path))?;
-    let name =
-        place.file_name().ok_or_else(|| TrustError::NotAName(path.as_os_str().to_owned()))?;
-    let above = place.parent().unwrap_or(Path::new("/"));
-    walk::check_for_programs(above, name)?;
-    Ok(place)
 }
 
 /// Makes a folder for this user alone, or takes one that is. The folders above it may belong to

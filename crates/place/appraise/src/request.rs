@@ -77,7 +77,7 @@ pub enum AppraisalError {
     /// A program whose tasks were seen to do nothing that a seat changes.
     #[error(
         "nothing to place: no work and no message was seen in {0}, so that all placements cost \
-         the same, 0; 'seatmap observe --method pages' may see more of its talk"
+         the same, 0; 'seatmap observe --method tsan' may see more of its talk"
     )]
     NothingToPlace(String),
     /// A placement that is drawn could not be run.

@@ -10,7 +10,8 @@
 use crate::{PlaceError, PlaceRequest, Pus};
 use seatmap_plan::Effect;
 
-/// The methods of observation that see memory which tasks share.
+/// The methods of observation that see memory which tasks share; `pages` is in patterns of earlier
+/// versions.
 const OF_MEMORY: [&str; 3] = ["pages", "tsan", "c2c"];
 
 /// The share by which sums of equal times may differ in floating point.

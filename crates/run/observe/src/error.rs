@@ -61,7 +61,7 @@ pub enum ObserveError {
     /// A process or a file beside the observation was refused.
     #[error(transparent)]
     System(io::Error),
-    /// `libseatmap_trace` is not there, or cannot be trusted: a sentence.
+    /// The library that counts messages cannot be loaded: a sentence.
     #[error("{0}")]
     NoLibrary(String),
     /// The folder for the traces of a job is somebody else's.
@@ -78,11 +78,11 @@ pub enum ObserveError {
     /// No thread was seen.
     #[error("the program ended before anything of it was seen")]
     NothingSeen,
-    /// The program could not be seen, which turned out while it ran.
-    #[error("nothing was seen: {0}")]
-    Unseen(String),
     /// An MPI job left no traces.
-    #[error("no rank wrote down its messages; is it an MPI program that ends by MPI_Finalize?")]
+    #[error(
+        "no rank wrote down its messages; is it an MPI program that ends by MPI_Finalize, and loads \
+         its MPI library ('ldd PROGRAM' shows libmpi)?"
+    )]
     NoMessages,
     /// A program left no trace of its accesses.
     #[error(

@@ -4,7 +4,6 @@
 //! |---|---|
 //! | [`request`], [`observed`] | an observation as it is meant; what came of it |
 //! | [`session`] | one observation, from its begin to what was seen |
-//! | `auto` | the choice of methods, where the user leaves it to Seatmap |
 //! | [`subject`], [`command`] | the program that is observed: a command, processes, a control group |
 //! | [`method`], [`kind`] | the ways to find out, and what each cannot see; the ways in which threads wait |
 //! | `source`, `talk` | something that sees talk, and how it reports it |
@@ -12,26 +11,24 @@
 //! | `wakeups`, `outsiders` | the kernel's events of waking; processes outside the program that wake it |
 //! | [`wakes`] | who wakes whom in a program that is looked at again and again |
 //! | `sockets` | bytes over pipes and sockets |
-//! | `pages` | pages that threads share, as `libseatmap_trace` samples them |
 //! | `native` | numbers in records of the kernel |
 //! | `names` | names that a second run finds again |
 //! | `roster`, `windows` | the threads seen so far, by name and path; their talk by stretches of time |
 //! | [`observation`], [`mod@phases`] | what was seen; stretches in which the pattern does not change |
 //! | [`table`], [`document`] | what was seen, for people, and as a file |
 //! | [`error`] | why a program could not be observed |
-//! | [`report`], [`library`] | programs that report on themselves through `libseatmap_trace` |
-//! | [`trace`], [`tsan`], [`mpi`] | the files of `libseatmap_trace`: of threads that share lines, of MPI ranks |
+//! | [`report`] | programs that report on themselves, through `libseatmap_trace` or `preload` |
+//! | [`preload`] | the library that ranks of MPI load; its source is in the folder `preload` |
+//! | [`trace`], [`tsan`], [`mpi`] | the files of such programs: of threads that share lines, of MPI ranks |
 //! | [`c2c`] | the recordings of perf(1): lines that threads share, as the processor samples them |
 #![deny(missing_docs)]
 
-mod auto;
 pub mod c2c;
 pub mod command;
 pub mod document;
 pub mod error;
 mod goroutines;
 pub mod kind;
-pub mod library;
 pub mod method;
 pub mod mpi;
 mod names;
@@ -39,8 +36,8 @@ mod native;
 pub mod observation;
 pub mod observed;
 mod outsiders;
-mod pages;
 pub mod phases;
+pub mod preload;
 pub mod report;
 pub mod request;
 mod roster;
@@ -55,6 +52,11 @@ pub mod tsan;
 pub mod wakes;
 mod wakeups;
 mod windows;
+
+// The library that ranks load, so that its source is checked like any other.
+#[cfg(test)]
+#[path = "../preload/parts.rs"]
+mod parts;
 
 pub use command::SubjectCommand;
 pub use document::Document;

@@ -17,8 +17,6 @@ pub enum Method {
     /// Every access to memory, of a program built with `-fsanitize=thread` and linked with
     /// `libseatmap_trace`.
     Tsan,
-    /// Memory that threads share, sampled page by page through faults that userfaultfd(2) tells of.
-    Pages,
     /// Messages between MPI ranks, through the profiling interface of MPI.
     Mpi,
     /// Cache lines that threads share, sampled by the processor (IBS, PEBS, SPE).
@@ -27,13 +25,12 @@ pub enum Method {
 
 impl Method {
     /// Every method, the cheapest first.
-    pub const ALL: [Method; 7] = [
+    pub const ALL: [Method; 6] = [
         Method::Wakeups,
         Method::Sockets,
         Method::Goroutines,
         Method::Mpi,
         Method::C2c,
-        Method::Pages,
         Method::Tsan,
     ];
 
@@ -45,7 +42,6 @@ impl Method {
             Method::Sockets => "sockets",
             Method::Goroutines => "goroutines",
             Method::Tsan => "tsan",
-            Method::Pages => "pages",
             Method::Mpi => "mpi",
             Method::C2c => "c2c",
         }
@@ -63,10 +59,6 @@ impl Method {
                 "goroutines that need not wait, and those that a thread hands itself"
             }
             Method::Tsan => "code that was not built with -fsanitize=thread, such as the C library",
-            Method::Pages => {
-                "memory of files or shared between processes, stacks, and variables of the C \
-                 library"
-            }
             Method::Mpi => "threads within a rank, and messages that MPI sends on its own behalf",
             Method::C2c => "lines that no sample hit, and memory shared between processes",
         }

@@ -1,4 +1,4 @@
-//! Messages between MPI ranks: the traces of a job whose ranks preloaded `libseatmap_trace`.
+//! Messages between MPI ranks: the traces of a job whose ranks loaded the library of `preload`.
 
 pub(crate) mod job;
 
@@ -137,7 +137,7 @@ fn joined(ranks: &BTreeMap<usize, Rank>, size: usize) -> Messages {
     let edges = edges(&sums);
     let observation = Observation {
         methods: vec![Method::Mpi],
-        means: "libseatmap_trace".to_owned(),
+        means: "libseatmap_mpi".to_owned(),
         shares: Share::of_edges(&edges, Kind::Message),
         // A rank without a trace is a task as well, so that tasks have the numbers of their ranks.
         tasks: (0..size).map(|rank| task(rank, ranks.get(&rank))).collect(),

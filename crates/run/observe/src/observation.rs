@@ -128,9 +128,6 @@ impl Observation {
     pub fn misses(&self) -> &'static str {
         match self.methods[..] {
             [method] => method.misses(),
-            _ if self.methods.contains(&Method::Pages) => {
-                "memory of files or shared between processes, stacks, and TCP to other computers"
-            }
             _ => {
                 "threads that spin instead of waiting, bytes in shared memory, and TCP to other \
                  computers"
@@ -159,14 +156,15 @@ impl Observation {
         // These methods see threads that share memory, or ranks, themselves: there is nothing to
         // advise.
         (is_odd
-            && !self.methods.iter().any(|method| {
-                matches!(method, Method::Pages | Method::Tsan | Method::Mpi | Method::C2c)
-            }))
+            && !self
+                .methods
+                .iter()
+                .any(|method| matches!(method, Method::Tsan | Method::Mpi | Method::C2c)))
         .then(|| {
             format!(
                 "{} of one process used {cpu_s:.1} s of CPU time and were seen to exchange \
-                 {messages}; if they spin or share memory, --method pages sees it, and --method \
-                 tsan sees all of it",
+                 {messages}; if they spin or share memory, --method tsan sees it in a program that \
+                 is built for it, and --method c2c where the processor samples accesses",
                 counted(workers.len(), "thread"),
                 messages = counted_figure(messages, 0, "message")
             )

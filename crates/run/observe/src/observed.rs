@@ -39,8 +39,6 @@ pub struct CommandEnd {
     pub(crate) state: CommandState,
     /// The look that failed and ended the observation.
     pub(crate) broken: Option<ObserveError>,
-    /// Why the program could not be seen.
-    pub(crate) blind: Option<String>,
 }
 
 #[derive(Debug)]
@@ -100,7 +98,7 @@ impl Observed {
     /// A command that has ended, and whose sighting another process has.
     pub(crate) fn elsewhere(ending: Ending) -> Self {
         let state = CommandState::Ended(ending);
-        Observed { sighting: Ok(None), end: CommandEnd { state, broken: None, blind: None } }
+        Observed { sighting: Ok(None), end: CommandEnd { state, broken: None } }
     }
 }
 
@@ -108,7 +106,7 @@ impl CommandEnd {
     /// Waits for the command's end. An observation of a process that ran before ends well.
     ///
     /// # Errors
-    /// A look that failed, or a program that could not be seen though it did well.
+    /// A look that failed, or the wait.
     pub fn wait(self, stop: &dyn Fn() -> bool) -> Result<Ending, ObserveError> {
         let ending = match self.state {
             CommandState::None => Ok(Ending::Exited(0)),
@@ -118,10 +116,7 @@ impl CommandEnd {
             }
         };
         // A look that failed says more than the ending: the program ran on unseen.
-        match (self.broken, ending.map_err(ObserveError::System)?, self.blind) {
-            (Some(error), ..) => Err(error),
-            (None, Ending::Exited(0), Some(reason)) => Err(ObserveError::Unseen(reason)),
-            (None, ending, _) => Ok(ending),
-        }
+        let ending = ending.map_err(ObserveError::System)?;
+        self.broken.map_or(Ok(ending), Err)
     }
 }

@@ -1,8 +1,9 @@
-//! Programs that report on themselves, through `libseatmap_trace`: by the methods `tsan` and `mpi`.
+//! Programs that report on themselves: by the methods `tsan`, through `libseatmap_trace`, and `mpi`,
+//! through a library that they load.
 
 use crate::command::{self, SubjectCommand};
 use crate::observed::{Observed, Sighting};
-use crate::{ObserveError, mpi, tsan};
+use crate::{ObserveError, mpi, preload, tsan};
 use seatmap_launch::Ending;
 use seatmap_os::scratch::Scratch;
 use std::path::{Path, PathBuf};
@@ -17,8 +18,6 @@ pub enum ReportMethod {
     Accesses,
     /// The messages of its ranks ([`Method::Mpi`](crate::Method::Mpi)).
     Messages {
-        /// `libseatmap_trace`, or why there is none.
-        library: Result<PathBuf, String>,
         /// The rank that this process is, where a launcher has started it once for each.
         rank: Option<JobRank>,
     },
@@ -64,9 +63,13 @@ impl ReportRequest {
         let mut command = self.command.prepared();
         command.env(VARIABLE, folder);
         // MPI's calls are met in front of its own library; accesses are reported by code that the
-        // compiler has put into the program.
-        if let ReportMethod::Messages { library, .. } = &self.method {
-            command.env("LD_PRELOAD", library.clone().map_err(ObserveError::NoLibrary)?);
+        // compiler has put into the program. The library is in no folder that nodes share: each rank
+        // of a job loads a copy of its own node.
+        let place = Scratch::new("preload").map_err(ObserveError::System)?;
+        if matches!(self.method, ReportMethod::Messages { .. }) {
+            let library = preload::write(place.path())?;
+            let before = std::env::var_os(preload::VARIABLE);
+            command.env(preload::VARIABLE, preload::value(&library, before));
         }
         let child = command.spawn().map_err(ObserveError::System)?;
         let status = command::attend(child, false, stop).map_err(ObserveError::System)?;
@@ -103,7 +106,7 @@ mod tests {
 
     #[test]
     fn a_damaged_trace_is_not_a_missing_one() {
-        let messages = || ReportMethod::Messages { library: Err("none".to_owned()), rank: None };
+        let messages = || ReportMethod::Messages { rank: None };
         let damaged = "{\"format\":\"seatmap-trace/1\"}\n";
         for (method, name) in
             [(messages(), "rank-0-1.jsonl"), (ReportMethod::Accesses, "threads-1.jsonl")]

@@ -16,7 +16,7 @@ pub const USUAL_TIME: Duration = Duration::from_secs(10);
 /// How a program is to be observed, and which.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ObserveRequest {
-    /// By the kernel, or by a library in the program that samples its pages.
+    /// By the kernel.
     Watch(WatchRequest),
     /// By the reports of a program on itself.
     Report(ReportRequest),
@@ -33,8 +33,6 @@ pub struct WatchRequest {
     pub method: Option<Method>,
     /// How the kernel tells of wakeups.
     pub means: Means,
-    /// `libseatmap_trace`, or why there is none.
-    pub library: Result<PathBuf, String>,
     /// The program.
     pub subject: Subject,
     /// How long; `None` for a command to its end, and for processes that run 10 s.
@@ -50,13 +48,13 @@ impl ObserveRequest {
         match self {
             ObserveRequest::Watch(watch) => watch.run(stop),
             ObserveRequest::Report(report) => match &report.method {
-                ReportMethod::Messages { rank: Some(rank), .. } => job::run(report, rank, stop),
+                ReportMethod::Messages { rank: Some(rank) } => job::run(report, rank, stop),
                 _ => report.run(stop),
             },
             ObserveRequest::Record(command) => perf::run(command, stop),
             ObserveRequest::Recording(path) => Ok(Observed {
                 sighting: Sighting::of_recording(path).map(Some),
-                end: CommandEnd { state: CommandState::None, broken: None, blind: None },
+                end: CommandEnd { state: CommandState::None, broken: None },
             }),
         }
     }
@@ -64,10 +62,9 @@ impl ObserveRequest {
 
 impl WatchRequest {
     fn run(&self, stop: &dyn Fn() -> bool) -> Result<Observed, ObserveError> {
-        let mut session = self.begin()?;
+        let mut session = Session::begin(self.method, self.means, &self.subject)?;
         let usual = session.child.is_none().then_some(USUAL_TIME);
         let watched = session.watch(self.time.or(usual), stop);
-        let blind = session.failure();
         let (observation, child) = session.finish();
         // A look that failed ends the observation, and what was seen before it is kept.
         let sighting = if observation.tasks.is_empty() {
@@ -79,21 +76,7 @@ impl WatchRequest {
         let is_to_end = matches!(watched, Ok(End::Stopped));
         let state =
             child.map_or(CommandState::None, |child| CommandState::Runs { child, is_to_end });
-        Ok(Observed { sighting, end: CommandEnd { state, broken: watched.err(), blind } })
-    }
-
-    fn begin(&self) -> Result<Session, ObserveError> {
-        match self.method {
-            Some(Method::Pages) => {
-                let library = self.library.clone().map_err(ObserveError::NoLibrary)?;
-                Session::begin_pages(&library, self.means, &self.subject, None)
-            }
-            None => {
-                let library = self.library.as_deref().map_err(Clone::clone);
-                Session::begin_auto(library, self.means, &self.subject)
-            }
-            method => Session::begin(method, self.means, &self.subject),
-        }
+        Ok(Observed { sighting, end: CommandEnd { state, broken: watched.err() } })
     }
 }
 
@@ -168,15 +151,6 @@ mod tests {
         let sighting = sighting.unwrap().unwrap();
         assert_eq!(sighting.observation.tasks[0].path, "0");
         assert_eq!(sighting.false_sharing().count(), 0);
-    }
-
-    #[test]
-    fn a_library_that_is_not_there_keeps_the_program_from_starting() {
-        let library = Err("no such file".to_owned());
-        let method = ReportMethod::Messages { library, rank: None };
-        let request = ReportRequest { method, command: command(&["true"]) };
-        let error = ObserveRequest::Report(request).run(&|| false).unwrap_err();
-        assert!(error.is_input() && error.to_string() == "no such file", "{error}");
     }
 
     #[test]

@@ -22,8 +22,7 @@ struct Member {
     run_ns: u64,
     /// When it started, where it was there before the observation.
     started_ticks: u64,
-    /// Whether it is left out of the tasks: the observation itself has put it into the program, or
-    /// nothing of it was seen.
+    /// Whether it is left out of the tasks: nothing of it was seen.
     is_left_out: bool,
 }
 
@@ -102,14 +101,6 @@ impl Roster {
                 pid: Process::of(tid).map_or(tid, |task| task.pid),
                 ..Born::default()
             }),
-        }
-    }
-
-    /// Leaves a thread out that the observation itself has put into the program: the next run has
-    /// no such thread.
-    pub(crate) fn leave_out(&mut self, tid: Tid) {
-        if let Some(place) = self.places.get(&tid) {
-            self.members[*place].is_left_out = true;
         }
     }
 
@@ -232,22 +223,6 @@ mod tests {
             ("worker#1", "0.0.0"),
         ];
         assert_eq!(names, pairs.map(|(name, path)| (name.to_owned(), path.to_owned())));
-    }
-
-    #[test]
-    fn threads_of_the_observation_have_no_task_and_no_number() {
-        let mut roster = Roster::default();
-        roster.update(vec![
-            ended(0, -9, 1, "app"),
-            ended(5, 0, 20, "sampler"),
-            ended(7, 0, 30, "worker"),
-        ]);
-        roster.leave_out(FAR + 5);
-        assert_eq!(
-            told(&roster),
-            [("app", "0"), ("worker", "0.0")].map(|(name, path)| (name.into(), path.into()))
-        );
-        assert_eq!(roster.tasks().1, [0, usize::MAX, 1]);
     }
 
     #[test]

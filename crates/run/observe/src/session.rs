@@ -1,11 +1,10 @@
 //! One observation, from its begin to what was seen.
 
 use crate::goroutines::GoPrograms;
-use crate::pages::Pages;
 use crate::roster::Roster;
 use crate::source::{Source, count_of};
 use crate::subject::Subject;
-use crate::talk::{Born, Talk};
+use crate::talk::Talk;
 use crate::wakeups::{Ebpf, Parts, Perf};
 use crate::windows::Stretches;
 use crate::{Kind, Method, Observation, ObserveError, Window, observation::Share};
@@ -15,7 +14,6 @@ use seatmap_os::sched::Times;
 use seatmap_os::{Root, Tid, proc_mount, visibility};
 use seatmap_pattern::{Edge, Outsider};
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
@@ -62,8 +60,6 @@ pub struct Session {
     source: Box<dyn Source>,
     /// The reason against a better source.
     better: Option<String>,
-    /// The reason for this one, where Seatmap chose it.
-    chosen: Option<String>,
     /// The command, where one was started. It outlives the session if nobody ends it.
     pub child: Option<Child>,
     child_lived: bool,
@@ -96,39 +92,6 @@ impl Session {
         Session::begin_by(source, better, subject)
     }
 
-    /// Begins to observe a command by [`Method::Pages`]: it loads this file of `libseatmap_trace`.
-    /// Where a reason is given, all other methods observe it as well, and the reason is told.
-    ///
-    /// # Errors
-    /// [`ObserveError`], as for [`Session::begin`]; [`ObserveError::Unavailable`] for a program
-    /// that runs already.
-    pub fn begin_pages(
-        library: &Path,
-        means: Means,
-        subject: &Subject,
-        reason: Option<&str>,
-    ) -> Result<Self, ObserveError> {
-        if !matches!(subject, Subject::Command(_)) {
-            let reason =
-                "a program that runs cannot begin to report on itself; give the command after --"
-                    .to_owned();
-            return Err(ObserveError::Unavailable { method: Method::Pages, reason });
-        }
-        let method = reason.is_none().then_some(Method::Pages);
-        let (others, better) = source(method, means)?;
-        let pages = Pages::begin(library, others, reason.is_some());
-        let pages =
-            pages.map_err(|error| ObserveError::Forbidden { reasons: error.to_string() })?;
-        let mut session = Session::begin_by(Box::new(pages), better, subject)?;
-        reason.into_iter().for_each(|reason| session.choose(reason.to_owned()));
-        Ok(session)
-    }
-
-    /// Tells this reason for the choice of methods.
-    pub(crate) fn choose(&mut self, reason: String) {
-        self.chosen = Some(reason);
-    }
-
     fn begin_by(
         mut source: Box<dyn Source>,
         better: Option<String>,
@@ -140,7 +103,6 @@ impl Session {
         let mut session = Session {
             source,
             better,
-            chosen: None,
             child_lived: child.is_some(),
             child,
             roster: Roster::default(),
@@ -156,7 +118,7 @@ impl Session {
         };
         // The CPU times of threads that run already are read before they add up.
         let look = session.source.look()?;
-        session.take_threads(look.threads, look.own);
+        session.roster.update(look.threads);
         session.early = look.talk;
         Ok(session)
     }
@@ -237,7 +199,7 @@ impl Session {
     fn look(&mut self) -> Result<(), ObserveError> {
         let look = self.source.look()?;
         self.looked = self.begun.elapsed();
-        self.take_threads(look.threads, look.own);
+        self.roster.update(look.threads);
         let roster = &mut self.roster;
         let mut talk = std::mem::take(&mut self.early);
         talk.extend(look.talk);
@@ -256,17 +218,6 @@ impl Session {
         }
         self.looks += 1;
         Ok(())
-    }
-
-    fn take_threads(&mut self, threads: Vec<Born>, own: Vec<Tid>) {
-        self.roster.update(threads);
-        own.into_iter().for_each(|tid| self.roster.leave_out(tid));
-    }
-
-    /// Why the program could not be seen, where that turned out while it ran.
-    #[must_use]
-    pub fn failure(&self) -> Option<String> {
-        self.source.failure()
     }
 
     /// The time since the session began.
@@ -321,10 +272,6 @@ impl Session {
             // An error takes nothing away from the looks before it.
             let _ = self.look();
         }
-        let roster = &mut self.roster;
-        let last = self.source.last_talk().into_iter();
-        let placed = last.map(|talk| (roster.place(talk.from), roster.place(talk.to), talk));
-        self.stretches.spread(self.since, placed);
         let observation = self.seen();
         (observation, self.child)
     }
@@ -381,10 +328,9 @@ impl Session {
     }
 
     fn means(&self) -> String {
-        let chosen = self.chosen.as_ref().map(|reason| format!("; {reason}")).unwrap_or_default();
         let reason =
             self.better.as_ref().map(|reason| format!("; not {reason}")).unwrap_or_default();
-        format!("{}{chosen}{reason}", self.source.name())
+        format!("{}{reason}", self.source.name())
     }
 
     fn shares(&self, task_of: &[usize]) -> Vec<Share> {
@@ -426,7 +372,7 @@ fn ends(ended: &[Outsider]) -> Option<String> {
     count_of(wakeups as u64, "wakeup", ["came from a process of the program that ended", several])
 }
 
-/// The tasks at two places; `None` where one is a thread of the observation itself.
+/// The tasks at two places; `None` if nothing was seen of one of the threads.
 fn program_ends(task_of: &[usize], from: usize, to: usize) -> Option<[usize; 2]> {
     let ends = [task_of[from], task_of[to]];
     (!ends.contains(&usize::MAX)).then_some(ends)
@@ -461,7 +407,6 @@ fn parts(method: Option<Method>, means: Means) -> &'static [Parts] {
         None => &[Parts::Both, Parts::Wakeups],
         Some(Method::Sockets) => &[Parts::Sockets],
         Some(Method::Goroutines) => &[Parts::Goroutines],
-        Some(Method::Pages) => &[Parts::Threads],
         Some(_) => &[Parts::Wakeups],
     }
 }
@@ -478,7 +423,7 @@ fn check(method: Option<Method>, means: Means) -> Result<(), ObserveError> {
             Means::Perf => unavailable(method, "it has no other means than ebpf"),
             _ => Ok(()),
         },
-        None | Some(Method::Wakeups | Method::Pages) => Ok(()),
+        None | Some(Method::Wakeups) => Ok(()),
         Some(method) => unavailable(method, "the program must report on itself"),
     }?;
     if let Err(error) = proc_mount::check(&Root::new("/")) {

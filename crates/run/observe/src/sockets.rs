@@ -16,7 +16,6 @@ use crate::talk::Talk;
 use crate::wakeups::{Layout, Tables};
 use flows::Flows;
 use pipes::Pipes;
-use seatmap_os::Tid;
 use seatmap_os::bpf::{Attached, Btf, LoadError, Map, Program};
 use seatmap_statistics::words::counted_figure;
 use std::io;
@@ -75,11 +74,6 @@ impl Sockets {
     /// Whether bytes through pipes are counted now.
     pub(crate) fn counts_pipes(&self) -> bool {
         self.of_calls.is_on()
-    }
-
-    /// Counts nothing of these threads.
-    pub(crate) fn leave_out(&mut self, own: &[Tid]) {
-        self.flows.leave_out(own);
     }
 
     /// How long the programs ran while the kernel timed them, with what they cost beside.

@@ -2,11 +2,9 @@
 
 use crate::Method;
 use crate::talk::Look;
-use crate::talk::Talk;
 use seatmap_os::Tid;
 use seatmap_pattern::Outsider;
 use seatmap_statistics::words::counted;
-use std::ffi::OsString;
 use std::io;
 use std::time::Duration;
 
@@ -26,11 +24,6 @@ pub(crate) trait Source {
     /// The methods that it is.
     fn methods(&self) -> Vec<Method>;
 
-    /// Variables that a command needs in its environment.
-    fn environment(&self) -> Vec<(&'static str, OsString)> {
-        Vec::new()
-    }
-
     /// Follows a process that runs, and everything that it starts from now on.
     fn follow(&mut self, pid: Tid) -> io::Result<()>;
 
@@ -48,19 +41,6 @@ pub(crate) trait Source {
 
     /// Everything since the look before.
     fn look(&mut self) -> io::Result<Look>;
-
-    /// Talk of the whole time that is known at the end only.
-    fn last_talk(&mut self) -> Vec<Talk> {
-        Vec::new()
-    }
-
-    /// Counts nothing of these threads, which the observation itself has put into the program.
-    fn leave_out(&mut self, _own: &[Tid]) {}
-
-    /// Why nothing could be seen, where that turned out while the program ran.
-    fn failure(&self) -> Option<String> {
-        None
-    }
 
     /// Whether a followed process lives.
     fn has_processes(&self) -> io::Result<bool>;

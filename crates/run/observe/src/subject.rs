@@ -148,7 +148,6 @@ fn of_group(path: &str) -> io::Result<BTreeSet<Tid>> {
 /// Starts the command. Its process is followed from its creation.
 fn start(command: &SubjectCommand, source: &mut dyn Source) -> Result<Child, ObserveError> {
     let mut prepared = command.prepared();
-    prepared.envs(source.environment());
     // Everything that this process starts meanwhile is followed, so that this is on for the start
     // only.
     source.follow_own_children(true)?;

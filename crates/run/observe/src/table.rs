@@ -354,7 +354,7 @@ mod tests {
         let hint = "hint: 2 threads of one process used 2.0 s of CPU time and were seen to \
                     exchange 0 messages";
         assert!(silent.table().contains(hint), "{}", silent.table());
-        assert_eq!(Observation { methods: vec![Method::Pages], ..silent }.advice(), None);
+        assert_eq!(Observation { methods: vec![Method::Tsan], ..silent }.advice(), None);
     }
 
     #[test]

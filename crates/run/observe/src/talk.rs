@@ -56,6 +56,4 @@ pub struct Look {
     pub talk: Vec<Talk>,
     /// The threads that were created or ended.
     pub threads: Vec<Born>,
-    /// Threads that the observation itself has put into the program.
-    pub own: Vec<Tid>,
 }

@@ -1,5 +1,5 @@
-//! The files that `libseatmap_trace` leaves: one for each process or rank, with one JSON value on
-//! each line.
+//! The files that `libseatmap_trace` and the library of ranks leave: one for each process or rank,
+//! with one JSON value on each line.
 //!
 //! | line | holds |
 //! |---|---|
@@ -156,8 +156,7 @@ impl Trace {
         serde_json::from_str(line).map_err(|error| TraceError::Line {
             path: self.path.clone(),
             at: Position { line: at + 1, column: error.column() },
-            problem: "this is not a line that libseatmap_trace writes; run the program again"
-                .to_owned(),
+            problem: "this is not a line of a trace; run the program again".to_owned(),
         })
     }
 

@@ -83,39 +83,6 @@ impl Stretches {
         }
     }
 
-    /// Takes in talk of the whole time since `from`: each stretch gets a share by its length.
-    pub(crate) fn spread(
-        &mut self,
-        from: Duration,
-        talk: impl IntoIterator<Item = (usize, usize, Talk)>,
-    ) {
-        let Some((first, last)) = self.all.first().zip(self.all.last()) else { return };
-        // A part of the talk would belong to no stretch.
-        invariant!(
-            first.to >= from,
-            STRETCHES,
-            "talk since {from:?} is spread over stretches, the first of which ended at {:?}",
-            first.to
-        );
-        let whole_s = last.to.saturating_sub(from).as_secs_f64();
-        for (sender, receiver, talk) in
-            talk.into_iter().filter(|(sender, receiver, _)| sender != receiver)
-        {
-            check(&talk);
-            let mut begun = from;
-            for stretch in &mut self.all {
-                let length_s = stretch
-                    .to
-                    .saturating_sub(std::mem::replace(&mut begun, stretch.to))
-                    .as_secs_f64();
-                let share = length_s / whole_s.max(f64::MIN_POSITIVE);
-                let sum = Sum { messages: talk.messages * share, bytes: talk.bytes * share };
-                stretch.pairs.entry((sender, receiver)).or_default().add(sum);
-            }
-            self.kinds.entry((sender, receiver)).or_default()[talk.kind as usize] += talk.messages;
-        }
-    }
-
     /// The stretches in their order.
     pub(crate) fn all(&self) -> &[Stretch] {
         &self.all
@@ -161,40 +128,10 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(
-        expected = "talk since 3s is spread over stretches, the first of which ended at 2s"
-    )]
-    fn talk_that_began_after_a_stretch_is_not_spread_over_it() {
-        let mut stretches = Stretches::default();
-        stretches.take(Duration::from_secs(2), []);
-        stretches.spread(Duration::from_secs(3), []);
-    }
-
-    #[test]
     #[should_panic(expected = "messages: NaN")]
     fn talk_that_cannot_be_counted_stops_the_observation() {
         let talk = Talk { from: 1, to: 2, kind: Kind::Pipe, messages: f64::NAN, bytes: 1.0 };
         Stretches::default().take(Duration::ZERO, [(0, 1, talk)]);
-    }
-
-    #[test]
-    fn talk_of_the_whole_time_is_spread_by_length() {
-        let mut stretches = Stretches::default();
-        [2, 3, 6].into_iter().for_each(|at| stretches.take(Duration::from_secs(at), []));
-        let talk = Talk { from: 1, to: 2, kind: Kind::Line, messages: 100.0, bytes: 6400.0 };
-        stretches.spread(Duration::from_secs(1), [(0, 1, talk), (1, 1, talk)]);
-        assert_eq!(
-            stretches
-                .all()
-                .iter()
-                .map(|stretch| stretch.pairs[&(0, 1)].messages.round())
-                .collect::<Vec<_>>(),
-            [20.0, 20.0, 60.0]
-        );
-        assert_eq!(
-            (stretches.kinds.len(), stretches.kinds[&(0, 1)][Kind::Line as usize]),
-            (1, 100.0)
-        );
     }
 
     #[test]

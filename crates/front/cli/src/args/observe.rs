@@ -22,10 +22,6 @@ pub struct Observe {
     /// each.
     #[arg(long, value_name = "MEANS", default_value = "best")]
     pub means: MeansChoice,
-    /// The file of libseatmap_trace.so for the methods pages and mpi; by default the one that is
-    /// installed beside seatmap.
-    #[arg(long, value_name = "FILE")]
-    pub library: Option<PathBuf>,
     /// A recording of 'perf c2c record' or 'perf mem record', for the method c2c: nothing is run
     /// then.
     #[arg(long, value_name = "FILE")]
@@ -73,7 +69,8 @@ pub enum ObserveChoice {
     Goroutines,
     /// Cache lines that threads share, of a program that is linked with libseatmap_trace.
     Tsan,
-    /// Memory that threads share, spinning included, sampled page by page.
+    /// A method of earlier versions: an error says what to take in its place.
+    #[value(hide = true)]
     Pages,
     /// Messages between the ranks of an MPI program.
     Mpi,
@@ -82,15 +79,14 @@ pub enum ObserveChoice {
 }
 
 impl ObserveChoice {
-    /// The method; `None` where Seatmap is to choose.
+    /// The method; `None` if Seatmap is to choose, or it was removed.
     pub fn method(self) -> Option<Method> {
         match self {
-            ObserveChoice::Auto => None,
+            ObserveChoice::Auto | ObserveChoice::Pages => None,
             ObserveChoice::Wakeups => Some(Method::Wakeups),
             ObserveChoice::Sockets => Some(Method::Sockets),
             ObserveChoice::Goroutines => Some(Method::Goroutines),
             ObserveChoice::Tsan => Some(Method::Tsan),
-            ObserveChoice::Pages => Some(Method::Pages),
             ObserveChoice::Mpi => Some(Method::Mpi),
             ObserveChoice::C2c => Some(Method::C2c),
         }

@@ -33,10 +33,6 @@ const OBSERVE: VerbGuide = VerbGuide {
     ],
     short_examples: 1,
     exits: OF_PROGRAMS,
-    environment: &[(
-        "OMP_WAIT_POLICY",
-        "where it is active, threads spin, and the method pages is taken too",
-    )],
     see_also: &["place", "pattern show", "tune", "perf-c2c(1)"],
     ..VerbGuide::USUAL
 };

@@ -37,7 +37,6 @@ mod noise;
 mod observe;
 mod orders;
 mod own_data;
-mod pages;
 mod pattern;
 mod pictures;
 mod place;

@@ -1,6 +1,4 @@
 //! `seatmap observe`, on real programs with known patterns. Figures of time decide nothing here.
-//!
-//! The method `pages` has a file of its own.
 
 use crate::common::{Place, can_observe};
 use crate::run::programs::installed;
@@ -505,57 +503,173 @@ fn a_program_tells_of_its_own_shared_lines() {
 }
 
 #[test]
-fn ranks_of_a_job_are_observed() {
-    let (place, Some(folder)) = (Place::new(), trace::folder()) else { return };
-    let built = Command::new("mpicc")
-        .args(["-O1", "-o"])
-        .arg(place.path("halo"))
-        .arg(trace::source("halo.c"))
-        .output();
-    if !built.is_ok_and(|output| output.status.success()) || !installed("mpirun") {
-        return seatmap_needs::skipped!("no MPI compiler");
+fn a_removed_method_says_what_replaces_it() {
+    let place = Place::new();
+    let said = place.one_line_refusal(&["observe", "--method", "pages", "--", "true"]);
+    for words in ["the method pages was removed", "--method auto", "--method mpi", "--method tsan"]
+    {
+        assert!(said.contains(words), "{said}");
     }
-    let so = folder.join("libseatmap_trace.so").display().to_string();
-    let job = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-np", "4", "./halo"];
-    let observe = ["observe", "--method", "mpi", "--library", &so, "-o", "pattern.json", "--"];
-    let mut command = place.command(&[&observe[..], &job].concat());
-    let output = command.env_remove("LD_PRELOAD").output().unwrap();
+    let help = place.run(&["observe", "--help"]);
+    assert!(!String::from_utf8(help.stdout).unwrap().contains("pages"));
+}
+
+/// The job of the library's own test, in which rank 0 sends rank 1 ten messages and others get its
+/// neighbours' halves.
+const HALO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../run/observe/tests/programs/halo.c");
+
+/// Compiles a job of four ranks with one of Debian's MPI, and returns the words that start it;
+/// `None`, with a message, if that MPI is not here.
+fn job(place: &Place, mpi: &str, compiler: &str, source: &str) -> Option<Vec<String>> {
+    let launcher = format!("mpirun.{mpi}");
+    let compiler = format!("{compiler}.{mpi}");
+    if !seatmap_needs::tool(&launcher) {
+        return None;
+    }
+    let built = Command::new(&compiler).args([source, "-o", "job"]).current_dir(place.folder());
+    if !built.output().is_ok_and(|output| output.status.success()) {
+        seatmap_needs::skipped!("'{compiler}' cannot build {source}");
+        return None;
+    }
+    Some(launch(mpi).into_iter().chain(["./job"]).map(str::to_owned).collect())
+}
+
+/// Four ranks, as root too, and on fewer CPUs.
+fn launch(mpi: &str) -> Vec<&str> {
+    match mpi {
+        "openmpi" => {
+            vec!["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-np", "4"]
+        }
+        _ => vec!["mpirun.mpich", "-np", "4"],
+    }
+}
+
+/// The messages between ranks of a job that one Seatmap observes.
+fn messages_of(place: &Place, job: &[String]) -> BTreeMap<(String, String), f64> {
+    let observe = ["observe", "--method", "mpi", "-o", "pattern.json", "--"];
+    let words: Vec<&str> = observe.into_iter().chain(job.iter().map(String::as_str)).collect();
+    let output = place.command(&words).env_remove("LD_PRELOAD").output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    if said.contains("unrecognized") || said.contains("unknown option") {
-        return seatmap_needs::skipped!("another MPI than Open MPI");
-    }
     assert_eq!(output.status.code(), Some(0), "{said}");
     let pattern: Value = serde_json::from_str(&place.read("pattern.json")).unwrap();
     assert_eq!(names(&pattern), ["rank 0", "rank 1", "rank 2", "rank 3"]);
-    // Each rank sends 5 messages to the next one, besides collectives.
-    assert!(messages(&pattern)[&("rank 0".to_owned(), "rank 1".to_owned())] >= 5.0);
+    messages(&pattern)
+}
+
+fn ranks(from: usize, to: usize) -> (String, String) {
+    (format!("rank {from}"), format!("rank {to}"))
+}
+
+fn assert_ranks_are_observed(mpi: &str) {
+    let place = Place::new();
+    let Some(job) = job(&place, mpi, "mpicc", HALO) else { return };
+    let together = messages_of(&place, &job);
+    assert_eq!(together[&ranks(0, 1)], 10.0, "{together:?}");
     // The same, with a Seatmap for each rank: rank 0 puts their traces together, and removes them.
     let seatmap = place.command(&[]).get_program().to_string_lossy().into_owned();
-    let each = [&job[..5], &[&seatmap], &observe[..], &["./halo"]].concat();
-    let each: Vec<&str> =
-        each.iter().map(|word| if *word == "pattern.json" { "each.json" } else { word }).collect();
-    let output =
-        Command::new(each[0]).args(&each[1..]).current_dir(place.folder()).output().unwrap();
+    let each = |options: &[&str]| {
+        let observe = [&[&*seatmap, "observe", "--method", "mpi"], options, &["--", "./job"]];
+        let words = [launch(mpi), observe.concat()].concat();
+        Command::new(words[0]).args(&words[1..]).current_dir(place.folder()).output().unwrap()
+    };
+    let output = each(&["-o", "each.json"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let both = [pattern, serde_json::from_str(&place.read("each.json")).unwrap()];
-    assert_eq!(messages(&both[0]), messages(&both[1]));
+    let apart: Value = serde_json::from_str(&place.read("each.json")).unwrap();
+    assert_eq!(together, messages(&apart));
     assert!(crate::common::files(&place).iter().all(|name| !name.contains("traces")));
-    let nowhere =
-        [&job[..5], &[&seatmap], &["observe", "--method", "mpi", "--library", &so, "--", "./halo"]]
-            .concat();
-    let output =
-        Command::new(nowhere[0]).args(&nowhere[1..]).current_dir(place.folder()).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let nowhere = each(&[]);
+    let said = String::from_utf8_lossy(&nowhere.stderr).into_owned();
     assert!(
-        !output.status.success()
+        !nowhere.status.success()
             && said.contains("name a file with -o in a folder that all nodes share"),
         "{said}"
     );
-    let absent = place.run(&["observe", "--method", "mpi", "--library", "absent.so", "--", "true"]);
+}
+
+#[test]
+fn ranks_of_open_mpi_are_observed() {
+    assert_ranks_are_observed("openmpi");
+}
+
+#[test]
+fn ranks_of_mpich_are_observed() {
+    assert_ranks_are_observed("mpich");
+}
+
+/// A ring in Fortran: each rank sends seven messages to the next, and rank 0 one to all.
+const RING: &str = "program ring
+  use MODULE
+  implicit none
+  integer :: rank, ranks, round, error, word
+  double precision :: sent(100), got(100)
+  call MPI_Init(error)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks, error)
+  sent = 0
+  word = 1
+  do round = 1, 7
+    call MPI_Sendrecv(sent, 100, MPI_DOUBLE_PRECISION, mod(rank + 1, ranks), 0, got, 100, &
+      MPI_DOUBLE_PRECISION, mod(rank + ranks - 1, ranks), 0, MPI_COMM_WORLD, &
+      MPI_STATUS_IGNORE, error)
+  end do
+  call MPI_Bcast(word, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, error)
+  call MPI_Finalize(error)
+end program
+";
+
+#[test]
+fn ranks_in_fortran_are_observed() {
+    for (mpi, module) in
+        [("openmpi", "mpi"), ("openmpi", "mpi_f08"), ("mpich", "mpi"), ("mpich", "mpi_f08")]
+    {
+        let place = Place::new();
+        place.file("ring.f90", RING.replace("MODULE", module));
+        let Some(job) = job(&place, mpi, "mpif90", "ring.f90") else { continue };
+        let seen = messages_of(&place, &job);
+        let found = [ranks(0, 1), ranks(0, 2), ranks(3, 0)].map(|ends| seen[&ends]);
+        assert_eq!(found, [8.0, 1.0, 7.0], "{mpi}, {module}: {seen:?}");
+    }
+}
+
+/// A module of Python loads its MPI library for itself alone.
+#[test]
+fn ranks_that_load_mpi_for_a_module_alone_are_observed() {
+    let host = "#include <dlfcn.h>
+        int main(int count, char **words) {
+            void *module = dlopen(\"./module.so\", RTLD_NOW | RTLD_LOCAL);
+            return module ? ((int (*)(int, char **)) dlsym(module, \"run\"))(count, words) : 3;
+        }";
+    for mpi in ["openmpi", "mpich"] {
+        let place = Place::new();
+        place.file("host.c", host);
+        if job(&place, mpi, "mpicc", HALO).is_none() {
+            continue;
+        }
+        let line = format!(
+            "mpicc.{mpi} -shared -fPIC -Dmain=run {HALO} -o module.so && gcc host.c -ldl -o job"
+        );
+        let built = Command::new("sh").args(["-c", &line]).current_dir(place.folder()).status();
+        assert!(built.unwrap().success());
+        let words: Vec<String> =
+            launch(mpi).into_iter().chain(["./job"]).map(str::to_owned).collect();
+        assert_eq!(messages_of(&place, &words)[&ranks(0, 1)], 10.0, "{mpi}");
+    }
+}
+
+#[test]
+fn a_program_without_ranks_is_told_from_a_job() {
+    let place = Place::new();
+    let output = place.run(&["observe", "--method", "mpi", "--", "true"]);
+    let said = String::from_utf8(output.stderr).unwrap();
     assert!(
-        absent.status.code() == Some(2)
-            && String::from_utf8(absent.stderr).unwrap().contains("absent.so")
+        output.status.code() == Some(1) && said.contains("no rank wrote down its messages"),
+        "{said}"
     );
+    let mut blank = place.command(&["observe", "--method", "mpi", "--", "true"]);
+    std::fs::create_dir(place.path("a b")).unwrap();
+    let output = blank.env("TMPDIR", place.path("a b")).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.code() == Some(2) && said.contains("set TMPDIR to another"), "{said}");
 }
 
 /// perf(1) records page faults on every computer, with addresses and threads as the samples of a

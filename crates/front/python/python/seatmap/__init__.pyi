@@ -216,6 +216,5 @@ def observe(
     pid: Union[int, Iterable[int]],
     seconds: float = 10,
     *,
-    method: Literal["auto", "wakeups", "sockets", "goroutines", "pages"] = "auto",
-    library: Optional[_Path] = None,
+    method: Literal["auto", "wakeups", "sockets", "goroutines"] = "auto",
 ) -> Observation: ...

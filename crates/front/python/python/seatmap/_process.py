@@ -104,14 +104,14 @@ class Observation:
         return self.pattern._repr_html_()
 
 
-def observe(pid, seconds=10, *, method="auto", library=None):
+def observe(pid, seconds=10, *, method="auto"):
     """Observes for some seconds which threads of a program talk to each other.
 
-    ``method`` is ``wakeups``, ``sockets``, ``goroutines``, ``pages`` or the best of them that is allowed here.
+    ``method`` is ``wakeups``, ``sockets``, ``goroutines`` or the best of them that is allowed here.
     Most need root. This process cannot sleep and be observed at once: to observe it, call this in
     another thread than those that talk.
     """
-    pattern, text = _seatmap.observe(_pids(pid), float(seconds), method, library)
+    pattern, text = _seatmap.observe(_pids(pid), float(seconds), method)
     return Observation(Pattern._of(pattern), text)
 
 

@@ -3,6 +3,5 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 mod built;
-mod messages;
 mod patterns;
 mod process;

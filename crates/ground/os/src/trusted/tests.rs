@@ -241,30 +241,6 @@ fn a_secret_is_its_owners_alone_and_not_a_link() {
 }
 
 #[test]
-fn a_library_lies_where_nobody_else_can_exchange_it() {
-    let (base, own) = scene();
-    let [file, link] = [own.join("library.so"), base.path().join("link.so")];
-    plain::write(&file, "").unwrap();
-    chmod(&file, 0o755);
-    plain::hard_link(&file, own.join("second")).unwrap();
-    symlink(&file, &link).unwrap();
-    assert_eq!(check_library(&link).unwrap(), file);
-    assert!(check_library(&own.join("absent")).unwrap_err().is_absent());
-    assert!(matches!(check_library(&own), Err(TrustError::NotAFile(_))));
-    chmod(&own, 0o775);
-    assert!(check_library(&file).is_ok(), "a user's own group");
-    for path in [&file, &own] {
-        chmod(path, 0o757);
-        assert!(matches!(check_library(&file), Err(TrustError::Writable { .. })));
-        chmod(path, 0o755);
-    }
-    if is_root() {
-        std::os::unix::fs::chown(&file, Some(NOBODY), None).unwrap();
-        assert!(matches!(check_library(&file), Err(TrustError::Foreign { .. })));
-    }
-}
-
-#[test]
 fn a_folder_of_ones_own_in_any_other() {
     let (_base, own) = scene();
     chmod(&own, 0o777);

@@ -138,35 +138,6 @@ pub(super) fn check_last(path: &Path, folder: &OwnedFd) -> Result<(), TrustError
     check_mode(path, &found)
 }
 
-/// Checks that a program or library lies in this folder, whose path has no links, where not
-/// everybody can exchange it: the file itself, and every folder down to it.
-pub(super) fn check_for_programs(folder: &Path, name: &OsStr) -> Result<(), TrustError> {
-    let mut reached = top()?;
-    let mut path = PathBuf::from("/");
-    let names = folder.components().filter(|component| matches!(component, Component::Normal(_)));
-    let names: Vec<&OsStr> = names.map(Component::as_os_str).chain([name]).collect();
-    for (at_name, name) in names.iter().enumerate() {
-        path.push(name);
-        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        reached = fs::openat(&reached, *name, flags, Mode::empty()).map_err(at(&path))?;
-        let found = fs::fstat(&reached).map_err(at(&path))?;
-        check_owner(&path, &found)?;
-        let is_last = at_name + 1 == names.len();
-        let kind = FileType::from_raw_mode(found.st_mode);
-        if is_last && kind != FileType::RegularFile {
-            return Err(TrustError::NotAFile(path));
-        }
-        if !is_last && kind != FileType::Directory {
-            return Err(TrustError::NotAFolder(path));
-        }
-        let is_kept = !is_last && found.st_mode & STICKY != 0 && found.st_uid == 0;
-        if found.st_mode & 0o002 != 0 && !is_kept {
-            return Err(TrustError::Writable { path, mode: found.st_mode & 0o7777 });
-        }
-    }
-    Ok(())
-}
-
 fn check_mode(path: &Path, found: &Stat) -> Result<(), TrustError> {
     match found.st_mode & OTHERS {
         0 => Ok(()),

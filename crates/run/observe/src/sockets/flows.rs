@@ -6,7 +6,7 @@ use crate::native::{small, word};
 use crate::talk::Talk;
 use seatmap_os::Tid;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 
 /// The most connections whose unread bytes may still be read.
 const WAITING: usize = 16_384;
@@ -83,18 +83,12 @@ pub(super) struct Flows {
     waiting: VecDeque<FlowKey>,
     /// Bytes of those that were forgotten, and that no thread of the program has read.
     unread_bytes: f64,
-    /// Threads of which nothing is counted.
-    left_out: HashSet<Tid>,
 }
 
 impl Flows {
     /// Counts an entry of the kernel's table: the bytes and calls since the look before.
     pub(super) fn count(&mut self, key: &[u8], value: &[u8]) {
-        let Some((tid, role, object)) =
-            parsed(key).filter(|(tid, ..)| !self.left_out.contains(tid))
-        else {
-            return;
-        };
+        let Some((tid, role, object)) = parsed(key) else { return };
         let Some((new_bytes, new_calls)) = word(value, 0).zip(word(value, 8)) else { return };
         let key = (role & !READS, object);
         let flow = self.all.entry(key).or_default();
@@ -138,15 +132,6 @@ impl Flows {
                 self.waiting.push_back(key);
             } else {
                 self.unread_bytes += bytes_of(&flow.remove().written);
-            }
-        }
-    }
-
-    /// Counts nothing of these threads from now on, and forgets what they wrote.
-    pub(super) fn leave_out(&mut self, own: &[Tid]) {
-        for tid in own.iter().filter(|tid| self.left_out.insert(**tid)) {
-            for flow in self.all.values_mut() {
-                flow.written.remove(tid);
             }
         }
     }
@@ -203,11 +188,7 @@ mod tests {
     fn writers_and_readers_of_a_pipe_meet() {
         let mut flows = Flows::default();
         flows.count(&key(1, PIPE, 7), &value(100, 10));
-        flows.count(&key(9, PIPE, 8), &value(50, 5));
-        assert_eq!((told(&mut flows), flows.unread_bytes()), (Vec::new(), 150.0));
-        flows.leave_out(&[9]);
-        flows.count(&key(9, PIPE, 8), &value(10, 1));
-        assert_eq!(flows.unread_bytes(), 100.0);
+        assert_eq!((told(&mut flows), flows.unread_bytes()), (Vec::new(), 100.0));
         flows.count(&key(2, PIPE | READS, 7), &value(75, 3));
         flows.count(&key(3, PIPE | READS, 7), &value(25, 1));
         assert_eq!(told(&mut flows), [(1, 2, 75.0, 7.5), (1, 3, 25.0, 2.5)]);

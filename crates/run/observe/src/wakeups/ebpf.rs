@@ -43,8 +43,6 @@ pub(crate) enum EbpfError {
 /// The methods that are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parts {
-    /// Threads that come and go, and no talk.
-    Threads,
     /// Wakeups alone.
     Wakeups,
     /// Bytes over pipes and sockets alone.
@@ -115,10 +113,9 @@ impl Ebpf {
             ("seatmap_exit", "sched_process_exit", programs::exit(&layout, &tables)),
         ];
         let mut attached = Vec::new();
-        let sees_wakeups = !matches!(parts, Parts::Threads | Parts::Sockets);
         for (name, tracepoint, code) in places {
             // Sockets alone need no wakeups, only who lives.
-            if name == "seatmap_waking" && !sees_wakeups {
+            if name == "seatmap_waking" && parts == Parts::Sockets {
                 continue;
             }
             let place = btf.tracepoint(tracepoint)?;
@@ -226,7 +223,6 @@ impl Source for Ebpf {
 
     fn methods(&self) -> Vec<Method> {
         match self.parts {
-            Parts::Threads => Vec::new(),
             Parts::Wakeups => vec![Method::Wakeups],
             Parts::Sockets => vec![Method::Sockets],
             Parts::Both => vec![Method::Wakeups, Method::Sockets],
@@ -275,10 +271,6 @@ impl Source for Ebpf {
         self.threads(&mut look)?;
         self.handoffs(&mut look)?;
         Ok(look)
-    }
-
-    fn leave_out(&mut self, own: &[Tid]) {
-        self.sockets.iter_mut().for_each(|sockets| sockets.leave_out(own));
     }
 
     fn has_processes(&self) -> io::Result<bool> {

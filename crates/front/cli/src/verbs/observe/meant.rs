@@ -1,8 +1,6 @@
 //! The observation that a command line means. All errors of usage are made here.
 
 use crate::args::{MeansChoice, Observe, ObserveChoice};
-use crate::myself;
-use crate::verbs::run as page;
 use seatmap_cluster::Rank;
 use seatmap_console::error::CliError;
 use seatmap_console::{living, meet};
@@ -10,23 +8,28 @@ use seatmap_launch::Executable;
 use seatmap_observe::c2c::perf;
 use seatmap_observe::report::JobRank;
 use seatmap_observe::{
-    ObserveRequest, ReportMethod, ReportRequest, Subject, SubjectCommand, WatchRequest, library,
+    ObserveRequest, ReportMethod, ReportRequest, Subject, SubjectCommand, WatchRequest,
 };
 use std::path::Path;
 
 /// The observation that was typed.
 pub fn request(typed: &Observe) -> Result<ObserveRequest, CliError> {
-    // First: a recording needs neither a program nor the library.
+    if typed.method == ObserveChoice::Pages {
+        return Err(CliError::input(
+            "the method pages was removed: --method auto counts wakeups and bytes through sockets, \
+             and --method mpi messages of MPI; no method of this version sees threads that spin in \
+             a program as it is, and --method tsan sees them in one that is built for it",
+        ));
+    }
+    // First: a recording needs no program.
     if is_c2c(typed)? {
         return recorded(typed);
     }
     let subject = subject(typed)?;
-    let library = library::find(typed.library.as_deref(), myself::path());
     if !matches!(typed.method, ObserveChoice::Tsan | ObserveChoice::Mpi) {
         return Ok(ObserveRequest::Watch(WatchRequest {
             method: typed.method.method(),
             means: typed.means.means(),
-            library,
             subject,
             time: typed.seconds,
         }));
@@ -39,7 +42,7 @@ pub fn request(typed: &Observe) -> Result<ObserveRequest, CliError> {
         ));
     };
     let method = if typed.method == ObserveChoice::Mpi {
-        ReportMethod::Messages { library, rank: job_rank(typed)? }
+        ReportMethod::Messages { rank: job_rank(typed)? }
     } else {
         ReportMethod::Accesses
     };
@@ -58,9 +61,9 @@ fn is_c2c(typed: &Observe) -> Result<bool, CliError> {
             "c2c records a command from its begin to its end; --seconds has no effect on it",
         ));
     }
-    if is_c2c && (typed.library.is_some() || typed.means != MeansChoice::Best) {
+    if is_c2c && typed.means != MeansChoice::Best {
         return Err(CliError::input(
-            "c2c is the processor's and perf's; --library and --means have no effect on it",
+            "c2c is the processor's and perf's; --means has no effect on it",
         ));
     }
     Ok(is_c2c)

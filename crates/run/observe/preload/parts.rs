@@ -1,8 +1,8 @@
 //! Messages between MPI ranks, counted by the functions that stand before those of the MPI library.
 //!
 //! The profiling interface of MPI has each function under two names. The program calls `MPI_Send`,
-//! which is this library's, and that calls `PMPI_Send`. Each rank counts the messages that it
-//! sends, and those that it fetches with `MPI_Get`; so no message counts twice.
+//! which is this library's, and that calls the MPI library's `PMPI_Send`. Each rank counts the
+//! messages that it sends, and those that it fetches with `MPI_Get`; so no message counts twice.
 //!
 //! | module | does |
 //! |---|---|
@@ -13,14 +13,19 @@
 //! | `book`, `call` | what was counted; the names of calls |
 //! | `process` | begin, end, communicators |
 //! | `write` | the file of a rank |
+//! | `system` | the functions of the C library |
+
+// First: the others use its macros.
+#[macro_use]
+mod library;
 
 mod book;
 mod call;
 mod collective;
-mod library;
 mod persistent;
 mod point;
 mod process;
 mod remote;
+pub mod system;
 mod words;
 mod write;

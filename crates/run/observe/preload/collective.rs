@@ -13,9 +13,9 @@
 
 use super::book::{Communicator, book};
 use super::call::Call;
-use super::library::{Function, library};
+use super::library::library;
 use super::words::{Word, count, count_at, handle_at, int, type_bytes};
-use std::ffi::c_int;
+use core::ffi::c_int;
 
 /// Counts in a communicator, unless it connects two groups.
 fn within(comm: Word, note: impl FnOnce(&mut Communicator)) {
@@ -101,102 +101,91 @@ fn gathered(buffer: Word, given: (Word, Word), counts: Word, kind: Word, comm: W
     });
 }
 
+/// A blocking function and the one that returns a request, which has an argument more.
 macro_rules! collectives {
-    ($($name:ident $real:literal $call:ident, $now:ident $now_real:literal $now_call:ident
-        ($($argument:ident)*) $note:expr;)*) => {
-        $(
-            #[unsafe(no_mangle)]
-            unsafe extern "C" fn $name($($argument: Word),*) -> c_int {
-                static REAL: Function = Function::new($real);
-                $note;
-                // SAFETY: the arguments are the caller's.
-                unsafe { REAL.$call($($argument),*) }
-            }
-
-            #[unsafe(no_mangle)]
-            unsafe extern "C" fn $now($($argument: Word,)* request: Word) -> c_int {
-                static REAL: Function = Function::new($now_real);
-                $note;
-                // SAFETY: the arguments are the caller's.
-                unsafe { REAL.$now_call($($argument,)* request) }
-            }
-        )*
+    ($($name:ident $real:ident, $now:ident $now_real:ident ($($argument:ident)*) $note:expr;)*) => {
+        functions! {
+            $(
+                $name $real ($($argument)*) $note;
+                $now $now_real ($($argument)* request) $note;
+            )*
+        }
     };
 }
 
 collectives! {
-    MPI_Bcast c"PMPI_Bcast" call5, MPI_Ibcast c"PMPI_Ibcast" call6 (buffer elements kind root comm) {
+    MPI_Bcast PMPI_Bcast, MPI_Ibcast PMPI_Ibcast (buffer elements kind root comm) {
         let bytes = bytes(elements, kind);
         from_root(Call::Bcast, root, comm, |_| bytes)
     };
-    MPI_Reduce c"PMPI_Reduce" call7, MPI_Ireduce c"PMPI_Ireduce" call8 (from to elements kind op root comm)
+    MPI_Reduce PMPI_Reduce, MPI_Ireduce PMPI_Ireduce (from to elements kind op root comm)
         to_root(Call::Reduce, root, comm, bytes(elements, kind));
-    MPI_Allreduce c"PMPI_Allreduce" call6, MPI_Iallreduce c"PMPI_Iallreduce" call7 (from to elements kind op comm)
+    MPI_Allreduce PMPI_Allreduce, MPI_Iallreduce PMPI_Iallreduce (from to elements kind op comm)
         reduce_to_all(comm, bytes(elements, kind));
-    MPI_Gather c"PMPI_Gather" call8, MPI_Igather c"PMPI_Igather" call9
+    MPI_Gather PMPI_Gather, MPI_Igather PMPI_Igather
         (from elements kind to to_elements to_kind root comm)
         to_root(Call::Gather, root, comm, if is_in_place(from) { 0 } else { bytes(elements, kind) });
-    MPI_Gatherv c"PMPI_Gatherv" call9, MPI_Igatherv c"PMPI_Igatherv" call10
+    MPI_Gatherv PMPI_Gatherv, MPI_Igatherv PMPI_Igatherv
         (from elements kind to to_counts to_starts to_kind root comm)
         to_root(Call::Gather, root, comm, if is_in_place(from) { 0 } else { bytes(elements, kind) });
-    MPI_Scatter c"PMPI_Scatter" call8, MPI_Iscatter c"PMPI_Iscatter" call9
+    MPI_Scatter PMPI_Scatter, MPI_Iscatter PMPI_Iscatter
         (from elements kind to to_elements to_kind root comm)
         from_root(Call::Scatter, root, comm, |_| bytes(elements, kind));
-    MPI_Scatterv c"PMPI_Scatterv" call9, MPI_Iscatterv c"PMPI_Iscatterv" call10
+    MPI_Scatterv PMPI_Scatterv, MPI_Iscatterv PMPI_Iscatterv
         (from counts starts kind to to_elements to_kind root comm)
         from_root(Call::Scatter, root, comm, |rank| part(counts, kind)(rank));
-    MPI_Allgather c"PMPI_Allgather" call7, MPI_Iallgather c"PMPI_Iallgather" call8
+    MPI_Allgather PMPI_Allgather, MPI_Iallgather PMPI_Iallgather
         (from elements kind to to_elements to_kind comm) {
         let (elements, kind) = sent(from, (elements, kind), (to_elements, to_kind));
         let bytes = bytes(elements, kind);
         to_all(Call::Allgather, comm, |_| bytes)
     };
-    MPI_Allgatherv c"PMPI_Allgatherv" call8, MPI_Iallgatherv c"PMPI_Iallgatherv" call9
+    MPI_Allgatherv PMPI_Allgatherv, MPI_Iallgatherv PMPI_Iallgatherv
         (from elements kind to counts starts to_kind comm)
         gathered(from, (elements, kind), counts, to_kind, comm);
-    MPI_Alltoall c"PMPI_Alltoall" call7, MPI_Ialltoall c"PMPI_Ialltoall" call8
+    MPI_Alltoall PMPI_Alltoall, MPI_Ialltoall PMPI_Ialltoall
         (from elements kind to to_elements to_kind comm) {
         let (elements, kind) = sent(from, (elements, kind), (to_elements, to_kind));
         let bytes = bytes(elements, kind);
         to_all(Call::Alltoall, comm, |_| bytes)
     };
-    MPI_Alltoallv c"PMPI_Alltoallv" call9, MPI_Ialltoallv c"PMPI_Ialltoallv" call10
+    MPI_Alltoallv PMPI_Alltoallv, MPI_Ialltoallv PMPI_Ialltoallv
         (from counts starts kind to to_counts to_starts to_kind comm) {
         let (counts, kind) = sent(from, (counts, kind), (to_counts, to_kind));
         to_all(Call::Alltoall, comm, part(counts, kind))
     };
-    MPI_Alltoallw c"PMPI_Alltoallw" call9, MPI_Ialltoallw c"PMPI_Ialltoallw" call10
+    MPI_Alltoallw PMPI_Alltoallw, MPI_Ialltoallw PMPI_Ialltoallw
         (from counts starts kinds to to_counts to_starts to_kinds comm) {
         let (counts, kinds) = sent(from, (counts, kinds), (to_counts, to_kinds));
         to_all(Call::Alltoall, comm, typed_part(counts, kinds))
     };
-    MPI_Reduce_scatter c"PMPI_Reduce_scatter" call6, MPI_Ireduce_scatter c"PMPI_Ireduce_scatter" call7
+    MPI_Reduce_scatter PMPI_Reduce_scatter, MPI_Ireduce_scatter PMPI_Ireduce_scatter
         (from to counts kind op comm)
         to_all(Call::ReduceScatter, comm, part(counts, kind));
-    MPI_Reduce_scatter_block c"PMPI_Reduce_scatter_block" call6,
-    MPI_Ireduce_scatter_block c"PMPI_Ireduce_scatter_block" call7 (from to elements kind op comm) {
+    MPI_Reduce_scatter_block PMPI_Reduce_scatter_block,
+    MPI_Ireduce_scatter_block PMPI_Ireduce_scatter_block (from to elements kind op comm) {
         let bytes = bytes(elements, kind);
         to_all(Call::ReduceScatter, comm, |_| bytes)
     };
-    MPI_Scan c"PMPI_Scan" call6, MPI_Iscan c"PMPI_Iscan" call7 (from to elements kind op comm)
+    MPI_Scan PMPI_Scan, MPI_Iscan PMPI_Iscan (from to elements kind op comm)
         to_next(Call::Scan, comm, bytes(elements, kind));
-    MPI_Exscan c"PMPI_Exscan" call6, MPI_Iexscan c"PMPI_Iexscan" call7 (from to elements kind op comm)
+    MPI_Exscan PMPI_Exscan, MPI_Iexscan PMPI_Iexscan (from to elements kind op comm)
         to_next(Call::Exscan, comm, bytes(elements, kind));
-    MPI_Neighbor_allgather c"PMPI_Neighbor_allgather" call7,
-    MPI_Ineighbor_allgather c"PMPI_Ineighbor_allgather" call8 (from elements kind to to_elements to_kind comm)
+    MPI_Neighbor_allgather PMPI_Neighbor_allgather,
+    MPI_Ineighbor_allgather PMPI_Ineighbor_allgather (from elements kind to to_elements to_kind comm)
         book().miss("MPI_Neighbor_allgather");
-    MPI_Neighbor_allgatherv c"PMPI_Neighbor_allgatherv" call8,
-    MPI_Ineighbor_allgatherv c"PMPI_Ineighbor_allgatherv" call9 (from elements kind to counts starts to_kind comm)
+    MPI_Neighbor_allgatherv PMPI_Neighbor_allgatherv,
+    MPI_Ineighbor_allgatherv PMPI_Ineighbor_allgatherv (from elements kind to counts starts to_kind comm)
         book().miss("MPI_Neighbor_allgatherv");
-    MPI_Neighbor_alltoall c"PMPI_Neighbor_alltoall" call7,
-    MPI_Ineighbor_alltoall c"PMPI_Ineighbor_alltoall" call8 (from elements kind to to_elements to_kind comm)
+    MPI_Neighbor_alltoall PMPI_Neighbor_alltoall,
+    MPI_Ineighbor_alltoall PMPI_Ineighbor_alltoall (from elements kind to to_elements to_kind comm)
         book().miss("MPI_Neighbor_alltoall");
-    MPI_Neighbor_alltoallv c"PMPI_Neighbor_alltoallv" call9,
-    MPI_Ineighbor_alltoallv c"PMPI_Ineighbor_alltoallv" call10
+    MPI_Neighbor_alltoallv PMPI_Neighbor_alltoallv,
+    MPI_Ineighbor_alltoallv PMPI_Ineighbor_alltoallv
         (from counts starts kind to to_counts to_starts to_kind comm)
         book().miss("MPI_Neighbor_alltoallv");
-    MPI_Neighbor_alltoallw c"PMPI_Neighbor_alltoallw" call9,
-    MPI_Ineighbor_alltoallw c"PMPI_Ineighbor_alltoallw" call10
+    MPI_Neighbor_alltoallw PMPI_Neighbor_alltoallw,
+    MPI_Ineighbor_alltoallw PMPI_Ineighbor_alltoallw
         (from counts starts kinds to to_counts to_starts to_kinds comm)
         book().miss("MPI_Neighbor_alltoallw");
 }

@@ -1,7 +1,7 @@
 //! Arguments of MPI functions, as registers have them.
 
-use super::library::{Function, Library};
-use std::ffi::c_int;
+use super::library::Library;
+use core::ffi::c_int;
 
 /// An argument: a pointer, a handle, or an integer in the lower half.
 pub type Word = usize;
@@ -22,10 +22,9 @@ pub fn count(word: Word) -> u64 {
 
 /// The bytes of one element of a datatype; 0 if the library does not know it.
 pub fn type_bytes(kind: Word) -> u64 {
-    static SIZE: Function = Function::new(c"PMPI_Type_size");
     let mut bytes: c_int = 0;
     // SAFETY: the arguments are a datatype and the address of an integer.
-    let status = unsafe { SIZE.call2(kind, &raw mut bytes as Word) };
+    let status = unsafe { real!(PMPI_Type_size).call([kind, &raw mut bytes as Word]) };
     if status == 0 { u64::try_from(bytes).unwrap_or(0) } else { 0 }
 }
 

@@ -2,9 +2,12 @@
 
 use super::call::Call;
 use super::library::{Function, library};
+use super::system::{Guard, Locked};
 use super::words::{Handle, Word};
-use std::ffi::{c_char, c_int};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ffi::{CStr, c_int};
 
 /// Messages and bytes to or from one rank.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,12 +42,12 @@ pub struct Book {
     last: usize,
 }
 
-static BOOK: Mutex<Book> =
-    Mutex::new(Book { communicators: Vec::new(), unseen: Vec::new(), last: 0 });
+static BOOK: Locked<Book> =
+    Locked::new(Book { communicators: Vec::new(), unseen: Vec::new(), last: 0 });
 
 /// The book, for one thread at a time.
-pub fn book() -> MutexGuard<'static, Book> {
-    BOOK.lock().unwrap_or_else(PoisonError::into_inner)
+pub fn book() -> Guard<'static, Book> {
+    BOOK.lock()
 }
 
 impl Book {
@@ -98,14 +101,14 @@ impl Book {
 
 impl Communicator {
     fn ask(word: Word) -> Self {
-        let is_inter = ask(&TEST_INTER, word) != 0;
-        let size = ask(&SIZE, word);
-        let size = if is_inter { ask(&REMOTE_SIZE, word) } else { size };
+        let is_inter = ask(real!(PMPI_Comm_test_inter), word) != 0;
+        let of_size = if is_inter { real!(PMPI_Comm_remote_size) } else { real!(PMPI_Comm_size) };
+        let size = ask(of_size, word);
         let size = usize::try_from(size).unwrap_or(0);
         Communicator {
             handle: Some(library().handle(word)),
-            name: name(&COMM_NAME, word),
-            own: usize::try_from(ask(&RANK, word)).unwrap_or(0),
+            name: name(real!(PMPI_Comm_get_name), word),
+            own: usize::try_from(ask(real!(PMPI_Comm_rank), word)).unwrap_or(0),
             is_inter,
             world: world_ranks(group(word, is_inter), size),
             sums: vec![Vec::new(); Call::ALL.len()],
@@ -113,18 +116,15 @@ impl Communicator {
     }
 
     fn ask_window(word: Word) -> Self {
-        static GROUP: Function = Function::new(c"PMPI_Win_get_group");
-        static GROUP_SIZE: Function = Function::new(c"PMPI_Group_size");
-        static GROUP_RANK: Function = Function::new(c"PMPI_Group_rank");
         let mut group: Word = 0;
         // SAFETY: the arguments are a window and the address of a handle, which has at most 8
         // bytes.
-        unsafe { GROUP.call2(word, &raw mut group as Word) };
-        let size = ask(&GROUP_SIZE, group);
-        let own = ask(&GROUP_RANK, group);
+        unsafe { real!(PMPI_Win_get_group).call([word, &raw mut group as Word]) };
+        let size = ask(real!(PMPI_Group_size), group);
+        let own = ask(real!(PMPI_Group_rank), group);
         Communicator {
             handle: Some(library().handle(word)),
-            name: name(&WINDOW_NAME, word),
+            name: name(real!(PMPI_Win_get_name), word),
             own: usize::try_from(own).unwrap_or(0),
             is_inter: false,
             world: world_ranks(group, usize::try_from(size).unwrap_or(0)),
@@ -159,56 +159,46 @@ impl Communicator {
     }
 }
 
-static SIZE: Function = Function::new(c"PMPI_Comm_size");
-static REMOTE_SIZE: Function = Function::new(c"PMPI_Comm_remote_size");
-static RANK: Function = Function::new(c"PMPI_Comm_rank");
-static TEST_INTER: Function = Function::new(c"PMPI_Comm_test_inter");
-
 /// Asks the MPI library for an integer.
 pub fn ask(function: &Function, word: Word) -> c_int {
     let mut answer: c_int = 0;
-    // SAFETY: the functions above take a communicator and the address of an integer.
-    let status = unsafe { function.call2(word, &raw mut answer as Word) };
+    // SAFETY: these functions take a handle and the address of an integer.
+    let status = unsafe { function.call([word, &raw mut answer as Word]) };
     if status == 0 { answer } else { 0 }
 }
 
-static COMM_NAME: Function = Function::new(c"PMPI_Comm_get_name");
-static WINDOW_NAME: Function = Function::new(c"PMPI_Win_get_name");
-
+/// A name that MPI or the program gave.
 fn name(function: &Function, word: Word) -> String {
-    // MPI_MAX_OBJECT_NAME is 64 in Open MPI and 128 in MPICH.
-    let (mut bytes, mut length): ([c_char; 256], c_int) = ([0; 256], 0);
+    // MPI_MAX_OBJECT_NAME is 64 in Open MPI and 128 in MPICH; the last byte stays zero.
+    let mut bytes = [0_u8; 256];
+    let mut length: c_int = 0;
     // SAFETY: the name is shorter than the buffer.
-    unsafe { function.call3(word, bytes.as_mut_ptr() as Word, &raw mut length as Word) };
-    let text: Vec<u8> =
-        bytes.iter().map(|byte| *byte as u8).take_while(|byte| *byte != 0).collect();
-    String::from_utf8_lossy(&text).into_owned()
+    unsafe { function.call([word, bytes.as_mut_ptr() as Word, &raw mut length as Word]) };
+    let name = CStr::from_bytes_until_nul(&bytes).unwrap_or_default();
+    String::from_utf8_lossy(name.to_bytes()).into_owned()
 }
 
 /// The group of the ranks to which a communicator sends.
 fn group(word: Word, is_inter: bool) -> Word {
-    static OWN: Function = Function::new(c"PMPI_Comm_group");
-    static REMOTE: Function = Function::new(c"PMPI_Comm_remote_group");
     let mut group: Word = 0;
-    let function = if is_inter { &REMOTE } else { &OWN };
+    let function = if is_inter { real!(PMPI_Comm_remote_group) } else { real!(PMPI_Comm_group) };
     // SAFETY: the arguments are a communicator and the address of a handle, which has at most 8
     // bytes.
-    unsafe { function.call2(word, &raw mut group as Word) };
+    unsafe { function.call([word, &raw mut group as Word]) };
     group
 }
 
 /// The ranks in `MPI_COMM_WORLD` of a group's ranks; frees the group.
 pub fn world_ranks(mut from: Word, size: usize) -> Vec<c_int> {
-    static TRANSLATE: Function = Function::new(c"PMPI_Group_translate_ranks");
-    static FREE: Function = Function::new(c"PMPI_Group_free");
     let mut world = group(library().world().0, false);
     let ranks: Vec<c_int> = (0..size as c_int).collect();
-    let mut found = vec![-1; size];
+    let mut found: Vec<c_int> = vec![-1; size];
+    let lists = [ranks.as_ptr() as Word, found.as_mut_ptr() as Word];
     // SAFETY: both lists have `size` integers, and both groups were returned by the library.
     unsafe {
-        TRANSLATE.call5(from, size, ranks.as_ptr() as Word, world, found.as_mut_ptr() as Word);
-        FREE.call1(&raw mut from as Word);
-        FREE.call1(&raw mut world as Word);
+        real!(PMPI_Group_translate_ranks).call([from, size, lists[0], world, lists[1]]);
+        real!(PMPI_Group_free).call([&raw mut from as Word]);
+        real!(PMPI_Group_free).call([&raw mut world as Word]);
     }
     found
 }

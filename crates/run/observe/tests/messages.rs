@@ -1,12 +1,17 @@
 //! An MPI job whose bytes are known, with Open MPI and with MPICH.
 
-use crate::built::{done, library, source};
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
 use seatmap_needs::tool;
 use seatmap_observe::mpi::{self, Sum};
+use seatmap_observe::preload;
 use std::path::Path;
 use std::process::Command;
 
 const RANKS: usize = 4;
+
+/// The job's source.
+const HALO: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/halo.c");
 
 /// A message that `halo.c` sends, in words of the test.
 fn sum(from: usize, to: usize, call: &str, communicator: &str, messages: u64, bytes: u64) -> Sum {
@@ -44,6 +49,13 @@ fn sorted(mut sums: Vec<Sum>) -> Vec<Sum> {
     sums
 }
 
+/// Runs a command, and expects it to end well.
+fn done(command: &mut Command) {
+    let output = command.output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {}\n{stderr}", output.status);
+}
+
 /// Compiles and runs the job, and compares what was counted to the byte.
 fn assert_exact(compiler: &str, launcher: &str, options: impl Fn(&Path, &Path) -> Vec<String>) {
     if !tool(compiler) || !tool(launcher) {
@@ -53,8 +65,8 @@ fn assert_exact(compiler: &str, launcher: &str, options: impl Fn(&Path, &Path) -
     let program = folder.path().join("halo");
     let traces = folder.path().join("traces");
     std::fs::create_dir(&traces).unwrap();
-    done(Command::new(compiler).args(["-O1", "-o"]).arg(&program).arg(source("halo.c")));
-    let preload = library().join("libseatmap_trace.so");
+    done(Command::new(compiler).args(["-O1", "-o"]).arg(&program).arg(HALO));
+    let preload = preload::write(folder.path()).unwrap();
     let mut job = Command::new(launcher);
     job.args(options(&preload, &traces)).args(["-np", &RANKS.to_string()]).arg(&program);
     done(&mut job);

@@ -1,0 +1,68 @@
+//! Compiles `preload/`, the library that the ranks of an MPI program load, for the processor that
+//! this crate is compiled for. The crate carries the result (`preload`), so that every `seatmap`
+//! has it, however it was installed.
+//!
+//! The compiler that compiles the crate does it, and no dependency is needed. A library cannot be
+//! another crate's input in today's cargo (`-Z bindeps`).
+
+use std::env;
+use std::error::Error;
+use std::ffi::OsString;
+use std::process::{Command, Output};
+
+/// Options for every linker: a small library of its own, which ends the process instead of
+/// unwinding, and whose functions are looked up at their first call. Before glibc 2.34 a program
+/// without libdl has no dlsym(3), and never calls it.
+const OPTIONS: [&str; 16] = [
+    "--crate-name=seatmap_mpi",
+    "--crate-type=cdylib",
+    "--edition=2024",
+    "-Cpanic=abort",
+    "-Copt-level=s",
+    "-Clto=fat",
+    "-Ccodegen-units=1",
+    "-Cdebuginfo=0",
+    "-Cstrip=symbols",
+    "-Crelro-level=partial",
+    // The targets with musl link statically by default, and have no shared libraries then.
+    "-Ctarget-feature=-crt-static",
+    "-Clink-arg=-shared",
+    "-Clink-arg=-zlazy",
+    "-Clink-arg=-znoseparate-code",
+    "-Clink-arg=-nostdlib",
+    "preload/lib.rs",
+];
+
+/// Options for a compiler of C that links.
+const BY_CC: [&str; 1] = ["-Clink-arg=-nostartfiles"];
+
+/// Options for the linker that comes with Rust, which serves every processor.
+const BY_RUST: [&str; 2] = ["-Clinker=rust-lld", "-Clinker-flavor=ld.lld"];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=preload");
+    let chosen = env::var("RUSTC_LINKER").map(|linker| format!("-Clinker={linker}"));
+    let by_cc: Vec<String> = BY_CC.map(str::to_owned).into_iter().chain(chosen).collect();
+    let first = compiled(&by_cc)?;
+    if first.status.success() {
+        return Ok(());
+    }
+    // There may be no compiler of C for another processor, where nothing else is linked either.
+    let second = compiled(&BY_RUST.map(str::to_owned))?;
+    if second.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&first.stderr).into_owned();
+    Err(format!("the library for ranks of MPI cannot be built: {said}").into())
+}
+
+/// One attempt to compile the library, with these options for the linker.
+fn compiled(linker: &[String]) -> Result<Output, Box<dyn Error>> {
+    let variable = |name: &str| env::var_os(name).ok_or_else(|| format!("cargo sets no {name}"));
+    let mut file = OsString::from(variable("OUT_DIR")?);
+    file.push("/preload.so");
+    let mut rustc = Command::new(variable("RUSTC")?);
+    rustc.arg("--target").arg(variable("TARGET")?).args(OPTIONS).args(linker).arg("-o").arg(file);
+    Ok(rustc.output()?)
+}

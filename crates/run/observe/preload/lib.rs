@@ -1,0 +1,61 @@
+//! The library that stands between an MPI program and its MPI library, and counts messages.
+//!
+//! The crate's build script compiles it, and the crate carries the result (`library`). It needs
+//! nothing but `core` and `alloc`, and links with no library: the functions of the C library that
+//! it calls are those of the process, whichever C library that has. So one file serves every
+//! distribution, and a static `seatmap` as well.
+#![no_std]
+
+extern crate alloc;
+
+#[path = "parts.rs"]
+mod parts;
+
+use core::alloc::{GlobalAlloc, Layout};
+use core::panic::PanicInfo;
+use parts::system;
+
+// `core` and `alloc` are compiled for programs that unwind, and name these two. Nothing here does, so
+// neither is ever called.
+#[cfg(target_arch = "x86_64")]
+core::arch::global_asm!(
+    ".globl rust_eh_personality, _Unwind_Resume",
+    ".hidden rust_eh_personality, _Unwind_Resume",
+    "rust_eh_personality:",
+    "_Unwind_Resume:",
+    "ud2",
+);
+#[cfg(target_arch = "aarch64")]
+core::arch::global_asm!(
+    ".globl rust_eh_personality, _Unwind_Resume",
+    ".hidden rust_eh_personality, _Unwind_Resume",
+    "rust_eh_personality:",
+    "_Unwind_Resume:",
+    "udf #0",
+);
+
+/// The process's own heap.
+struct Heap;
+
+// SAFETY: malloc(3) gives memory of this size for every alignment up to 16 bytes, and NULL if there
+// is none; nothing here has a larger alignment.
+unsafe impl GlobalAlloc for Heap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        // SAFETY: any size is allowed.
+        unsafe { system::malloc(layout.size()) }
+    }
+
+    unsafe fn dealloc(&self, address: *mut u8, _layout: Layout) {
+        // SAFETY: the address is one of malloc(3).
+        unsafe { system::free(address) };
+    }
+}
+
+#[global_allocator]
+static HEAP: Heap = Heap;
+
+#[panic_handler]
+fn panicked(_: &PanicInfo) -> ! {
+    // SAFETY: the call has no preconditions.
+    unsafe { system::abort() }
+}

@@ -1,0 +1,206 @@
+//! The MPI library of this process. Open MPI's handles are pointers and MPICH's are numbers of 32
+//! bits.
+
+use super::system::{DEFAULT, LOADED, NEXT, dlopen, dlsym};
+use super::words::{Handle, Word};
+use core::ffi::{CStr, c_int};
+use core::mem::transmute;
+use core::ptr::null_mut;
+use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicPtr, AtomicUsize};
+
+/// `MPI_COMM_WORLD` of MPICH's binary interface, which Intel MPI and others share.
+const MPICH_WORLD: usize = 0x4400_0000;
+
+/// The status that a call returns if the MPI library lacks it: `MPI_ERR_OTHER`, 15 or 16, is not
+/// success in any.
+const MISSING: c_int = 16;
+
+/// The files of MPI libraries. Python loads one for its module alone, where a search through what
+/// the program loaded does not find it: Open MPI, MPICH as Debian names it, and MPICH.
+const FILES: [&CStr; 3] = [c"libmpi.so.40", c"libmpich.so.12", c"libmpi.so.12"];
+
+/// More arguments than any function of MPI has.
+const MOST_WORDS: usize = 12;
+
+/// Which library it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Library {
+    /// Open MPI, whose handles are pointers; this is that of `MPI_COMM_WORLD`.
+    Open(usize),
+    /// MPICH and those with its binary interface.
+    Mpich,
+}
+
+/// The library, found out once.
+pub fn library() -> Library {
+    /// The address of `MPI_COMM_WORLD`, 1 for MPICH, and 0 before it is known.
+    static WORLD: AtomicUsize = AtomicUsize::new(0);
+    if WORLD.load(Relaxed) == 0 {
+        // A program in C may have the variable itself (a copy relocation): all objects are searched.
+        WORLD.store((symbol(DEFAULT, c"ompi_mpi_comm_world") as usize).max(1), Relaxed);
+    }
+    match WORLD.load(Relaxed) {
+        1 => Library::Mpich,
+        world => Library::Open(world),
+    }
+}
+
+impl Library {
+    /// `MPI_COMM_WORLD`.
+    pub fn world(self) -> Handle {
+        match self {
+            Library::Open(world) => Handle(world),
+            Library::Mpich => Handle(MPICH_WORLD),
+        }
+    }
+
+    /// A handle as it came in a register; the upper half of MPICH's is undefined.
+    pub fn handle(self, word: Word) -> Handle {
+        match self {
+            Library::Open(_) => Handle(word),
+            Library::Mpich => Handle(word & 0xffff_ffff),
+        }
+    }
+
+    /// Bytes of a handle in an array.
+    pub fn handle_bytes(self) -> usize {
+        match self {
+            Library::Open(_) => 8,
+            Library::Mpich => 4,
+        }
+    }
+
+    /// `MPI_IN_PLACE`, as an address: `(void *) 1` in Open MPI, `(void *) -1` in MPICH.
+    pub fn in_place(self) -> Word {
+        match self {
+            Library::Open(_) => 1,
+            Library::Mpich => usize::MAX,
+        }
+    }
+}
+
+/// A symbol of the MPI library, searched from here on (dlsym(3)), and then in its file.
+fn symbol(from: *mut u8, name: &CStr) -> *mut u8 {
+    // SAFETY: the name is a C string.
+    let found = unsafe { dlsym(from, name.as_ptr()) };
+    let objects = FILES.iter().map(|file| {
+        // SAFETY: the file is a C string; nothing is loaded.
+        unsafe { dlopen(file.as_ptr(), LOADED) }
+    });
+    let loaded = objects.filter(|object| !object.is_null());
+    // SAFETY: the object is loaded, and stays so as one that is in use.
+    let within = loaded.map(|object| unsafe { dlsym(object, name.as_ptr()) });
+    core::iter::once(found).chain(within).find(|found| !found.is_null()).unwrap_or(null_mut())
+}
+
+/// A function of the MPI library, looked up at its first use.
+pub struct Function {
+    /// With its final zero.
+    name: &'static str,
+    found: AtomicPtr<u8>,
+}
+
+impl Function {
+    /// The function of this name, which begins with `PMPI_` and ends with a zero byte.
+    pub const fn new(name: &'static str) -> Self {
+        Function { name, found: AtomicPtr::new(null_mut()) }
+    }
+
+    fn address(&self) -> *mut u8 {
+        let found = self.found.load(Relaxed);
+        if !found.is_null() {
+            return found;
+        }
+        let name = CStr::from_bytes_with_nul(self.name.as_bytes()).unwrap_or_default();
+        // This library has functions of the same names, which are not meant.
+        let found = symbol(NEXT, name);
+        self.found.store(found, Relaxed);
+        found
+    }
+
+    /// Calls it with these words, as registers and the stack have them. A function does not look at
+    /// words beyond its own, and its caller removes them: so do the conventions of x86-64 and of
+    /// 64-bit Arm.
+    ///
+    /// # Safety
+    /// The words are arguments of this function.
+    pub unsafe fn call<const COUNT: usize>(&self, words: [Word; COUNT]) -> c_int {
+        type Called = extern "C" fn(
+            Word,
+            Word,
+            Word,
+            Word,
+            Word,
+            Word,
+            Word,
+            Word,
+            Word,
+            Word,
+            Word,
+            Word,
+        ) -> c_int;
+        let address = self.address();
+        if address.is_null() {
+            return MISSING;
+        }
+        const { assert!(COUNT <= MOST_WORDS) };
+        let mut all = [0; MOST_WORDS];
+        all[..COUNT].copy_from_slice(&words);
+        let [a, b, c, d, e, f, g, h, i, j, k, l] = all;
+        // SAFETY: pointers, handles and integers pass in the same registers, as words.
+        let function: Called = unsafe { transmute(address) };
+        function(a, b, c, d, e, f, g, h, i, j, k, l)
+    }
+}
+
+/// The function of the MPI library with this name.
+macro_rules! real {
+    ($name:ident) => {{
+        static REAL: super::library::Function =
+            super::library::Function::new(concat!(stringify!($name), "\0"));
+        &REAL
+    }};
+}
+
+/// Functions of MPI under both of their names, each with what is noted before the MPI library does
+/// the work: programs in C call the first name, and Open MPI's functions for Fortran the second.
+macro_rules! functions {
+    ($($name:ident $real:ident ($($argument:ident)*) $note:expr;)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $name($($argument: Word),*) -> c_int {
+                $note;
+                // SAFETY: the arguments are the caller's.
+                unsafe { real!($real).call([$($argument),*]) }
+            }
+
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $real($($argument: Word),*) -> c_int {
+                // SAFETY: the arguments are the caller's.
+                unsafe { $name($($argument),*) }
+            }
+        )*
+    };
+}
+
+/// The same with what is noted afterwards, of the status that the MPI library returned.
+macro_rules! functions_then {
+    ($($name:ident $real:ident ($($argument:ident)*) $status:ident $note:expr;)*) => {
+        $(
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $name($($argument: Word),*) -> c_int {
+                // SAFETY: the arguments are the caller's.
+                let $status = unsafe { real!($real).call([$($argument),*]) };
+                $note;
+                $status
+            }
+
+            #[unsafe(no_mangle)]
+            unsafe extern "C" fn $real($($argument: Word),*) -> c_int {
+                // SAFETY: the arguments are the caller's.
+                unsafe { $name($($argument),*) }
+            }
+        )*
+    };
+}

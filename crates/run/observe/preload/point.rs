@@ -1,0 +1,36 @@
+//! Messages to one rank.
+
+use super::book::book;
+use super::call::Call;
+use super::words::{Word, count, int, type_bytes};
+use core::ffi::c_int;
+
+/// Counts a message.
+fn sent(call: Call, elements: Word, kind: Word, to: Word, communicator: Word) {
+    let bytes = count(elements) * type_bytes(kind);
+    book().communicator(communicator).add(call, int(to), bytes);
+}
+
+functions! {
+    MPI_Send PMPI_Send (buffer elements kind to tag comm)
+        sent(Call::Send, elements, kind, to, comm);
+    MPI_Bsend PMPI_Bsend (buffer elements kind to tag comm)
+        sent(Call::Send, elements, kind, to, comm);
+    MPI_Ssend PMPI_Ssend (buffer elements kind to tag comm)
+        sent(Call::Send, elements, kind, to, comm);
+    MPI_Rsend PMPI_Rsend (buffer elements kind to tag comm)
+        sent(Call::Send, elements, kind, to, comm);
+    MPI_Isend PMPI_Isend (buffer elements kind to tag comm request)
+        sent(Call::Send, elements, kind, to, comm);
+    MPI_Ibsend PMPI_Ibsend (buffer elements kind to tag comm request)
+        sent(Call::Send, elements, kind, to, comm);
+    MPI_Issend PMPI_Issend (buffer elements kind to tag comm request)
+        sent(Call::Send, elements, kind, to, comm);
+    MPI_Irsend PMPI_Irsend (buffer elements kind to tag comm request)
+        sent(Call::Send, elements, kind, to, comm);
+    MPI_Sendrecv PMPI_Sendrecv
+        (buffer elements kind to tag into room into_kind from from_tag comm status)
+        sent(Call::Sendrecv, elements, kind, to, comm);
+    MPI_Sendrecv_replace PMPI_Sendrecv_replace (buffer elements kind to tag from from_tag comm status)
+        sent(Call::Sendrecv, elements, kind, to, comm);
+}

@@ -1,0 +1,88 @@
+//! The library that the ranks of an MPI program load before their own: its file, and the variable
+//! that has them load it.
+//!
+//! Its source is the folder `preload`, and the build script compiles it.
+
+use crate::ObserveError;
+use seatmap_os::mounts;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// The variable that names libraries which are loaded before all others (ld.so(8)).
+pub const VARIABLE: &str = "LD_PRELOAD";
+
+/// The library. It has no dependencies, so that it fits every C library.
+const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/preload.so"));
+
+/// Writes the library into a folder of this user alone, and returns its path.
+///
+/// # Errors
+/// [`ObserveError::NoLibrary`]: the loader could not load it from there.
+/// [`ObserveError::System`]: it could not be written.
+pub fn write(folder: &Path) -> Result<PathBuf, ObserveError> {
+    let file = folder.join("libseatmap_mpi.so");
+    let why = if file.as_os_str().as_bytes().iter().any(|byte| matches!(byte, b' ' | b':')) {
+        "a blank or a colon in the path ends a name in LD_PRELOAD"
+    } else if mounts::forbids_programs(folder) {
+        "the file system is mounted with noexec"
+    } else {
+        std::fs::write(&file, LIBRARY).map_err(ObserveError::System)?;
+        return Ok(file);
+    };
+    Err(ObserveError::NoLibrary(format!(
+        "the library that counts messages cannot be loaded from '{}': {why}; set TMPDIR to another \
+         folder",
+        folder.display()
+    )))
+}
+
+/// The variable's value that loads this library, behind those that the user loads.
+pub(crate) fn value(library: &Path, before: Option<OsString>) -> OsString {
+    let mut value = before.filter(|before| !before.is_empty()).unwrap_or_default();
+    if !value.is_empty() {
+        value.push(":");
+    }
+    value.push(library);
+    value
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_os::elf::Elf;
+
+    /// The entries of `.dynamic` that name a library (`DT_NEEDED`, elf(5)).
+    const NEEDED: u64 = 1;
+
+    #[test]
+    fn the_library_needs_no_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let elf = Elf::open(&write(folder.path()).unwrap()).unwrap();
+        let dynamic = elf.bytes(elf.section(".dynamic").unwrap()).unwrap();
+        let words: Vec<u64> = dynamic
+            .chunks_exact(8)
+            .map(|word| u64::from_ne_bytes(word.try_into().unwrap()))
+            .collect();
+        assert!(words.len() > 2 && words.chunks(2).all(|entry| entry[0] != NEEDED), "{words:?}");
+    }
+
+    #[test]
+    fn a_place_from_which_nothing_is_loaded_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["with blank", "with:colon"] {
+            let place = folder.path().join(name);
+            std::fs::create_dir(&place).unwrap();
+            let said = write(&place).unwrap_err().to_string();
+            assert!(said.contains(name) && said.contains("set TMPDIR"), "{said}");
+        }
+    }
+
+    #[test]
+    fn libraries_of_the_user_come_first() {
+        let own = Path::new("/o.so");
+        assert_eq!(value(own, None), "/o.so");
+        assert_eq!(value(own, Some("".into())), "/o.so");
+        assert_eq!(value(own, Some("/a.so:/b.so".into())), "/a.so:/b.so:/o.so");
+    }
+}
