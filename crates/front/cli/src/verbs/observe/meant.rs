@@ -101,7 +101,7 @@ fn command(typed: &Observe) -> Result<SubjectCommand, CliError> {
     living::check_not_running(&typed.command, how).map_err(CliError::input)?;
     // A command that is misspelt is the user's mistake, and is said before anything is watched.
     Executable::find(&typed.command).map_err(CliError::input)?;
-    page::warn_of_handing_over(&typed.command);
+    crate::verbs::run::warn_of_handing_over(&typed.command);
     // Stdout is the document's then, and the command's output goes to stderr.
     let leaves_stdout = typed.json || typed.output.as_deref() == Some(Path::new("-"));
     Ok(SubjectCommand { words: typed.command.clone(), leaves_stdout })
