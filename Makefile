@@ -27,8 +27,6 @@
 #   make fuzz    each importer for a minute (needs a nightly toolchain)
 
 CARGO ?= cargo
-# Published measurements beside the repository; what needs them is skipped, visibly, where they are absent.
-export SEATMAP_DATA ?= $(CURDIR)/../shared/data
 RELEASE = $(or $(CARGO_TARGET_DIR),target)/release
 SEATMAP = $(RELEASE)/seatmap
 PAPERS = $(RELEASE)/seatmap-papers

@@ -1,6 +1,5 @@
 //! Lines sorted by home on meshes whose address hashes are published.
 
-use crate::data;
 use crate::row::Row;
 use seatmap_machine::Topology;
 use seatmap_measure::plan::{Effort, Passes, SurveyPlan};
@@ -36,8 +35,8 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 /// The published hash of a processor, where it is there.
 pub fn hash(name: &str) -> Result<Option<AddressHash>, Box<dyn Error>> {
     let (Some(base), Some(masks)) = (
-        data::file(&format!("intel-address-hash/BaseSequence_{name}-slice.tbl")),
-        data::file(&format!("intel-address-hash/PermSelectMasks_{name}-slice.tbl")),
+        seatmap_needs::published(&format!("intel-address-hash/BaseSequence_{name}-slice.tbl")),
+        seatmap_needs::published(&format!("intel-address-hash/PermSelectMasks_{name}-slice.tbl")),
     ) else {
         return Ok(None);
     };

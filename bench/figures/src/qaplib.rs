@@ -1,6 +1,5 @@
 //! QAPLIB instances against the best known permutations.
 
-use crate::data;
 use crate::row::Row;
 use seatmap_machine::Square;
 use seatmap_pattern::qaplib::Instance;
@@ -12,7 +11,9 @@ const SECONDS: f64 = 5.0;
 
 /// Mean gaps of the families, five seconds an instance on one thread.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
-    let Some(known) = data::file("qaplib/best_known.tsv") else { return Ok(Vec::new()) };
+    let Some(known) = seatmap_needs::published("qaplib/best_known.tsv") else {
+        return Ok(Vec::new());
+    };
     let mut gaps: Vec<(String, f64)> = Vec::new();
     // "name n best ...", tab-separated, below one line of headings.
     for line in std::fs::read_to_string(known)?.lines().skip(1) {
@@ -49,7 +50,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 }
 
 fn present(name: &str) -> Option<std::path::PathBuf> {
-    let folder = data::file("qaplib")?;
+    let folder = seatmap_needs::published("qaplib")?;
     Some(folder.join(format!("{name}.dat"))).filter(|path| path.exists())
 }
 

@@ -1,6 +1,5 @@
 //! The recorded trace of a pair of vCPUs that flips between two levels.
 
-use crate::data;
 use crate::row::Row;
 use seatmap_measure::regimes::judge;
 use std::error::Error;
@@ -11,7 +10,7 @@ const NEAR_ENOUGH: f64 = 5.0;
 
 /// Regimes and the share of the slow one.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
-    let Some(path) = data::file("vm-regime-trace.txt") else { return Ok(Vec::new()) };
+    let Some(path) = seatmap_needs::published("vm-regime-trace.txt") else { return Ok(Vec::new()) };
     let medians: Vec<f64> =
         std::fs::read_to_string(path)?.lines().filter_map(|line| field(line, "med")).collect();
     let verdict = judge(&[medians]);

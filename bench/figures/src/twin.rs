@@ -1,6 +1,5 @@
 //! Twins of published machines: how like they are, and how long fit and a simulated placement take.
 
-use crate::data;
 use crate::row::Row;
 use seatmap_machine::import;
 use seatmap_pattern::Pattern;
@@ -28,7 +27,7 @@ const LIMIT_PERCENT: f64 = 1.0;
 
 /// A row for each matrix that can be read.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
-    let Some(folder) = data::file("core-to-core") else { return Ok(Vec::new()) };
+    let Some(folder) = seatmap_needs::published("core-to-core") else { return Ok(Vec::new()) };
     let mut files: Vec<_> =
         std::fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path())).collect();
     files.sort();

@@ -330,7 +330,7 @@ fn disagreements(found: &[MeasuredFigure]) -> String {
     text
 }
 
-/// The verdicts of studies as one table of a page: a paper's figure, the row that stands for it,
+/// The verdicts of studies as a page with one table: a paper's figure, the row that stands for it,
 /// and its verdict.
 #[must_use]
 pub fn verdicts(studies: &[JudgedStudy]) -> String {
@@ -356,7 +356,7 @@ pub fn verdicts(studies: &[JudgedStudy]) -> String {
     }
     let all: Vec<MeasuredFigure> = studies.iter().flat_map(|one| one.found.clone()).collect();
     let not_run = studies.iter().map(|one| one.not_run.len()).sum();
-    format!("{}\n\n{text}", summary(&all, not_run))
+    format!("# The verdicts of all studies\n\n{}\n\n{text}", summary(&all, not_run))
 }
 
 fn number(value: f64) -> String {

@@ -19,5 +19,3 @@ mod taken;
 
 /// The program under test.
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seatmap");
-/// Published measurements, which lie beside the repository.
-pub const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data");

@@ -218,6 +218,29 @@ fn no_path_of_anybodys_machine() {
     );
 }
 
+/// `SEATMAP_DATA` is the only word for the folder of published measurements, which a clone lacks.
+/// One script looks for it, on the computer that tests every change.
+#[test]
+fn no_place_beside_the_repository() {
+    let mut files = Vec::new();
+    below(&root(), &mut files);
+    let name = |path: &Path| path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
+    let text = |path: &Path| {
+        String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
+    };
+    let texts: Vec<_> = files
+        .iter()
+        .map(|path| (name(path), text(path)))
+        .filter(|(name, _)| !is_style(name) && name != ".ci/run")
+        .collect();
+    assert!(texts.iter().any(|(name, _)| name == "Makefile"));
+    let names_it = |lines: &[&str], at: usize| lines[at].contains("shared/data");
+    assert_none(
+        "a folder that a clone lacks; SEATMAP_DATA names it",
+        &lines_that(&texts, names_it),
+    );
+}
+
 #[test]
 fn every_library_has_a_map_and_documents_what_it_shows() {
     let poor = |(name, text): &(String, String)| {

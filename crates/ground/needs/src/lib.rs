@@ -11,6 +11,7 @@
 //! | [`program`] | does this program start and end well with these arguments? |
 //! | [`compiler`] | does this compiler make a program of these lines? |
 //! | [`threads`], [`mpi`], [`thread_sanitizer`] | the lines that the tests of this workspace need |
+//! | [`published`] | is this file below the folder that `SEATMAP_DATA` names? |
 //! | [`many_files`] | nothing: it gives a folder for thousands of small files |
 //! | [`skip`], [`skipped`] | nothing: they say that a test was skipped, and why |
 //!
@@ -20,8 +21,10 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fmt::Display;
 use std::io::Write;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{LazyLock, Mutex};
 
@@ -60,6 +63,34 @@ pub fn skip(why: impl Display) {
     // One write, so that lines of tests that run side by side stay whole. The macros of the
     // standard library would be captured. Where the standard error is closed, nobody wants to know.
     let _ = std::io::stderr().write_all(format!("skipped: {test}: {why}\n").as_bytes());
+}
+
+/// A file or folder of the published measurements, which are not part of the repository: the
+/// environment variable `SEATMAP_DATA` names their folder. `None`, and a [skipped](skip) test, if
+/// it is not there.
+pub fn published(name: &str) -> Option<PathBuf> {
+    let folder = std::env::var_os("SEATMAP_DATA").unwrap_or_default();
+    published_in(&folder, name).map_err(skip).ok()
+}
+
+/// The same of this folder, or why it is not there.
+fn published_in(folder: &OsStr, name: &str) -> Result<PathBuf, String> {
+    let path = Path::new(folder).join(name);
+    let shown = folder.display();
+    if folder.is_empty() {
+        return Err("needs published measurements: SEATMAP_DATA names no folder of them".into());
+    }
+    // Cargo runs the tests of each package in the folder of that package.
+    if path.is_relative() {
+        return Err(format!("SEATMAP_DATA must be an absolute path, and is '{shown}'"));
+    }
+    if !Path::new(folder).is_dir() {
+        return Err(format!("SEATMAP_DATA is '{shown}', which is not a folder"));
+    }
+    if !path.exists() {
+        return Err(format!("SEATMAP_DATA is '{shown}', which has no '{name}'"));
+    }
+    Ok(path)
 }
 
 /// A folder for thousands of small files, as a machine's `/sys` has them, in memory where that can
@@ -188,6 +219,25 @@ fn compiles(name: &str, options: &[&str], source: &str, judge: impl FnOnce(&str)
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn published_measurements_are_there_or_the_reason_names_the_variable() {
+        let folder = tempfile::tempdir().unwrap();
+        let whole = folder.path().as_os_str();
+        std::fs::write(folder.path().join("a.csv"), "").unwrap();
+        assert_eq!(published_in(whole, "a.csv"), Ok(folder.path().join("a.csv")));
+        let absent = folder.path().join("absent");
+        let reasons = [
+            (OsStr::new(""), "names no folder"),
+            (OsStr::new("data"), "must be an absolute path, and is 'data'"),
+            (absent.as_os_str(), "which is not a folder"),
+        ];
+        for (folder, reason) in reasons {
+            let why = published_in(folder, "a.csv").unwrap_err();
+            assert!(why.contains("SEATMAP_DATA") && why.contains(reason), "{why}");
+        }
+        assert!(published_in(whole, "b.csv").unwrap_err().contains("has no 'b.csv'"));
+    }
 
     #[test]
     fn what_does_not_work_is_not_there() {

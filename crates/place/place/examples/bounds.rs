@@ -1,7 +1,7 @@
 //! How far lower bounds lie below the costs of placements: six published matrices, six patterns.
 //!
-//! `SEATMAP_DATA` names the folder of public data; machines whose files are absent are left out and
-//! named.
+//! `SEATMAP_DATA` names the folder of published measurements. Machines whose files are absent are
+//! left out.
 
 use seatmap_machine::import;
 use seatmap_place::bound::{gilmore_lawler, lower_bound};
@@ -27,16 +27,12 @@ const MACHINES: [(&str, usize); 6] = [
 const SECONDS: f64 = 1.0;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = std::env::var("SEATMAP_DATA").unwrap_or_else(|_| "../shared/data".to_owned());
     println!("machine pattern cost before gap now gap seconds");
     let mut gaps = [Vec::new(), Vec::new()];
     for (machine, tasks) in MACHINES {
-        let path = format!("{folder}/core-to-core/{machine}.csv");
-        let Ok(bytes) = std::fs::read(&path) else {
-            println!("{machine} left out: {path} is not there");
-            continue;
-        };
-        let profile = import::read(&bytes, machine, None)?;
+        let file = format!("core-to-core/{machine}.csv");
+        let Some(path) = seatmap_needs::published(&file) else { continue };
+        let profile = import::read(&std::fs::read(path)?, machine, None)?;
         let Some(measured) = profile.core_distance else { continue };
         let distance = Square::from_fn(measured.pus.len(), |i, j| {
             if i == j { 0.0 } else { measured.median_ns[(i, j)] as f32 }

@@ -29,7 +29,5 @@ mod workers;
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seatmap-papers");
 /// The repository's folder.
 pub const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-/// Published measurements, which lie beside the repository.
-pub const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/data");
 /// Pages whose examples are run: files, and folders of them.
 pub const PAGES: [&str; 1] = ["docs/papers/src"];

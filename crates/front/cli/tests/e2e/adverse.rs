@@ -1,7 +1,7 @@
 //! Observing and racing where rights, disk space or time run out: a clear message, nothing left
 //! behind, and the runs that were made are kept.
 
-use crate::common::{Place, can_observe, data, two_cpus, with_one_thread};
+use crate::common::{Place, can_observe, two_cpus, with_one_thread};
 use serde_json::Value;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Output, Stdio};
@@ -17,7 +17,7 @@ const NOBODY: u32 = 65_534;
 /// another one.
 fn without_rights(arguments: &[&str]) -> Option<Output> {
     let mut command = Command::new(crate::PROGRAM);
-    command.args(arguments).current_dir("/").env("HOME", "/nowhere").env("SEATMAP_DATA", data());
+    command.args(arguments).current_dir("/").env("HOME", "/nowhere");
     command.env_remove("XDG_RUNTIME_DIR").env_remove("SEATMAP_RUN");
     let output = command.uid(NOBODY).gid(NOBODY).output();
     output.inspect_err(|error| seatmap_needs::skipped!("no other user here: {error}")).ok()

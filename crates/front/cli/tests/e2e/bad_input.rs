@@ -1,6 +1,6 @@
 //! Refusals: exit code 2, one line, place and remedy.
 
-use crate::common::{Place, published};
+use crate::common::Place;
 
 #[test]
 fn cpus_that_cannot_be_had() {
@@ -112,7 +112,9 @@ fn files_that_are_not_what_they_should_be() {
 
 #[test]
 fn a_console_log_is_no_matrix() {
-    let Some(log) = published("core-to-core/not-a-matrix-console-log.csv") else { return };
+    let Some(log) = seatmap_needs::published("core-to-core/not-a-matrix-console-log.csv") else {
+        return;
+    };
     let place = Place::new();
     let line = place.one_line_refusal(&["import", log.to_str().unwrap(), "-o", "x.json"]);
     assert!(line.contains("line 1, column 1") && line.contains("console log"), "{line}");

@@ -49,7 +49,7 @@ impl Place {
             .current_dir(self.folder())
             .env("HOME", self.folder())
             .env("NO_COLOR", "1");
-        command.env("XDG_STATE_HOME", self.path("state")).env("SEATMAP_DATA", data());
+        command.env("XDG_STATE_HOME", self.path("state"));
         // A user without a login has no folder for what lives until the computer stops; root has
         // one always. SAFETY: the call cannot fail and touches nothing.
         let is_root = unsafe { libc::geteuid() } == 0;
@@ -98,20 +98,6 @@ impl Place {
         assert!(line.starts_with(&format!("{name}: ")) && line.lines().count() == 1, "{line}");
         line
     }
-}
-
-/// The folder of published measurements.
-pub fn data() -> &'static Path {
-    Path::new(crate::DATA)
-}
-
-/// A published file; `None`, and a word about it, where it is absent.
-pub fn published(name: &str) -> Option<PathBuf> {
-    let path = data().join(name);
-    if !path.exists() {
-        seatmap_needs::skipped!("{} is absent", path.display());
-    }
-    path.exists().then_some(path)
 }
 
 /// Whether programs can be observed here, which takes rights and the kernel's own numbers of
@@ -211,11 +197,7 @@ pub fn with_one_thread(arguments: &[&str]) -> Option<Output> {
     let mut command = Command::new(crate::PROGRAM);
     let place = Place::new();
     std::fs::set_permissions(place.folder(), std::fs::Permissions::from_mode(0o777)).unwrap();
-    command
-        .args(arguments)
-        .current_dir(place.folder())
-        .env("HOME", "/nowhere")
-        .env("SEATMAP_DATA", data());
+    command.args(arguments).current_dir(place.folder()).env("HOME", "/nowhere");
     let limit = || {
         let most = libc::rlimit { rlim_cur: 1, rlim_max: 1 };
         // SAFETY: the limit is only read.

@@ -21,7 +21,7 @@
 //! what the commands print now. A search that is limited by time finds more in a build with
 //! `--release`, so the pages are updated with one.
 
-use crate::common::{Place, can_observe, can_pretend, data, two_cpus};
+use crate::common::{Place, can_observe, can_pretend, two_cpus};
 use seatmap_os::Root;
 use seatmap_os::visibility::is_in_container;
 use std::path::{Path, PathBuf};
@@ -116,7 +116,7 @@ fn possible(example: &Example) -> bool {
     let hidden = command.contains("seatmap check") && is_in_container(&Root::new("/"));
     let unseen = (command.contains("relay") || command.contains("auto.log"))
         && !(seatmap_needs::tool("gcc") && can_observe());
-    let data_missing = command.contains("$SEATMAP_DATA") && !data().exists();
+    let data_missing = command.contains("$SEATMAP_DATA") && seatmap_needs::published("").is_none();
     // Each program is built with its own package; the tests of the whole workspace build them all.
     let is_absent = |word: &str| !Path::new(crate::PROGRAM).with_file_name(word).exists();
     let first = command.split(' ').next().unwrap_or_default();

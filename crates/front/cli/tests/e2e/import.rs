@@ -1,6 +1,6 @@
 //! `seatmap import`.
 
-use crate::common::{Place, data, files, published};
+use crate::common::{Place, files};
 use serde_json::Value;
 use std::process::Command;
 
@@ -200,7 +200,7 @@ fn a_file_is_not_replaced_by_its_own_profile() {
 
 #[test]
 fn cycles_need_a_frequency() {
-    let Some(file) = published("mctop/lpdxeon2680.mct") else { return };
+    let Some(file) = seatmap_needs::published("mctop/lpdxeon2680.mct") else { return };
     let place = Place::new();
     let median = |arguments: &[&str]| {
         let profile =
@@ -215,7 +215,7 @@ fn cycles_need_a_frequency() {
 
 #[test]
 fn every_published_file_is_read_or_refused() {
-    let Some(folder) = published("core-to-core") else { return };
+    let Some(folder) = seatmap_needs::published("core-to-core") else { return };
     let place = Place::new();
     for folder in
         [folder.clone(), folder.with_file_name("hwloc-xml"), folder.with_file_name("mctop")]
@@ -293,10 +293,8 @@ fn a_matrix_survives_the_way_out_and_in() {
 #[test]
 fn a_gathered_computer_and_a_twin_are_machines_too() {
     let place = Place::new();
-    let dump = data().join("sysfs/48amd64-4pa2n6c-sparse.tar.bz2");
-    let Some(dump) = dump.to_str().filter(|dump| std::path::Path::new(dump).exists()) else {
-        return seatmap_needs::skipped!("published dumps are absent");
-    };
+    let dump = seatmap_needs::published("sysfs/48amd64-4pa2n6c-sparse.tar.bz2");
+    let Some(dump) = dump.as_ref().and_then(|dump| dump.to_str()) else { return };
     assert!(
         place
             .stdout(&["import", dump, "-o", "x.json"])

@@ -61,7 +61,5 @@ mod unequal;
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_seatmap");
 /// The repository's folder.
 pub const REPOSITORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../..");
-/// Published measurements, which lie beside the repository.
-pub const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data");
 /// Pages whose examples are run: files, and folders of them.
 pub const PAGES: [&str; 3] = ["README.md", "docs/src", "docs/src/recipes"];

@@ -1,6 +1,6 @@
 //! `seatmap model fit`, and everything that its file can be given to.
 
-use crate::common::{Place, published};
+use crate::common::Place;
 
 /// Two groups of four, each PU with an offset of its own; one-way, as the tool writes it.
 fn csv() -> String {
@@ -104,7 +104,7 @@ fn a_loaded_curve_is_followed_with_its_own_pairs() {
 #[test]
 fn a_published_machine_comes_back() {
     let place = Place::new();
-    let Some(csv) = published("core-to-core/xeon-8375c-2s-128.csv") else { return };
+    let Some(csv) = seatmap_needs::published("core-to-core/xeon-8375c-2s-128.csv") else { return };
     let report = place.json(&["model", "fit", csv.to_str().unwrap(), "-o", "twin.toml", "--json"]);
     assert!(report["all"]["rmse_ns"].as_f64().unwrap() <= 0.5, "{report}");
 }

@@ -1,6 +1,6 @@
 //! `seatmap pattern`: every generator, every kind of file, every way out.
 
-use crate::common::{Place, files, published};
+use crate::common::{Place, files};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
@@ -185,7 +185,7 @@ fn a_qaplib_file_has_two_matrices() {
         let line = place.one_line_refusal(&["pattern", "show", pattern, "--matrix", "second"]);
         assert!(line.contains(pattern) && line.contains("QAPLIB"), "{line}");
     }
-    if let Some(nug) = published("qaplib/nug12.dat") {
+    if let Some(nug) = seatmap_needs::published("qaplib/nug12.dat") {
         assert_eq!(
             place.json(&["pattern", "convert", nug.to_str().unwrap(), "--matrix", "second"])["tasks"],
             12

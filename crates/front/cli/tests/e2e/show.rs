@@ -1,6 +1,6 @@
 //! `seatmap show`.
 
-use crate::common::{Place, published};
+use crate::common::Place;
 
 #[test]
 fn a_page_in_the_terminal() {
@@ -49,7 +49,9 @@ fn the_same_as_json() {
 
 #[test]
 fn other_tools_files_are_shown_as_they_are() {
-    let Some(matrix) = published("core-to-core/xeon-8375c-2s-128.csv") else { return };
+    let Some(matrix) = seatmap_needs::published("core-to-core/xeon-8375c-2s-128.csv") else {
+        return;
+    };
     let page = Place::new().stdout(&["show", matrix.to_str().unwrap()]);
     assert!(
         page.contains("Inside the groups each distance is one number for each of its two PUs"),

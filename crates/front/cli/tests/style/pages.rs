@@ -1,7 +1,7 @@
 //! The pages against the repository: links that lead to files and headings, and functions that the
 //! architecture page names.
 
-use super::{assert_none, root, texts};
+use super::{assert_none, lines_that, root, texts};
 
 /// Hops that a reader follows before the thread is lost.
 const LONGEST_WALK: usize = 12;
@@ -143,15 +143,9 @@ fn is_lost(folder: &std::path::Path, page: &str, link: &str) -> bool {
         return false;
     }
     let mut text = page.to_owned();
-    let mut of = folder.to_owned();
     if !file.is_empty() {
         text = std::fs::read_to_string(&target).unwrap_or_default();
-        of = target.parent().unwrap().to_owned();
     }
-    // A page may be another one's frame.
-    let included = text.split("{{#include ").nth(1).and_then(|rest| rest.split('}').next());
-    let included = included.and_then(|path| std::fs::read_to_string(of.join(path)).ok());
-    text += &included.unwrap_or_default();
     !anchors(&text).iter().any(|anchor| anchor == place)
 }
 
@@ -169,6 +163,13 @@ fn links_lead_to_files_and_headings() {
         broken.extend(lost.map(|link| format!("{name}: {link}")));
     }
     assert_none("links that lead nowhere", &broken);
+}
+
+/// mdbook's own directives are text to every other reader of a page, such as a repository browser.
+#[test]
+fn pages_are_whole_without_mdbook() {
+    let has_directive = |lines: &[&str], at: usize| lines[at].contains("{{#");
+    assert_none("directives of mdbook", &lines_that(&texts(&[".md"]), has_directive));
 }
 
 #[test]

@@ -58,18 +58,13 @@ fn a_published_machine_is_read() {
     if !can_compile() {
         return;
     }
-    let published = Path::new(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../../../shared/data/core-to-core/epyc-7r13-2s-192.csv"
-    ));
-    if !published.exists() {
-        seatmap_needs::skipped!("{} absent", published.display());
+    let Some(published) = seatmap_needs::published("core-to-core/epyc-7r13-2s-192.csv") else {
         return;
-    }
+    };
     let folder = tempfile::tempdir().unwrap();
     let pattern = folder.path().join("ring.json");
     std::fs::write(&pattern, seatmap_pattern::generate("ring:48").unwrap().to_json()).unwrap();
-    let output = library().run("examples/plan.c", &[published, &pattern]);
+    let output = library().run("examples/plan.c", &[&published, &pattern]);
     let stdout = String::from_utf8(output.stdout).unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success(), "{stderr}");

@@ -185,13 +185,8 @@ static MACHINES: LazyLock<Vec<(Profile, Option<Model>)>> = LazyLock::new(|| {
 
 /// The matrices of the published measurements; none where these are absent.
 fn published() -> Vec<Profile> {
-    let folder = std::env::var("SEATMAP_DATA").unwrap_or_else(|_| {
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data").to_owned()
-    });
-    let Ok(files) = std::fs::read_dir(format!("{folder}/core-to-core")) else {
-        seatmap_needs::skipped!("no published measurements in {folder}");
-        return Vec::new();
-    };
+    let Some(folder) = seatmap_needs::published("core-to-core") else { return Vec::new() };
+    let files = std::fs::read_dir(folder).unwrap();
     let paths: BTreeSet<std::path::PathBuf> = files.map(|file| file.unwrap().path()).collect();
     let matrices = paths.iter().filter(|path| path.extension().is_some_and(|end| end == "csv"));
     let read = |path: &std::path::PathBuf| {

@@ -54,14 +54,14 @@ fn list(used: &BTreeSet<Term>) -> Markup {
 
 /// A tag, or the text between two tags.
 #[derive(Clone, Copy)]
-enum Piece<'a> {
+pub(crate) enum Piece<'a> {
     Tag(&'a str),
     Text(&'a str),
 }
 
 /// Markup of this program: `<` begins nothing but tags, and `>` ends them, since both are escaped
 /// elsewhere.
-fn pieces(markup: &str) -> impl Iterator<Item = Piece<'_>> {
+pub(crate) fn pieces(markup: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = markup;
     std::iter::from_fn(move || {
         let (piece, after) = match rest.find(['<', '>']) {
@@ -77,6 +77,12 @@ fn pieces(markup: &str) -> impl Iterator<Item = Piece<'_>> {
         rest = after;
         Some(piece)
     })
+}
+
+/// The name of the element that a tag begins or ends.
+pub(crate) fn name_of(tag: &str) -> &str {
+    let name = tag.trim_start_matches(['<', '/']);
+    name.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default()
 }
 
 /// A page as far as it is read.
@@ -102,18 +108,14 @@ impl ExplainedPage {
     }
 
     fn tag(&mut self, tag: &str) {
-        let name: String = tag
-            .trim_start_matches(['<', '/'])
-            .chars()
-            .take_while(char::is_ascii_alphanumeric)
-            .collect();
+        let name = name_of(tag);
         if tag.starts_with("</") {
-            self.end(&name)
+            self.end(name)
         } else if tag.ends_with("/>") {
             // An element without content opens nothing. Others that never end, such as <input>, are
             // in neither list.
         } else {
-            self.begin(&name)
+            self.begin(name)
         }
         self.text += tag;
     }

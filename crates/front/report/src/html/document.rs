@@ -1,5 +1,6 @@
 //! The frame around any page of Seatmap.
 
+use super::numbers::whole_numbers;
 use crate::glossary;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use seatmap_document::{is_hidden, visible_lines};
@@ -64,7 +65,7 @@ pub fn document(title: &str, body: &Markup, script: &str, data: &str) -> String 
                 noscript { style { ".js { display: none !important }" } }
             }
             body {
-                (glossary::explained(body))
+                (PreEscaped(whole_numbers(&glossary::explained(body).0)))
                 // Not a script to the browser because of its type: it is read by the next one.
                 script type="application/json" id="data" { (PreEscaped(inert(data))) }
                 script { (PreEscaped(script)) }

@@ -9,6 +9,7 @@ mod data;
 mod doctor;
 pub(crate) mod document;
 mod map;
+mod numbers;
 mod page;
 mod replay;
 mod seating;

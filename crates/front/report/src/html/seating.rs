@@ -182,7 +182,7 @@ mod tests {
         assert!(page.contains("&lt;script&gt;alert") && !page.contains("<script>alert"));
         assert!(
             page.contains("1 task had no thread.")
-                && page.contains("<td class=\"wide\">14-16</td>")
+                && page.contains("<span class=\"whole\">14-16</span></td>")
         );
     }
 }

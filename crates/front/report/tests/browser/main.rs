@@ -168,6 +168,48 @@ fn pages_fit_into_500_pixels() {
     }
 }
 
+/// The numbers and ranges in the tables of a page that more than one line shows.
+const CUT: &str = "[...document.querySelectorAll('td, td code')].flatMap(cell => {
+    const words = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), cut = [];
+    for (let node; (node = words.nextNode());)
+        for (const number of node.data.matchAll(/\\d[\\d.:-]*/g)) {
+            const range = document.createRange();
+            range.setStart(node, number.index);
+            range.setEnd(node, number.index + number[0].length);
+            if (new Set([...range.getClientRects()].map(box => box.top)).size > 1) cut.push(number[0]);
+        }
+    return cut;
+}).join(' ')";
+
+#[test]
+fn no_line_of_a_telephone_ends_inside_a_number() {
+    if !there_is_a_browser() {
+        return;
+    }
+    let list: Vec<String> = (0..40).map(|at| format!("{}-{}", 9 * at, 9 * at + 7)).collect();
+    let facts = [
+        ("CPUs".to_owned(), format!("on CPUs {} of 960", list.join(","))),
+        ("begun".to_owned(), "2026-11-28T16:57:25Z".to_owned()),
+    ];
+    let body = maud::html! {
+        section.card { (seatmap_report::html::facts(&facts)) }
+        table { tr { td style="width: 90px" { code { "echo 32 > /sys/hugepages-2048576kB/now" } } } }
+    };
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    let file = folder.join("numbers.html");
+    std::fs::write(&file, seatmap_report::html::document("numbers", &body, "", "null")).unwrap();
+    let user_data = tempfile::tempdir().unwrap();
+    let mut page = Page::open(user_data.path(), 390, 900);
+    page.navigate(&format!("file://{}", file.display()));
+    assert_eq!(page.eval(CUT), "");
+    assert_eq!(page.eval("document.documentElement.scrollWidth"), 390);
+    assert!(page.eval("document.querySelector('td').clientHeight").as_f64() > Some(100.0));
+    // The same page without its rule.
+    page.eval("document.querySelectorAll('.whole').forEach(e => e.style.whiteSpace = 'inherit')");
+    let cut = page.eval(CUT);
+    assert!(cut.as_str().is_some_and(|cut| cut.contains("2048576")), "{cut}");
+}
+
 /// A reader can choose the drawing by pointer and by keys, and the page also works without a
 /// script.
 fn choosing(page: &mut Page) {

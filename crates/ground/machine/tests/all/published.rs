@@ -9,18 +9,8 @@
 
 use seatmap_machine::import::{self, ImportOptions, Imported, Note};
 use seatmap_machine::{CoreKind, Profile, Pu, export};
-use std::path::{Path, PathBuf};
-
-/// A folder of the public data, or `None`, said aloud, where it is absent.
-fn folder(name: &str) -> Option<PathBuf> {
-    let path =
-        Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data")).join(name);
-    if !path.is_dir() {
-        seatmap_needs::skipped!("the public data in {} is absent", path.display());
-        return None;
-    }
-    Some(path)
-}
+use seatmap_needs::published;
+use std::path::Path;
 
 fn imported(path: &Path) -> Imported {
     let bytes = std::fs::read(path).unwrap();
@@ -38,7 +28,7 @@ fn median_ns(profile: &Profile) -> f64 {
 
 #[test]
 fn matrices_have_the_pus_in_their_name() {
-    let Some(folder) = folder("core-to-core") else { return };
+    let Some(folder) = published("core-to-core") else { return };
     let matrices = [
         ("core-i9-12900k-24", 24),
         ("epyc-7r13-2s-192", 192),
@@ -68,7 +58,7 @@ fn matrices_have_the_pus_in_their_name() {
 
 #[test]
 fn the_step_of_the_coarse_clock_is_a_little_over_ten_nanoseconds() {
-    let Some(folder) = folder("core-to-core") else { return };
+    let Some(folder) = published("core-to-core") else { return };
     let clock = imported(&folder.join("ryzen-7950x-32-coarse-clock.csv")).profile.clock;
     let step_ns = clock.step_ns.unwrap();
     assert!((10.3..10.5).contains(&step_ns), "{step_ns}");
@@ -76,7 +66,7 @@ fn the_step_of_the_coarse_clock_is_a_little_over_ten_nanoseconds() {
 
 #[test]
 fn a_console_log_is_refused_with_its_line() {
-    let Some(folder) = folder("core-to-core") else { return };
+    let Some(folder) = published("core-to-core") else { return };
     let bytes = std::fs::read(folder.join("not-a-matrix-console-log.csv")).unwrap();
     let error = import::read(&bytes, "not-a-matrix-console-log.csv", None).unwrap_err().to_string();
     insta::assert_snapshot!(error, @"line 1, column 1: 'Num cores: 2' is not a number; this is the tool's console log: run it with --csv and import what it prints on its standard output");
@@ -84,7 +74,7 @@ fn a_console_log_is_refused_with_its_line() {
 
 #[test]
 fn mctop_descriptions_have_their_cores_and_nodes() {
-    let Some(folder) = folder("mctop") else { return };
+    let Some(folder) = published("mctop") else { return };
     for (name, pus, cores, nodes) in
         [("lpd48core", 48, 48, 8), ("lpdquad", 96, 48, 4), ("lpdxeon2680", 40, 20, 2)]
     {
@@ -101,7 +91,7 @@ fn mctop_descriptions_have_their_cores_and_nodes() {
 
 #[test]
 fn mctop_cycles_are_one_way() {
-    let Some(folder) = folder("mctop") else { return };
+    let Some(folder) = published("mctop") else { return };
     let bytes = std::fs::read(folder.join("lpdxeon2680.mct")).unwrap();
     let options = ImportOptions { frequency_hz: Some(2.8e9), ..ImportOptions::default() };
     let profile = import::read_with(&bytes, "lpdxeon2680.mct", None, &options).unwrap().profile;
@@ -112,7 +102,7 @@ fn mctop_cycles_are_one_way() {
 
 #[test]
 fn topologies_have_their_levels() {
-    let Some(folder) = folder("hwloc-xml") else { return };
+    let Some(folder) = published("hwloc-xml") else { return };
     // PUs, cores, L2, L3, NUMA nodes, packages.
     let machines = [
         ("AMD-15h-Bulldozer-4xOpteron-6272", [64, 64, 32, 8, 8, 4]),
@@ -144,7 +134,7 @@ fn topologies_have_their_levels() {
 
 #[test]
 fn threads_and_kinds_are_told_apart() {
-    let Some(folder) = folder("hwloc-xml") else { return };
+    let Some(folder) = published("hwloc-xml") else { return };
     let raptor = imported(&folder.join("Intel-RaptorLake-Corei7-1370P.xml")).profile.topology;
     let kinds = |kind| raptor.pus.iter().filter(|pu| pu.kind == Some(kind)).count();
     assert_eq!((kinds(CoreKind::Performance), kinds(CoreKind::Efficiency)), (12, 8));
@@ -156,7 +146,7 @@ fn threads_and_kinds_are_told_apart() {
 
 #[test]
 fn a_matrix_marries_the_topology_of_its_machine() {
-    let (Some(matrices), Some(topologies)) = (folder("core-to-core"), folder("hwloc-xml")) else {
+    let (Some(matrices), Some(topologies)) = (published("core-to-core"), published("hwloc-xml")) else {
         return;
     };
     let raptor = imported(&topologies.join("Intel-RaptorLake-Corei7-1370P.xml")).profile.topology;

@@ -8,8 +8,6 @@
 use seatmap_machine::{Matrix, catalog};
 use std::collections::BTreeMap;
 
-const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/core-to-core/");
-
 /// How far a described distance may lie from the median of the pairs it describes.
 const TOLERANCE: f64 = 0.02;
 
@@ -30,7 +28,8 @@ const MACHINES: [(&str, &str, f64); 9] = [
 
 /// The published cells below the diagonal, doubled: (row, column, round-trip ns).
 fn published(file: &str) -> Option<Vec<(usize, usize, f64)>> {
-    let text = std::fs::read_to_string(format!("{DATA}{file}")).ok()?;
+    let path = seatmap_needs::published(&format!("core-to-core/{file}"))?;
+    let text = std::fs::read_to_string(path).unwrap();
     let row = |(i, line): (usize, &str)| -> Vec<_> {
         let cells = line.split(',').take(i).enumerate();
         cells.map(|(j, cell)| (i, j, 2.0 * cell.trim().parse::<f64>().unwrap())).collect()
@@ -64,10 +63,7 @@ fn root_mean_square_error(described: &Matrix, pairs: &[(usize, usize, f64)]) -> 
 }
 
 fn check(name: &str, file: &str, bound_ns: f64) {
-    let Some(pairs) = published(file) else {
-        seatmap_needs::skipped!("{name}: {DATA}{file} absent");
-        return;
-    };
+    let Some(pairs) = published(file) else { return };
     let described = catalog::load(name).unwrap().core_distance.unwrap().median_ns;
     let n = described.n();
     assert_eq!(pairs.len(), n * (n - 1) / 2, "{name}: the matrix is of a machine of another size");

@@ -4,17 +4,11 @@ use super::*;
 use crate::regimes::judge;
 use seatmap_machine::{Matrix, Origin, OriginKind, PairRegimes, PairStatus, Pu, Topology, import};
 
-const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/core-to-core");
-
-/// The sentences about a published matrix, one a line; `None`, and a word about it, where it is
-/// absent.
+/// The sentences about a published matrix, one a line; `None`, and a skipped test, without it.
 fn published(name: &str) -> Option<String> {
-    let path = format!("{DATA}/{name}.csv");
-    let Ok(bytes) = std::fs::read(&path) else {
-        seatmap_needs::skipped!("{path} absent");
-        return None;
-    };
-    Some(sentences(&import::read(&bytes, &path, None).unwrap()))
+    let path = seatmap_needs::published(&format!("core-to-core/{name}.csv"))?;
+    let bytes = std::fs::read(&path).unwrap();
+    Some(sentences(&import::read(&bytes, path.to_str().unwrap(), None).unwrap()))
 }
 
 fn sentences(profile: &Profile) -> String {

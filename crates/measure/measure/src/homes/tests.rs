@@ -3,22 +3,11 @@
 use super::*;
 use crate::fit::{explain, hubs, predict};
 use crate::probe::{PairAt, Probe, Visit};
-use crate::synthetic::{AddressHash, Mesh, MeshProbe, Noise};
+use crate::synthetic::{AddressHash, Mesh, MeshProbe, Noise, published};
 use seatmap_machine::{CoreDistance, Matrix, Topology};
 use seatmap_statistics::mad;
 
-const DATA: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/intel-address-hash");
 const BATCHES: u32 = 8;
-
-fn published(name: &str) -> Option<AddressHash> {
-    let read = |what: &str| std::fs::read_to_string(format!("{DATA}/{what}_{name}-slice.tbl"));
-    let (Ok(base), Ok(masks)) = (read("BaseSequence"), read("PermSelectMasks")) else {
-        seatmap_needs::skipped!("{DATA} absent");
-        return None;
-    };
-    Some(AddressHash::parse(&base, &masks).unwrap())
-}
 
 /// A hash like any: 64 lines spread over the slices.
 fn plain_hash(slices: u32) -> AddressHash {

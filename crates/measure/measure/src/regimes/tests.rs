@@ -2,10 +2,7 @@
 
 use super::*;
 use fastrand::Rng;
-use std::path::Path;
 
-const TRACE: &str =
-    concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/vm-regime-trace.txt");
 const DRAWS: usize = 1000;
 
 /// A standard normal value (Box and Muller 1958).
@@ -94,11 +91,8 @@ fn two_levels_are_two_regimes() {
 
 #[test]
 fn the_recorded_trace_has_two_regimes() {
-    if !Path::new(TRACE).exists() {
-        seatmap_needs::skipped!("{TRACE} absent");
-        return;
-    }
-    let text = std::fs::read_to_string(TRACE).unwrap();
+    let Some(trace) = seatmap_needs::published("vm-regime-trace.txt") else { return };
+    let text = std::fs::read_to_string(trace).unwrap();
     let column = |name: &str| -> Vec<f64> {
         text.lines()
             .map(|line| {

@@ -103,13 +103,19 @@ impl AddressHash {
     }
 }
 
+/// A published hash, by the name of its files, if these are there.
+#[cfg(test)]
+pub(crate) fn published(name: &str) -> Option<AddressHash> {
+    let folder = seatmap_needs::published("intel-address-hash")?;
+    let [base, masks] = ["BaseSequence", "PermSelectMasks"]
+        .map(|what| std::fs::read_to_string(folder.join(format!("{what}_{name}-slice.tbl"))));
+    Some(AddressHash::parse(&base.ok()?, &masks.ok()?).expect("a published hash"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
-
-    const DATA: &str =
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/intel-address-hash");
 
     #[test]
     fn the_base_sequence_repeats_permuted() {
@@ -140,13 +146,7 @@ mod tests {
     #[test]
     fn a_page_covers_every_home() {
         for (name, slices) in [("KNL_38", 38), ("SKX_28", 28)] {
-            let read =
-                |what: &str| std::fs::read_to_string(format!("{DATA}/{what}_{name}-slice.tbl"));
-            let (Ok(base), Ok(masks)) = (read("BaseSequence"), read("PermSelectMasks")) else {
-                seatmap_needs::skipped!("{DATA} absent");
-                return;
-            };
-            let hash = AddressHash::parse(&base, &masks).unwrap();
+            let Some(hash) = published(name) else { return };
             assert_eq!(hash.slices(), slices);
             let mut rng = fastrand::Rng::with_seed(1);
             for _ in 0..200 {

@@ -10,6 +10,8 @@ mod address_hash;
 mod mesh;
 mod mesh_probe;
 
+#[cfg(test)]
+pub(crate) use address_hash::published;
 pub use address_hash::{AddressHash, HashError};
 pub use mesh::Mesh;
 pub use mesh_probe::{MeshProbe, Noise, UnknownPu};

@@ -9,8 +9,6 @@
 use seatmap_machine::{CoreDistance, HomeModel, Topology, import};
 use seatmap_measure::fit::{explain, hubs, siblings};
 
-const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data/core-to-core");
-
 /// A published matrix with the figures computed from it.
 struct Published {
     distance: CoreDistance,
@@ -18,14 +16,12 @@ struct Published {
 }
 
 impl Published {
-    /// Reads and explains a file; `None`, and a word about it, where it is absent.
+    /// Reads and explains a file; `None`, and a skipped test, without it.
     fn read(name: &str) -> Option<Self> {
-        let path = format!("{DATA}/{name}.csv");
-        let Ok(bytes) = std::fs::read(&path) else {
-            seatmap_needs::skipped!("{path} absent");
-            return None;
-        };
-        let distance = import::read(&bytes, &path, None).unwrap().core_distance.unwrap();
+        let path = seatmap_needs::published(&format!("core-to-core/{name}.csv"))?;
+        let bytes = std::fs::read(&path).unwrap();
+        let profile = import::read(&bytes, path.to_str().unwrap(), None).unwrap();
+        let distance = profile.core_distance.unwrap();
         let model = explain(&distance, &Topology::default()).unwrap();
         let published = Published { distance, model };
         eprintln!("{name}: {}", published.line());

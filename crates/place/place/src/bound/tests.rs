@@ -191,17 +191,12 @@ fn a_deadline_is_kept() {
 
 #[test]
 fn best_known_answers_of_qaplib_are_above_it() {
-    let folder = std::env::var("SEATMAP_DATA").unwrap_or_else(|_| {
-        concat!(env!("CARGO_MANIFEST_DIR"), "/../../../../shared/data").to_owned()
-    });
-    let Ok(known) = std::fs::read_to_string(format!("{folder}/qaplib/best_known.tsv")) else {
-        seatmap_needs::skipped!("no QAPLIB in {folder}; SEATMAP_DATA names the folder");
-        return;
-    };
+    let Some(folder) = seatmap_needs::published("qaplib") else { return };
+    let known = std::fs::read_to_string(folder.join("best_known.tsv")).unwrap();
     let mut held = 0;
     for line in known.lines().skip(1) {
         let fields: Vec<&str> = line.split('\t').collect();
-        let file = format!("{folder}/qaplib/{}.dat", fields[0]);
+        let file = folder.join(format!("{}.dat", fields[0]));
         let (Ok(text), Ok(best)) = (std::fs::read_to_string(file), fields[2].parse::<f64>()) else {
             continue;
         };

@@ -2,7 +2,7 @@
 //! what it says of the machine's file.
 
 use super::{pretend, text};
-use crate::common::{Place, published};
+use crate::common::Place;
 use seatmap_machine::catalog;
 
 /// The sentence that counts a machine's parts, and its tree where one is drawn, which is where no
@@ -67,7 +67,7 @@ fn assert_holds(machine: &str, said: &str, words: &[String]) {
 #[test]
 fn gathered_files_are_shown_as_they_are() {
     let place = Place::new();
-    let Some(folder) = published("sysfs") else { return };
+    let Some(folder) = seatmap_needs::published("sysfs") else { return };
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     for tree in entries.filter(|path| path.extension().is_some_and(|end| end == "bz2")) {
         let tree = tree.to_string_lossy();
