@@ -142,7 +142,7 @@ mod tests {
         let clocks: Vec<(String, &str)> =
             (0..).zip(["2500", "2500", "2000", "1500"]).map(|(pu, mhz)| clock(pu, mhz)).collect();
         let with = |more: &[(String, &str)]| {
-            let files = [&clocks, more].concat();
+            let files = [&clocks[..], more].concat();
             letters(&files.iter().map(|(path, text)| (path.as_str(), *text)).collect::<Vec<_>>())
         };
         assert_eq!(with(&[]), "PPEE");
@@ -162,6 +162,6 @@ mod tests {
             .zip(["0xc0f", "0xc0f", "0xc0f", "0xc07"])
             .map(|(pu, part)| block(pu, part))
             .collect();
-        assert_eq!(with(&[("proc/cpuinfo".to_owned(), &cpuinfo)]), "PPPE");
+        assert_eq!(with(&[("proc/cpuinfo".to_owned(), cpuinfo.as_str())]), "PPPE");
     }
 }
