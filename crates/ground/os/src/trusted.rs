@@ -41,8 +41,8 @@ mod walk;
 pub use file::{Open, open};
 pub use walk::reach;
 
-use crate::root::Root;
 use crate::rights;
+use crate::root::Root;
 use rustix::fs::{self, AtFlags, OFlags};
 use seatmap_document::shell_escaped;
 use std::ffi::{OsStr, OsString};

@@ -13,7 +13,7 @@
 
 use super::book::{Communicator, book};
 use super::call::Call;
-use super::library::library;
+use super::library::{library, second_is_fortran};
 use super::words::{Word, count, count_at, handle_at, int, type_bytes};
 use core::ffi::c_int;
 
@@ -105,6 +105,7 @@ fn gathered(buffer: Word, given: (Word, Word), counts: Word, kind: Word, comm: W
 macro_rules! collectives {
     ($($name:ident $real:ident, $now:ident $now_real:ident ($($argument:ident)*) $note:expr;)*) => {
         functions! {
+            second second_is_fortran();
             $(
                 $name $real ($($argument)*) $note;
                 $now $now_real ($($argument)* request) $note;

@@ -46,6 +46,12 @@ pub fn library() -> Library {
     }
 }
 
+/// Whether functions with buffers that are called by their second name are Fortran's: those of
+/// Open MPI for Fortran call it. MPICH's call the first, and MPI-IO within MPICH the second.
+pub fn second_is_fortran() -> bool {
+    library() != Library::Mpich
+}
+
 impl Library {
     /// `MPI_COMM_WORLD`.
     pub fn world(self) -> Handle {
@@ -94,6 +100,11 @@ fn symbol(from: *mut u8, name: &CStr) -> *mut u8 {
     core::iter::once(found).chain(within).find(|found| !found.is_null()).unwrap_or(null_mut())
 }
 
+/// A function of MPI, with as many words as the longest has.
+#[rustfmt::skip]
+type AnyFunction =
+    extern "C" fn(Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word) -> c_int;
+
 /// A function of the MPI library, looked up at its first use.
 pub struct Function {
     /// With its final zero.
@@ -126,30 +137,23 @@ impl Function {
     /// # Safety
     /// The words are arguments of this function.
     pub unsafe fn call<const COUNT: usize>(&self, words: [Word; COUNT]) -> c_int {
-        type Called = extern "C" fn(
-            Word,
-            Word,
-            Word,
-            Word,
-            Word,
-            Word,
-            Word,
-            Word,
-            Word,
-            Word,
-            Word,
-            Word,
-        ) -> c_int;
+        const { assert!(COUNT <= MOST_WORDS) };
+        let mut all = [0; MOST_WORDS];
+        all[..COUNT].copy_from_slice(&words);
+        // SAFETY: as above.
+        unsafe { self.call_with(all) }
+    }
+
+    // One copy, for all functions.
+    #[inline(never)]
+    unsafe fn call_with(&self, words: [Word; MOST_WORDS]) -> c_int {
         let address = self.address();
         if address.is_null() {
             return MISSING;
         }
-        const { assert!(COUNT <= MOST_WORDS) };
-        let mut all = [0; MOST_WORDS];
-        all[..COUNT].copy_from_slice(&words);
-        let [a, b, c, d, e, f, g, h, i, j, k, l] = all;
+        let [a, b, c, d, e, f, g, h, i, j, k, l] = words;
         // SAFETY: pointers, handles and integers pass in the same registers, as words.
-        let function: Called = unsafe { transmute(address) };
+        let function: AnyFunction = unsafe { transmute(address) };
         function(a, b, c, d, e, f, g, h, i, j, k, l)
     }
 }
@@ -164,9 +168,9 @@ macro_rules! real {
 }
 
 /// Functions of MPI under both of their names, each with what is noted before the MPI library does
-/// the work: programs in C call the first name, and Open MPI's functions for Fortran the second.
+/// the work. Programs in C call the first name. The second is noted as well where it is Fortran's.
 macro_rules! functions {
-    ($($name:ident $real:ident ($($argument:ident)*) $note:expr;)*) => {
+    (second $is_fortran:expr; $($name:ident $real:ident ($($argument:ident)*) $note:expr;)*) => {
         $(
             #[unsafe(no_mangle)]
             unsafe extern "C" fn $name($($argument: Word),*) -> c_int {
@@ -178,7 +182,13 @@ macro_rules! functions {
             #[unsafe(no_mangle)]
             unsafe extern "C" fn $real($($argument: Word),*) -> c_int {
                 // SAFETY: the arguments are the caller's.
-                unsafe { $name($($argument),*) }
+                unsafe {
+                    if $is_fortran {
+                        $name($($argument),*)
+                    } else {
+                        real!($real).call([$($argument),*])
+                    }
+                }
             }
         )*
     };

@@ -67,6 +67,7 @@ functions_then! {
 }
 
 functions! {
+    second true;
     MPI_Start PMPI_Start (request) started(request, 1);
     MPI_Startall PMPI_Startall (times requests)
         started(requests, usize::try_from(int(times)).unwrap_or(0));

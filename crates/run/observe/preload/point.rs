@@ -2,6 +2,7 @@
 
 use super::book::book;
 use super::call::Call;
+use super::library::second_is_fortran;
 use super::words::{Word, count, int, type_bytes};
 use core::ffi::c_int;
 
@@ -12,6 +13,7 @@ fn sent(call: Call, elements: Word, kind: Word, to: Word, communicator: Word) {
 }
 
 functions! {
+    second second_is_fortran();
     MPI_Send PMPI_Send (buffer elements kind to tag comm)
         sent(Call::Send, elements, kind, to, comm);
     MPI_Bsend PMPI_Bsend (buffer elements kind to tag comm)

@@ -51,6 +51,7 @@ functions_then! {
 }
 
 functions! {
+    second true;
     MPI_Finalize PMPI_Finalize () write::write();
     MPI_Comm_free PMPI_Comm_free (communicator) forget(communicator);
     MPI_Comm_disconnect PMPI_Comm_disconnect (communicator) forget(communicator);

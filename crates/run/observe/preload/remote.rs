@@ -2,6 +2,7 @@
 
 use super::book::book;
 use super::call::Call;
+use super::library::second_is_fortran;
 use super::process::forget;
 use super::words::{Word, count, int, type_bytes};
 use core::ffi::c_int;
@@ -11,6 +12,7 @@ fn moved(call: Call, bytes: u64, rank: Word, window: Word) {
 }
 
 functions! {
+    second second_is_fortran();
     MPI_Put PMPI_Put (from elements kind rank start to_elements to_kind window)
         moved(Call::Put, count(elements) * type_bytes(kind), rank, window);
     MPI_Rput PMPI_Rput (from elements kind rank start to_elements to_kind window request)
@@ -29,5 +31,9 @@ functions! {
         moved(Call::Accumulate, type_bytes(kind), rank, window);
     MPI_Compare_and_swap PMPI_Compare_and_swap (from compare result kind rank start window)
         moved(Call::Accumulate, type_bytes(kind), rank, window);
+}
+
+functions! {
+    second true;
     MPI_Win_free PMPI_Win_free (window) forget(window);
 }

@@ -5,12 +5,14 @@
 
 use crate::ObserveError;
 use seatmap_os::mounts;
+use seatmap_os::scratch::Scratch;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// The variable that names libraries which are loaded before all others (ld.so(8)).
-pub const VARIABLE: &str = "LD_PRELOAD";
+const VARIABLE: &str = "LD_PRELOAD";
 
 /// The library. It has no dependencies, so that it fits every C library.
 const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/preload.so"));
@@ -37,8 +39,17 @@ pub fn write(folder: &Path) -> Result<PathBuf, ObserveError> {
     )))
 }
 
+/// Has a command, and all that it starts, load the library. The file is on this computer, and goes
+/// with the folder that is returned.
+pub(crate) fn load_into(command: &mut Command) -> Result<Scratch, ObserveError> {
+    let folder = Scratch::new("preload").map_err(ObserveError::System)?;
+    let library = write(folder.path())?;
+    command.env(VARIABLE, value(&library, std::env::var_os(VARIABLE)));
+    Ok(folder)
+}
+
 /// The variable's value that loads this library, behind those that the user loads.
-pub(crate) fn value(library: &Path, before: Option<OsString>) -> OsString {
+fn value(library: &Path, before: Option<OsString>) -> OsString {
     let mut value = before.filter(|before| !before.is_empty()).unwrap_or_default();
     if !value.is_empty() {
         value.push(":");

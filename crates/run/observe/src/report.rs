@@ -63,14 +63,11 @@ impl ReportRequest {
         let mut command = self.command.prepared();
         command.env(VARIABLE, folder);
         // MPI's calls are met in front of its own library; accesses are reported by code that the
-        // compiler has put into the program. The library is in no folder that nodes share: each rank
-        // of a job loads a copy of its own node.
-        let place = Scratch::new("preload").map_err(ObserveError::System)?;
-        if matches!(self.method, ReportMethod::Messages { .. }) {
-            let library = preload::write(place.path())?;
-            let before = std::env::var_os(preload::VARIABLE);
-            command.env(preload::VARIABLE, preload::value(&library, before));
-        }
+        // compiler has put into the program. The library stays until the command has ended.
+        let _library = match self.method {
+            ReportMethod::Messages { .. } => Some(preload::load_into(&mut command)?),
+            ReportMethod::Accesses => None,
+        };
         let child = command.spawn().map_err(ObserveError::System)?;
         let status = command::attend(child, false, stop).map_err(ObserveError::System)?;
         Ok(Ending::of(status))
