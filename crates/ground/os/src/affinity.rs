@@ -16,6 +16,7 @@
 //! that is set ([`forgets_offline`]; [`crate::forgotten`] says which thread lacks which).
 
 use crate::hierarchy::{Hierarchies, is_first_namespace};
+use crate::kernel::version;
 use crate::root::Root;
 use crate::traced;
 use crate::{CpuSet, Tid, small};
@@ -207,11 +208,7 @@ pub fn forgets_offline() -> bool {
 }
 
 fn is_older(release: &str) -> bool {
-    let mut numbers = release.split(|next: char| !next.is_ascii_digit()).map(str::parse::<u32>);
-    match (numbers.next(), numbers.next()) {
-        (Some(Ok(major)), Some(Ok(minor))) => (major, minor) < KEEPS_OFFLINE,
-        _ => false,
-    }
+    version(release).is_some_and(|version| version < KEEPS_OFFLINE)
 }
 
 /// The CPU that the calling thread is on at this moment.

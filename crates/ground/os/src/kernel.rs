@@ -2,6 +2,8 @@
 
 use crate::bytes::words;
 use crate::root::Root;
+use crate::{layout, mounts};
+use std::collections::BTreeSet;
 
 /// The switch of cache-aware scheduling (SCHED_CACHE, Linux 7.2), for root alone.
 pub(crate) const CACHE_AWARE: &str = "/sys/kernel/debug/sched/llc_balancing/enabled";
@@ -57,6 +59,51 @@ impl Scheduler {
             no_hz_full: cpu_list(root, "nohz_full"),
         }
     }
+}
+
+/// The first two numbers of a kernel's release: `6.1.0-21-amd64` is 6.1.
+#[must_use]
+pub fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|next: char| !next.is_ascii_digit()).map(str::parse::<u32>);
+    numbers.next()?.ok().zip(numbers.next()?.ok())
+}
+
+/// The first release that keeps time for ordinary threads by a server of their own, whatever
+/// `sched_rt_runtime_us` says (5f6bd380c7bd, "sched/rt: Remove default bandwidth control").
+const FAIR_SERVER: (u32, u32) = (6, 12);
+
+/// Whether the kernel stops real-time threads at `sched_rt_runtime_us`: since Linux 6.12 only one
+/// with groups of real-time threads does (RT_GROUP_SCHED), whose files of version 1 show it, or
+/// else its configuration.
+#[must_use]
+pub fn limits_real_time(root: &Root) -> bool {
+    let release = root.read("/proc/sys/kernel/osrelease").unwrap_or_default();
+    if version(&release).is_none_or(|version| version < FAIR_SERVER) {
+        return true;
+    }
+    let has_groups = mounts::all(root).iter().any(|mount| {
+        mount.kind == "cgroup" && root.has(&format!("{}/cpu.rt_runtime_us", mount.folder))
+    });
+    let configuration = || root.read(&format!("/boot/config-{release}")).unwrap_or_default();
+    has_groups || configuration().lines().any(|line| line == "CONFIG_RT_GROUP_SCHED=y")
+}
+
+/// Whether anything obeys `cpu.uclamp.max`: the governor `schedutil` chooses speeds by it, and the
+/// scheduler CPUs of different capacity (Documentation/scheduler/sched-util-clamp.rst).
+#[must_use]
+pub fn obeys_clamps(root: &Root) -> bool {
+    const POLICIES: &str = "/sys/devices/system/cpu/cpufreq";
+    let policies = root.folders(POLICIES).unwrap_or_default();
+    let has_governor = policies.iter().any(|policy| {
+        root.read(&format!("{POLICIES}/{policy}/scaling_governor"))
+            .is_ok_and(|governor| governor == "schedutil")
+    });
+    let cpus = layout::online(root).unwrap_or_default();
+    let capacities: BTreeSet<String> = cpus
+        .iter()
+        .filter_map(|cpu| root.read(&format!("/sys/devices/system/cpu/cpu{cpu}/cpu_capacity")).ok())
+        .collect();
+    has_governor || capacities.len() > 1
 }
 
 fn cpu_list(root: &Root, name: &str) -> String {

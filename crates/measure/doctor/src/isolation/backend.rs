@@ -5,7 +5,7 @@ use super::text::named;
 use crate::{Diagnosis, Remedy, Severity};
 use seatmap_cell::settings_lock::Held;
 use seatmap_os::Root;
-use seatmap_os::kernel::Scheduler;
+use seatmap_os::kernel::{Scheduler, version};
 use seatmap_os::layout::Layout;
 use seatmap_os::rights;
 use std::io;
@@ -112,11 +112,7 @@ fn unproven(word: &str) -> Diagnosis {
 /// they chose (8f9ea86fdf99, "sched: Always preserve the user requested cpumask"), but not those
 /// that they have because `isolcpus=` set CPUs apart: the kernel then lets them run there, too.
 fn keeps_masks(release: &str, isolated: &str) -> bool {
-    // `6.1.0-21-amd64`: the first two numbers of the release decide.
-    let mut numbers =
-        release.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse::<u32>().ok());
-    let is_new = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= (6, 2);
-    is_new && isolated.trim().is_empty()
+    version(release).is_some_and(|version| version >= (6, 2)) && isolated.trim().is_empty()
 }
 
 fn text(path: &Path) -> io::Result<String> {

@@ -3,6 +3,7 @@
 use super::text::{as_mask, list, mask, read, shown};
 use crate::{Diagnosis, Remedy, RemedyKind, Severity};
 use seatmap_cell::settings_lock::Held;
+use seatmap_os::kernel::limits_real_time;
 use seatmap_os::{Root, layout};
 
 /// Seconds between two rounds of gathering statistics that count as seldom.
@@ -41,6 +42,10 @@ fn throttling(root: &Root) -> Diagnosis {
     match read(root, path).as_deref() {
         None => unknown(subject),
         Some("-1") => Diagnosis::new(subject, Severity::Ok, "off", None),
+        Some(_) if !limits_real_time(root) => {
+            let found = "not by this kernel: a fair server leaves ordinary threads their time";
+            Diagnosis::new(subject, Severity::Ok, found, None)
+        }
         Some(runtime) => {
             let found = format!(
                 "SCHED_FIFO threads stop after {runtime} us of each period; SCHED_OTHER ones do not"
