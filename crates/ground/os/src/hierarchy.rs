@@ -10,6 +10,7 @@ mod located;
 use crate::Tid;
 use crate::brake::{Brake, BrakeKind};
 use crate::group_quota::Quota;
+use crate::kernel::{limits_real_time, obeys_clamps};
 use crate::mounts::{self, Mount};
 use crate::root::{FileError, Root};
 use located::Located;
@@ -55,6 +56,19 @@ pub struct Groups {
     freezers: Vec<Located>,
     /// Why not every limit on the CPU time can be seen.
     unseen: Option<String>,
+}
+
+/// The setting that decides which part of a contested CPU a group gets, among its siblings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Share {
+    /// The group's path below the mounted hierarchy.
+    pub group: String,
+    /// The file of the setting: `cpu.weight`, `cpu.shares`, or `cpu.idle` of an idle group.
+    pub file: String,
+    /// The setting.
+    pub value: f64,
+    /// The weight as a part of the usual one, which is that of a thread of nice 0.
+    pub weight: f64,
 }
 
 impl Groups {
@@ -275,11 +289,11 @@ impl Hierarchies {
         }
     }
 
-    /// The groups, from these up to the root, whose share of a contested CPU is not the usual one,
-    /// each with its part of that.
+    /// The shares of a contested CPU of these groups and those above, their own first, without the
+    /// root of all groups.
     #[must_use]
-    pub fn weights(root: &Root, groups: &Groups) -> Vec<(String, f64)> {
-        groups.time.as_ref().map(|found| found.weights(root)).unwrap_or_default()
+    pub fn shares(root: &Root, groups: &Groups) -> Vec<Share> {
+        groups.time.as_ref().map(|found| found.shares(root)).unwrap_or_default()
     }
 
     /// The folders of a group that a person names: a folder below a mounted hierarchy, or a path
@@ -340,7 +354,8 @@ fn brakes(root: &Root, groups: &Groups) -> Vec<Brake> {
     let time = groups
         .time
         .iter()
-        .flat_map(|found| found.brakes(root, |folder| Brake::on_time(root, folder)));
+        .flat_map(|found| found.brakes(root, |folder| Brake::on_time(root, folder)))
+        .filter(|brake| !matches!(brake.kind, BrakeKind::Clamped { .. }) || obeys_clamps(root));
     let memory = groups.memory.iter().flat_map(|found| {
         found.brakes(root, |folder| Brake::on_memory(root, folder).into_iter().collect())
     });
@@ -350,10 +365,10 @@ fn brakes(root: &Root, groups: &Groups) -> Vec<Brake> {
     time.chain(memory).chain(frozen).collect()
 }
 
-/// The tightest limit on real-time threads. Groups count only while the kernel limits the whole
-/// computer.
+/// The tightest limit on real-time threads, if this kernel obeys any. Groups count only while it
+/// limits the whole computer.
 fn real_time(root: &Root, groups: &Groups) -> Option<Brake> {
-    let of_all = Brake::on_real_time_of_all(root)?;
+    let of_all = Brake::on_real_time_of_all(root).filter(|_| limits_real_time(root))?;
     let of_groups = groups.time.iter().flat_map(|found| {
         found.brakes(root, |folder| Brake::on_real_time(root, folder).into_iter().collect())
     });

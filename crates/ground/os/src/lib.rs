@@ -13,7 +13,7 @@
 //! | [`proc_mount`] | whether `/proc` is there, and of this PID namespace |
 //! | [`proc_folder`] | `/proc` held open, for looks at thousands of threads |
 //! | [`sched`], [`numa_maps`] | how the scheduler treats a thread; where the memory of a process is |
-//! | [`priority`] | how much of a contested CPU this process gets |
+//! | [`priority`] | how much of a contested CPU a thread gets, and what decides between two |
 //! | [`interpreter`], [`elf`] | the file that a program needs to start; the parts of its own |
 //! | [`traced`] | facts about a thread that a tracer asks for |
 //! | [`listener`] | system calls of a program that another process answers |

@@ -1,9 +1,25 @@
-//! How much of a contested CPU this process gets (sched(7)): its policy, its nice value, and the
-//! weights of its control groups.
+//! How much of a contested CPU a thread gets (sched(7)): its policy, its nice value, the nice value
+//! of its session's autogroup, and the weights of its control groups.
+//!
+//! Two threads compete at the level where the paths of their groups part. The nice values of two
+//! threads decide only if all groups of both are the same, and those of their autogroups only if
+//! both are in the root of all groups.
 
-use crate::hierarchy::Hierarchies;
+use crate::Tid;
+use crate::hierarchy::{Hierarchies, Share};
 use crate::root::Root;
 use crate::sched::{Stat, policy_name};
+use seatmap_document::shell_escaped;
+
+/// The weight of nice 0 (`NICE_0_LOAD`) and of SCHED_IDLE (`WEIGHT_IDLEPRIO`, kernel/sched/sched.h).
+pub(crate) const USUAL_WEIGHT: f64 = 1024.0;
+pub(crate) const IDLE_WEIGHT: f64 = 3.0;
+
+/// SCHED_DEADLINE goes before all priorities, which end at 99 (sched(7)).
+const DEADLINE_RANK: u32 = 100;
+
+/// A step of the nice value changes a thread's weight by this factor (`sched_prio_to_weight`).
+const NICE_STEP: f64 = 1.25;
 
 /// The parts of it that are not usual, in words such as `nice 10, weight 0.002 of the control group
 /// /a`; `None` where all is usual.
@@ -13,9 +29,10 @@ pub fn of_self(root: &Root) -> Option<String> {
     let mut words: Vec<String> = Stat::parse(stat.as_bytes()).map(own).unwrap_or_default();
     if let Ok(membership) = root.read("/proc/thread-self/cgroup") {
         let groups = Hierarchies::read(root).groups(root, crate::task::own_tid(), &membership);
-        let weights = Hierarchies::weights(root, &groups);
-        words.extend(weights.into_iter().map(|(group, part)| {
-            format!("weight {} of the control group {group}", (1e3 * part).round() / 1e3)
+        let shares = Hierarchies::shares(root, &groups).into_iter();
+        words.extend(shares.filter(|share| share.weight != 1.0).map(|share| {
+            let part = (1e3 * share.weight).round() / 1e3;
+            format!("weight {part} of the control group {}", share.group)
         }));
     }
     (!words.is_empty()).then(|| words.join(", "))
@@ -26,6 +43,152 @@ fn own(stat: Stat<'_>) -> Vec<String> {
     let policy = (stat.policy != 0).then(|| format!("policy {}", policy_name(stat.policy)));
     let nice = (stat.nice != 0).then(|| format!("nice {}", stat.nice));
     policy.into_iter().chain(nice).collect()
+}
+
+/// The setting by which a thread gives way to another one on a CPU that both want.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GivesWay {
+    /// The setting of the thread, in words: `nice 19`, `cpu.weight 10 of the control group /a`.
+    pub own: String,
+    /// That of the other thread.
+    pub other: String,
+    /// The command that gives the thread as much as the other one has; `None` if only a change of
+    /// the other one does.
+    pub remedy: Option<String>,
+}
+
+/// Something that competes for a CPU with its siblings.
+#[derive(Clone, Debug, PartialEq)]
+enum Competitor {
+    Group(Share),
+    Autogroup { tid: Tid, name: String, nice: i32 },
+    Thread { tid: Tid, policy: String, nice: i32 },
+}
+
+/// The class of a thread, and its competitors from the root of all groups down to itself.
+struct Standing {
+    /// 0 for ordinary threads, the priority for SCHED_FIFO and SCHED_RR, more for SCHED_DEADLINE.
+    rank: u32,
+    policy: String,
+    path: Vec<Competitor>,
+}
+
+/// The setting by which a thread gives way to another one; `None` if it does not, or if something
+/// that decides cannot be read.
+#[must_use]
+pub fn gives_way(root: &Root, tid: Tid, other: Tid) -> Option<GivesWay> {
+    let hierarchies = Hierarchies::read(root);
+    let own = Standing::read(root, &hierarchies, tid)?;
+    own.gives_way_to(&Standing::read(root, &hierarchies, other)?)
+}
+
+impl Standing {
+    fn read(root: &Root, hierarchies: &Hierarchies, tid: Tid) -> Option<Self> {
+        let line = root.read(&format!("/proc/{tid}/task/{tid}/stat")).ok()?;
+        let stat = Stat::parse(line.as_bytes())?;
+        let membership = root.read(&format!("/proc/{tid}/task/{tid}/cgroup")).ok()?;
+        let groups = hierarchies.groups(root, tid, &membership);
+        // Groups above those that are shown may differ.
+        if groups.unseen().is_some() {
+            return None;
+        }
+        let shares = Hierarchies::shares(root, &groups).into_iter().rev();
+        let mut path: Vec<Competitor> = shares.map(Competitor::Group).collect();
+        let setting = root.read("/proc/sys/kernel/sched_autogroup_enabled").unwrap_or_default();
+        if path.is_empty() && setting.trim() == "1" {
+            // A kernel thread has none.
+            let text = root.read(&format!("/proc/{tid}/autogroup")).unwrap_or_default();
+            path.extend(Competitor::autogroup(tid, &text));
+        }
+        let policy = policy_name(stat.policy);
+        path.push(Competitor::Thread { tid, policy: policy.clone(), nice: stat.nice });
+        let rank = if policy == "deadline" { DEADLINE_RANK } else { stat.real_time_priority };
+        Some(Standing { rank, policy, path })
+    }
+
+    fn gives_way_to(&self, other: &Standing) -> Option<GivesWay> {
+        // Groups decide nothing between real-time threads and others.
+        if self.rank != other.rank {
+            let [own, other_words] = [self, other].map(|one| format!("policy {}", one.policy));
+            let is_after = self.rank < other.rank;
+            return is_after.then_some(GivesWay { own, other: other_words, remedy: None });
+        }
+        let mut pairs = self.path.iter().zip(&other.path);
+        let (own, other) = pairs.find(|(own, other)| !own.is_same(other))?;
+        (self.rank == 0 && own.weight() < other.weight()).then(|| GivesWay {
+            own: own.words(),
+            other: other.words(),
+            remedy: Some(own.raised_to(other)),
+        })
+    }
+}
+
+impl Competitor {
+    /// Reads `/autogroup-12 nice 5` (sched(7)).
+    fn autogroup(tid: Tid, text: &str) -> Option<Self> {
+        let mut words = text.split_whitespace();
+        let name = words.next()?.to_owned();
+        Some(Competitor::Autogroup { tid, name, nice: words.nth(1)?.parse().ok()? })
+    }
+
+    /// Whether it is the same competitor as another one, on the way to two threads.
+    fn is_same(&self, other: &Competitor) -> bool {
+        match (self, other) {
+            (Competitor::Group(own), Competitor::Group(other)) => own.group == other.group,
+            (Competitor::Autogroup { name, .. }, Competitor::Autogroup { name: other, .. }) => {
+                name == other
+            }
+            _ => false,
+        }
+    }
+
+    /// The weight as a part of that of nice 0.
+    fn weight(&self) -> f64 {
+        match self {
+            Competitor::Group(share) => share.weight,
+            Competitor::Thread { policy, .. } if policy == "idle" => IDLE_WEIGHT / USUAL_WEIGHT,
+            Competitor::Autogroup { nice, .. } | Competitor::Thread { nice, .. } => {
+                NICE_STEP.powi(-*nice)
+            }
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            Competitor::Group(Share { group, file, value, .. }) => {
+                let name = file.rsplit('/').next().unwrap_or_default();
+                format!("{name} {value} of the control group {group}")
+            }
+            Competitor::Autogroup { nice, .. } => format!("nice {nice} of the session's autogroup"),
+            Competitor::Thread { policy, .. } if policy == "idle" => "SCHED_IDLE".to_owned(),
+            Competitor::Thread { nice, .. } => format!("nice {nice}"),
+        }
+    }
+
+    /// The command that gives it the weight of another one.
+    fn raised_to(&self, other: &Competitor) -> String {
+        let others_nice = match other {
+            Competitor::Group(_) => 0,
+            Competitor::Autogroup { nice, .. } | Competitor::Thread { nice, .. } => *nice,
+        };
+        match self {
+            Competitor::Group(Share { file, .. }) => {
+                let value = match file.rsplit('/').next() {
+                    Some("cpu.idle") => 0.0,
+                    Some("cpu.weight") => 100.0 * other.weight(),
+                    _ => USUAL_WEIGHT * other.weight(),
+                };
+                format!("echo {value:.0} > {}", shell_escaped(file))
+            }
+            Competitor::Autogroup { tid, .. } => {
+                format!("echo {others_nice} > /proc/{tid}/autogroup")
+            }
+            Competitor::Thread { tid, policy, .. } if policy == "idle" => {
+                format!("chrt --other -p 0 {tid}")
+            }
+            Competitor::Thread { tid, .. } => format!("renice -n {others_nice} -p {tid}"),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -62,5 +225,77 @@ mod tests {
             told(&stat(10, 3), "2\n").as_deref(),
             Some("policy batch, nice 10, weight 0.002 of the control group /a")
         );
+    }
+
+    /// A thread: nice value, number of the policy, control group, autogroup and its nice value.
+    type Made = (i32, u32, &'static str, u32, i32);
+
+    /// What decides against thread 7, which competes with thread 8, on a computer with these files.
+    fn decided(files: &[(&str, &str)], threads: [Made; 2]) -> Option<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        let write = |path: &str, text: &str| {
+            std::fs::create_dir_all(root.path(path).parent().unwrap()).unwrap();
+            std::fs::write(root.path(path), text).unwrap();
+        };
+        write("/proc/self/mountinfo", "30 1 0:30 / /c rw - cgroup cgroup rw,cpu\n");
+        write("/c/release_agent", "");
+        write("/c/cpu.shares", "1024\n");
+        for (tid, (nice, policy, group, autogroup, autogroup_nice)) in (7..).zip(threads) {
+            let priority = if policy == 1 { 50 } else { 0 };
+            let line = format!(
+                "{tid} (a) R 1 7 7 0 -1 0 0 0 0 0 1 1 0 0 20 {nice} 1 0 5 0 0 0 0 0 0 0 0 0 0 0 0 0 \
+                 0 0 0 0 {priority} {policy} 0"
+            );
+            write(&format!("/proc/{tid}/task/{tid}/stat"), &line);
+            write(&format!("/proc/{tid}/task/{tid}/cgroup"), &format!("4:cpu:{group}\n"));
+            let text = format!("/autogroup-{autogroup} nice {autogroup_nice}\n");
+            write(&format!("/proc/{tid}/autogroup"), &text);
+        }
+        files.iter().for_each(|(path, text)| write(path, text));
+        gives_way(&root, 7, 8).map(|GivesWay { own, other, remedy }| {
+            format!("{own}; {other}; {}", remedy.unwrap_or_default())
+        })
+    }
+
+    const AUTOGROUPS: (&str, &str) = ("/proc/sys/kernel/sched_autogroup_enabled", "1\n");
+
+    #[test]
+    fn nice_values_decide_within_one_group_and_one_autogroup_alone() {
+        let nice = Some("nice 19; nice 0; renice -n 0 -p 7".to_owned());
+        let root = |autogroup| [(19, 0, "/", 1, 0), (0, 0, "/", autogroup, 0)];
+        assert_eq!(decided(&[AUTOGROUPS], root(1)), nice);
+        assert_eq!(decided(&[AUTOGROUPS], root(2)), None, "of another session");
+        assert_eq!(decided(&[], root(2)), nice, "autogroups are off");
+        let groups = [("/c/a/cpu.shares", "1024\n"), ("/c/b/cpu.shares", "1024\n"), AUTOGROUPS];
+        let of = |group| [(19, 0, "/a", 1, 9), (0, 0, group, 2, 0)];
+        assert_eq!(decided(&groups, of("/b")), None);
+        assert_eq!(decided(&groups, of("/a")), nice, "no autogroups below the root");
+        assert_eq!(
+            decided(&[], [(0, 5, "/", 1, 0), (19, 3, "/", 1, 0)]).as_deref(),
+            Some("SCHED_IDLE; nice 19; chrt --other -p 0 7")
+        );
+    }
+
+    #[test]
+    fn weights_decide_where_the_paths_part_and_policies_before_them() {
+        let autogroups = [(0, 0, "/", 1, 10), (19, 0, "/", 2, 0)];
+        let words = "nice 10 of the session's autogroup; nice 0 of the session's autogroup; echo 0 > \
+                     /proc/7/autogroup";
+        assert_eq!(decided(&[AUTOGROUPS], autogroups).as_deref(), Some(words));
+        let files = [
+            ("/c/a/cpu.shares", "2\n"),
+            ("/c/a/x/cpu.shares", "9000\n"),
+            ("/c/b/cpu.shares", "2048\n"),
+        ];
+        let words = "cpu.shares 2 of the control group /a; cpu.shares 2048 of the control group /b; \
+                     echo 2048 > /c/a/cpu.shares";
+        let groups = [(-20, 0, "/a/x", 1, 0), (19, 0, "/b", 1, 0)];
+        assert_eq!(decided(&files, groups).as_deref(), Some(words));
+        let idle = [files[2], ("/c/a/cpu.shares", "1024\n"), ("/c/a/cpu.idle", "1\n")];
+        let words = "cpu.idle 1 of the control group /a; nice 0; echo 0 > /c/a/cpu.idle";
+        assert_eq!(decided(&idle, [(0, 0, "/a", 1, 0), (0, 0, "/", 1, 0)]).as_deref(), Some(words));
+        let real_time = [(0, 0, "/b", 1, 0), (0, 1, "/a", 1, 0)];
+        assert_eq!(decided(&files, real_time).as_deref(), Some("policy other; policy fifo; "));
     }
 }

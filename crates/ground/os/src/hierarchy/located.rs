@@ -1,10 +1,11 @@
 //! The folder of a group: its path and the mount of its hierarchy, joined through cgroup
 //! namespaces.
 
-use super::{Cpuset, Hierarchy};
+use super::{Cpuset, Hierarchy, Share};
 use crate::Tid;
 use crate::brake::Brake;
 use crate::group_quota::{self, Quota};
+use crate::priority::{IDLE_WEIGHT, USUAL_WEIGHT};
 use crate::rights;
 use crate::root::Root;
 
@@ -183,18 +184,26 @@ impl Located {
             .collect()
     }
 
-    /// The groups here and above whose share of a contested CPU is not the usual one, each with its
-    /// part of that.
-    pub(super) fn weights(&self, root: &Root) -> Vec<(String, f64)> {
+    /// The shares of a contested CPU of the groups here and above. A group without the controller
+    /// has no file, and the root of all groups competes with none.
+    pub(super) fn shares(&self, root: &Root) -> Vec<Share> {
         // Documentation/admin-guide/cgroup-v2.rst; `scale_load(1024)` in kernel/sched/core.c.
         let (name, usual) = if self.is_v2 { ("cpu.weight", 100.0) } else { ("cpu.shares", 1024.0) };
-        let groups = self.upward().filter_map(|path| {
-            let text = root.read(&format!("{}{path}/{name}", self.base)).ok()?;
-            let weight: f64 = text.trim().parse().ok()?;
+        let groups = self.upward().filter(|path| !(path.is_empty() && self.is_whole));
+        let groups = groups.filter_map(|path| {
+            let file = |name: &str| format!("{}{path}/{name}", self.base);
+            let number = |name: &str| root.read(&file(name)).ok()?.trim().parse::<f64>().ok();
+            let weight = number(name)?;
             let group = if path.is_empty() { "/".to_owned() } else { path.to_owned() };
-            Some((group, weight / usual))
+            Some(match number("cpu.idle") {
+                Some(idle) if idle != 0.0 => {
+                    let weight = IDLE_WEIGHT / USUAL_WEIGHT;
+                    Share { group, file: file("cpu.idle"), value: idle, weight }
+                }
+                _ => Share { group, file: file(name), value: weight, weight: weight / usual },
+            })
         });
-        groups.filter(|(_, part)| *part != 1.0).collect()
+        groups.collect()
     }
 
     /// The quotas here and above.
