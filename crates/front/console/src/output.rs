@@ -144,7 +144,8 @@ pub fn tell_of_quotas(watch: &seatmap_os::quota::QuotaWatch) {
 /// Tells of quotas that were used up while something was measured.
 pub fn tell_of_used_up(quotas: &str) {
     tell(&format!(
-        "{quotas} meanwhile, so that the figures are partly those of the quota; raise it and repeat"
+        "{quotas} meanwhile, so that the figures are partly those of the quota: repeat with fewer \
+         CPUs or threads than it has, or with a higher one"
     ));
 }
 

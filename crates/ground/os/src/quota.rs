@@ -99,13 +99,19 @@ pub struct UsedUp<'a> {
     pub stopped_ns: Option<u64>,
 }
 
+/// Stops for less than this part of the time that a quota left are none.
+const LEAST_STOPPED: f64 = 0.01;
+
 impl<'a> UsedUp<'a> {
     fn since(quota: &'a Quota, earlier: &Quotas) -> Option<Self> {
         let before = earlier.all.iter().find(|other| other.file == quota.file)?;
         let throttled = since(quota.throttled, before.throttled).filter(|periods| *periods > 0)?;
         let periods = since(quota.periods, before.periods).unwrap_or(0).max(throttled);
         let stopped_ns = since(quota.stopped_ns, before.stopped_ns);
-        Some(UsedUp { quota, throttled, periods, stopped_ns })
+        // Each period in which it was stopped, it had used its quota up.
+        let used_ns = throttled as f64 * quota.period_us as f64 * 1e3 * quota.cpus;
+        let is_short = stopped_ns.is_some_and(|ns| (ns as f64) < LEAST_STOPPED * used_ns);
+        (!is_short).then_some(UsedUp { quota, throttled, periods, stopped_ns })
     }
 }
 

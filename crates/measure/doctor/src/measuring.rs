@@ -274,7 +274,7 @@ fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
     let words = tightest.words();
     let found = format!(
         "the control group {group} may use {words}: the kernel stops its members when it is used \
-         up{used_up}"
+         up{used_up}; measure no more CPUs at once than it has, or raise it"
     );
     // The kernel gives a group of version 1 no more than the group above it has: the outermost is
     // raised first.

@@ -14,7 +14,7 @@ pub(crate) struct Files {
     pub root: Root,
     pub proc: ProcFolder,
     ticks_per_s: u64,
-    unseen: BTreeMap<(&'static str, String), Vec<Tid>>,
+    unseen: BTreeMap<(String, String), Vec<Tid>>,
 }
 
 impl Files {
@@ -117,9 +117,15 @@ impl Files {
 
     /// Notes that a thing was not seen.
     pub fn note(&mut self, what: &'static str, pid: Option<Tid>, why: impl Into<String>) {
-        let pids = self.unseen.entry((what, why.into())).or_default();
+        let pids = self.unseen.entry((what.to_owned(), why.into())).or_default();
         // The threads of a process come one after the other, and it is noted once.
         pids.extend(pid.filter(|pid| pids.last() != Some(pid)));
+    }
+
+    /// Notes once more a thing that an earlier seating has noted.
+    pub fn note_again(&mut self, unseen: &Unseen) {
+        let noted = self.unseen.entry((unseen.what.clone(), unseen.why.clone())).or_default();
+        noted.extend(&unseen.pids);
     }
 
     /// Notes the processes that no user of this kind is shown.
@@ -141,7 +147,7 @@ impl Files {
             .map(|((what, why), mut pids)| {
                 pids.sort_unstable();
                 pids.dedup();
-                Unseen { what: what.to_owned(), pids, why }
+                Unseen { what, pids, why }
             })
             .collect()
     }

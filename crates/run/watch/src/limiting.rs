@@ -1,6 +1,7 @@
 //! The limits of control groups on processes and single threads, from the first look to the last.
 
 use crate::files::Files;
+use crate::looks::seconds;
 use crate::seating::{CpusetLevel, Group, GroupBrake, Quota, Thread};
 use seatmap_os::Tid;
 use seatmap_os::brake::{Brake, BrakeKind};
@@ -9,20 +10,46 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
 /// The limits as they were at the first look, and those that have been read since.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Limiting {
     hierarchies: Hierarchies,
     /// The groups by the text of a `cgroup` file, which many threads have in common.
     by_membership: HashMap<Vec<u8>, Groups>,
-    /// The periods used up at the first look, by the quota's file, and the stops of other settings
-    /// by theirs.
-    at_first: HashMap<String, u64>,
+    /// The counts of the first look, by the file of the quota or other setting.
+    at_first: HashMap<String, Counts>,
     now: HashMap<Groups, Limits>,
     members: HashMap<Groups, BTreeSet<Tid>>,
     /// The groups of threads that allow other CPUs than the groups of their processes.
     apart: HashMap<Tid, Group>,
     /// The threads that each group lists.
     listed: HashMap<Groups, Option<HashSet<Tid>>>,
+}
+
+/// The kernel's counts of a quota, or of another setting that counts its stops.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    stops: Option<u64>,
+    periods: Option<u64>,
+    stopped_ns: Option<u64>,
+}
+
+impl Counts {
+    fn of(quota: &seatmap_os::quota::Quota) -> Self {
+        let seatmap_os::quota::Quota { throttled, periods, stopped_ns, .. } = *quota;
+        Counts { stops: throttled, periods, stopped_ns }
+    }
+
+    /// The counts since earlier ones. A count that went back is that of a group which was made
+    /// anew.
+    fn since(self, earlier: Option<&Counts>) -> Self {
+        let Some(earlier) = earlier else { return Counts::default() };
+        let since = |now: Option<u64>, before: Option<u64>| now?.checked_sub(before?);
+        Counts {
+            stops: since(self.stops, earlier.stops),
+            periods: since(self.periods, earlier.periods),
+            stopped_ns: since(self.stopped_ns, earlier.stopped_ns),
+        }
+    }
 }
 
 impl Limiting {
@@ -50,10 +77,14 @@ impl Limiting {
     pub fn turn(&mut self) {
         self.at_first.clear();
         for (_, limits) in self.now.drain() {
-            let quotas =
-                limits.quotas.into_iter().filter_map(|quota| Some((quota.file, quota.throttled?)));
-            let brakes =
-                limits.brakes.into_iter().filter_map(|brake| Some((brake.file, brake.stops?)));
+            let quotas = limits.quotas.into_iter().map(|quota| {
+                let counts = Counts::of(&quota);
+                (quota.file, counts)
+            });
+            let brakes = limits.brakes.into_iter().map(|brake| {
+                let counts = Counts { stops: brake.stops, ..Counts::default() };
+                (brake.file, counts)
+            });
             // The counters of now are the first ones of the next time.
             self.at_first.extend(quotas.chain(brakes));
         }
@@ -184,7 +215,7 @@ impl Limiting {
     }
 
     fn brake(&self, brake: &Brake) -> GroupBrake {
-        let before = self.at_first.get(&brake.file);
+        let counts = Counts { stops: brake.stops, ..Counts::default() };
         GroupBrake {
             group: brake.group.clone(),
             file: brake.file.clone(),
@@ -193,7 +224,7 @@ impl Limiting {
                 BrakeKind::RealTime { percent } => Some(percent),
                 _ => None,
             },
-            stops_watched: before.and_then(|before| brake.stops?.checked_sub(*before)),
+            stops_watched: counts.since(self.at_first.get(&brake.file)).stops,
             tids: Vec::new(),
             unit: brake.unit.clone(),
             is_read_only: brake.is_read_only,
@@ -201,13 +232,16 @@ impl Limiting {
     }
 
     fn quota(&self, quota: &seatmap_os::quota::Quota) -> Quota {
+        let watched = since(&self.at_first, quota);
         Quota {
             group: quota.group.clone(),
             file: quota.file.clone(),
             cpus: quota.cpus,
             period_us: quota.period_us,
             throttled: quota.throttled,
-            throttled_watched: since(&self.at_first, quota),
+            throttled_watched: watched.stops,
+            periods_watched: watched.periods,
+            stopped_watched_s: watched.stopped_ns.map(seconds),
             tids: Vec::new(),
             has_others: false,
             unit: quota.unit.clone(),
@@ -224,14 +258,13 @@ impl Limiting {
     }
 }
 
-/// The periods that a quota was used up since the first look.
-fn since(at_first: &HashMap<String, u64>, quota: &seatmap_os::quota::Quota) -> Option<u64> {
-    // A count that went back is that of a group which was made anew.
-    quota.throttled?.checked_sub(*at_first.get(&quota.file)?)
+/// The counts of a quota since the first look.
+fn since(at_first: &HashMap<String, Counts>, quota: &seatmap_os::quota::Quota) -> Counts {
+    Counts::of(quota).since(at_first.get(&quota.file))
 }
 
-fn group(limits: &Limits, at_first: &HashMap<String, u64>) -> Group {
-    let watched = limits.quotas.iter().filter_map(|quota| since(at_first, quota));
+fn group(limits: &Limits, at_first: &HashMap<String, Counts>) -> Group {
+    let watched = limits.quotas.iter().filter_map(|quota| since(at_first, quota).stops);
     Group {
         path: limits.path.clone(),
         cpusets: limits

@@ -17,7 +17,7 @@ const MOST_SEARCHED: usize = 2000;
 const SEARCH_EVERY: u32 = 8;
 
 /// The threads and what the looks at them found.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Looks {
     /// By process and number.
     seen: BTreeMap<(Tid, Tid), Seen>,
@@ -28,7 +28,7 @@ pub(crate) struct Looks {
 }
 
 /// One thread.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Seen {
     started_ticks: u64,
     /// Its times at the beginning, and when that was.

@@ -17,7 +17,7 @@ const LEAST_PERCENT: f64 = 0.01;
 const MOST_LISTED: usize = 16;
 
 /// The time on a CPU of every thread that was not chosen, at one look.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Others {
     run_ns: HashMap<(Tid, Tid), u64>,
     at_ns: u64,

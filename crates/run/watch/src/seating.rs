@@ -220,6 +220,16 @@ pub struct Quota {
     pub throttled: Option<u64>,
     /// The number of these periods in the watched time.
     pub throttled_watched: Option<u64>,
+    /// The number of all periods in the watched time in which a member ran; null if the kernel does
+    /// not count, and in older documents.
+    #[serde(default)]
+    pub periods_watched: Option<u64>,
+    /// The time in the watched time for which the kernel stopped members that were ready to run, in
+    /// seconds. It counts each CPU that has such members, so that it may be longer than the watched
+    /// time (`throttled_time` and `throttled_usec` of `cpu.stat`). Null if the kernel does not
+    /// count, and in older documents.
+    #[serde(default)]
+    pub stopped_watched_s: Option<f64>,
     /// The chosen threads that are in the group or below it, by number.
     pub tids: Vec<Tid>,
     /// Whether others are, too, so far as that was looked for: it is where some quota was used up.

@@ -206,6 +206,28 @@ impl Watcher {
         }
     }
 
+    /// A seating of the time so far. The next one is of the same beginning, so that the seating of
+    /// a program that ends meanwhile is known. A trace goes on uncounted.
+    pub fn so_far(&mut self) -> Seating {
+        let looks = self.looks.clone();
+        let others = self.others.clone();
+        let cpu_times = self.cpu_times.clone();
+        let interrupts = self.interrupts.clone();
+        let limiting = self.limiting.clone();
+        let pids = self.pids.clone();
+        let glances = self.glances;
+        let is_alone = self.is_alone;
+        let trace = self.trace.take();
+        let seating = self.seating();
+        // What could not be seen is said again at the end.
+        seating.unseen.iter().for_each(|unseen| self.files.note_again(unseen));
+        self.pids.extend(pids);
+        (self.looks, self.others, self.limiting) = (looks, others, limiting);
+        (self.cpu_times, self.interrupts) = (cpu_times, interrupts);
+        (self.glances, self.is_alone, self.trace) = (glances, is_alone, trace);
+        seating
+    }
+
     fn processes(&mut self, found: &LastLook, now_ns: u64) -> Vec<Process> {
         let mut threads: BTreeMap<Tid, Vec<Tid>> = BTreeMap::new();
         for thread in &found.threads {

@@ -133,6 +133,8 @@ fn quota() -> Quota {
         period_us: 100_000,
         throttled: Some(2),
         throttled_watched: Some(0),
+        periods_watched: Some(5),
+        stopped_watched_s: Some(0.0),
         tids: vec![7],
         has_others: false,
         unit: Some("a.slice".into()),

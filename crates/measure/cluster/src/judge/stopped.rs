@@ -8,14 +8,17 @@ use crate::topology::short;
 use seatmap_statistics::words::{counted, counted_number};
 use std::collections::BTreeMap;
 
-/// A quota binds if it was used up in at least so many periods, and in this share of those in which
-/// the process ran. The start of a program uses up a small quota once.
+/// A quota binds if it was used up in at least this number of periods, and stopped the process for
+/// this share of those in which it ran. The start of a program uses up a small quota once.
 const FEWEST_STOPS: u64 = 2;
 const STOPPED_SHARE: f64 = 0.05;
 
 impl Stop {
     fn binds(&self) -> bool {
-        let share = self.stopped_periods as f64 / self.periods.max(1) as f64;
+        // Without counted times, whole periods.
+        let whole_ms = self.stopped_periods as f64 * self.period_ms;
+        let stopped_ms = if self.stopped_ms > 0.0 { self.stopped_ms } else { whole_ms };
+        let share = stopped_ms / (self.periods.max(1) as f64 * self.period_ms);
         self.stopped_periods >= FEWEST_STOPS && share >= STOPPED_SHARE
     }
 

@@ -1,25 +1,30 @@
-//! Part of the rule `quota`: busy threads in a control group that holds them back by another
-//! setting than a quota.
+//! Part of the rule `quota`: a control group that holds threads back by another setting than a
+//! quota. As with quotas, the waits that the kernel counts decide, and the time of all threads
+//! together: one of many threads has little of it.
 
-use super::facts::{Facts, Sitter, count};
+use super::facts::{Facts, Sitter, count, union};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
 use crate::seating::GroupBrake;
 use seatmap_statistics::words::{agreeing, times_a_second};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// Threads of an idle group that wait less than this share of the time, in percent, are not held
-/// back: nobody else wants their CPUs.
+/// back, and neither are those on CPUs of which other programs use less than this share of one.
 const WAITS_PERCENT: f64 = 10.0;
 
-/// The share of the time from which a thread that runs or waits never sleeps, in percent.
+/// The share of one CPU, in percent, from which threads need a fast one.
+const NEEDS_SPEED_PERCENT: f64 = 20.0;
+
+/// The share of the time from which threads of a CPU that run or wait never leave it idle, in
+/// percent.
 const ALL_PERCENT: f64 = 97.0;
 
 /// A thread that may run for this share of the time at most, in percent, and could run when it is
 /// looked at, most likely waits.
 const SMALL_PERCENT: f64 = 20.0;
 
-/// How near to a limit a thread runs that has reached it, in percent: a watched time need not be
+/// How near to a limit threads run that have reached it, in percent: a watched time need not be
 /// whole periods.
 const NEAR_PERCENT: f64 = 4.0;
 
@@ -28,32 +33,25 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
 }
 
 fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
-    let tids: HashSet<_> = brake.tids.iter().collect();
-    let busy: Vec<&Sitter> = facts
-        .sitters
-        .iter()
-        .filter(|sitter| {
-            tids.contains(&sitter.tid())
-                && (sitter.is_busy() || is_held_now(brake, sitter))
-                && has_reached(brake, sitter)
-        })
-        .collect();
-    let most =
-        busy.iter().map(|sitter| sitter.thread.wait_percent.unwrap_or(0.0)).fold(0.0, f64::max);
     let GroupBrake { group, file, words, .. } = brake;
-    let threads = count(busy.len(), "busy thread");
-    let what = match file.rsplit('/').next().unwrap_or_default() {
-        "cpu.idle" if most >= WAITS_PERCENT => format!(
-            "the control group {group} is {words} and has {threads}, which ran only while nothing \
-             else wanted the CPU, and waited up to {most:.0} % of the time"
-        ),
-        "cpu.uclamp.max" if !busy.is_empty() => {
+    let name = file.rsplit('/').next().unwrap_or_default();
+    let held = held(facts, brake, name);
+    let threads = count(held.len(), "thread");
+    let what = match name {
+        "cpu.idle" if !held.is_empty() => {
+            let most = held.iter().filter_map(|one| one.waits_percent()).fold(0.0, f64::max);
             format!(
-                "the control group {group} is {words} and has {threads}: the kernel keeps {} slow",
-                agreeing(busy.len(), "its CPU", "their CPUs")
+                "the control group {group} is {words} and has {threads}, which ran only while \
+                 nothing else wanted the CPU, and waited up to {most:.0} % of the time"
             )
         }
-        "cpu.rt_runtime_us" | "sched_rt_runtime_us" if !busy.is_empty() => {
+        "cpu.uclamp.max" if !held.is_empty() => {
+            format!(
+                "the control group {group} is {words} and has {threads}: the kernel keeps {} slow",
+                agreeing(held.len(), "its CPU", "their CPUs")
+            )
+        }
+        "cpu.rt_runtime_us" | "sched_rt_runtime_us" if !held.is_empty() => {
             let of = if file.starts_with("/proc/") {
                 "this computer".to_owned()
             } else {
@@ -62,10 +60,9 @@ fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
             format!(
                 "{of} is {words}, and {threads} had that: the kernel stopped {} for the rest of \
                  each period",
-                agreeing(busy.len(), "it", "them")
+                agreeing(held.len(), "it", "them")
             )
         }
-        // Threads that are stopped are not busy.
         "memory.high" if brake.stops_watched.is_some_and(|stops| stops > 0) => {
             // A seating on file may have been watched for no time.
             let rate = brake.stops_watched.unwrap_or(0) as f64 / facts.seating.watched_s.max(1e-3);
@@ -76,15 +73,15 @@ fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
         }
         _ => return None,
     };
-    let mut finding = Finding::wrong("quota", what).tids(busy.iter().map(|sitter| sitter.tid()));
+    let mut finding = Finding::wrong("quota", what).tids(held.iter().map(|sitter| sitter.tid()));
     finding = finding.since(facts.seating.watched_s);
-    if let Some(first) = busy.first() {
+    if let Some(first) = held.first() {
         finding = finding.of(first.thread.pid);
     }
     Some(if brake.is_read_only {
         finding.advised(format!(
-            "ask whoever started this container, or root of the host, to change {file}, which \
-             cannot be written from here"
+            "ask the owner of this container, or root of the host, to change {file}, which cannot \
+             be written from here"
         ))
     } else {
         finding.mended_by(match brake.real_time_percent {
@@ -94,24 +91,62 @@ fn of_brake(facts: &Facts, brake: &GroupBrake) -> Option<Finding> {
     })
 }
 
-/// Whether a thread wanted its CPU all the time, and got the share that a limit on real-time
-/// threads leaves it: the kernel counts the time in which it is stopped as waiting. True of other
-/// settings.
-fn has_reached(brake: &GroupBrake, sitter: &Sitter) -> bool {
-    let Some(percent) = brake.real_time_percent else { return true };
-    let run_percent = sitter.thread.run_percent;
-    // Where the kernel counts no waiting, the running time alone decides.
-    let wants_all = is_held_now(brake, sitter)
-        || sitter.thread.wait_percent.is_none_or(|waits| run_percent + waits >= ALL_PERCENT);
+/// The threads that a setting with this name holds back. Threads that are stopped for memory are
+/// not known.
+fn held<'f, 'a>(facts: &'f Facts<'a>, brake: &GroupBrake, name: &str) -> Vec<&'f Sitter<'a>> {
+    let tids: HashSet<_> = brake.tids.iter().collect();
+    let members = facts.sitters.iter().filter(|sitter| tids.contains(&sitter.tid()));
+    let mut members: Vec<&Sitter> = members.collect();
+    match name {
+        "cpu.idle" => {
+            members.retain(|one| one.waits_percent().is_some_and(|waits| waits >= WAITS_PERCENT));
+            let is_wanted = others_percent(facts, &members).is_none_or(|all| all >= WAITS_PERCENT);
+            if is_wanted { members } else { Vec::new() }
+        }
+        "cpu.uclamp.max" => {
+            let run_percent: f64 = members.iter().map(|one| one.thread.run_percent).sum();
+            members.retain(|one| one.thread.run_percent > 0.0);
+            if run_percent >= NEEDS_SPEED_PERCENT { members } else { Vec::new() }
+        }
+        _ => {
+            let Some(percent) = brake.real_time_percent else { return Vec::new() };
+            // The kernel keeps account of real-time threads by CPU.
+            let mut on: BTreeMap<Option<u32>, Vec<&Sitter>> = BTreeMap::new();
+            for one in members {
+                on.entry(one.seat().or(one.thread.cpu)).or_default().push(one);
+            }
+            on.into_values().filter(|there| have_reached(percent, there)).flatten().collect()
+        }
+    }
+}
+
+/// The time that other programs had of the CPUs of these threads, in percent of one CPU; `None` if
+/// the kernel does not say how busy they were.
+fn others_percent(facts: &Facts, sitters: &[&Sitter]) -> Option<f64> {
+    let cpus = union(sitters);
+    let busy = cpus.iter().map(|cpu| facts.busy_percent(cpu)).sum::<Option<f64>>()?;
+    let own = facts.sitters.iter().filter(|one| !one.mask.within(&cpus).is_empty());
+    Some(busy - own.map(|one| one.thread.run_percent).sum::<f64>())
+}
+
+/// Whether real-time threads of one CPU wanted it all the time, and got the share that a limit
+/// leaves them: the kernel counts the time in which it stops them as waiting.
+fn have_reached(percent: f64, sitters: &[&Sitter]) -> bool {
+    let run_percent: f64 = sitters.iter().map(|one| one.thread.run_percent).sum();
+    let wanted_percent: f64 = sitters.iter().map(|one| one.wanted_percent()).sum();
+    // Without counted waits, the running time alone decides.
+    let is_counted = sitters.iter().any(|one| one.thread.wait_percent.is_some());
+    let wants_all = !is_counted
+        || wanted_percent >= ALL_PERCENT
+        || sitters.iter().any(|one| is_held_now(percent, one));
     wants_all && (run_percent - percent).abs() <= NEAR_PERCENT
 }
 
 /// Whether a limit on real-time threads holds a thread back at this moment, most likely: it could
 /// run, and may for a small part of the time. The kernel counts a wait when it ends, and one for
 /// the next period is longer than most watches.
-fn is_held_now(brake: &GroupBrake, sitter: &Sitter) -> bool {
-    brake.real_time_percent.is_some_and(|percent| percent <= SMALL_PERCENT)
-        && sitter.thread.state == 'R'
+fn is_held_now(percent: f64, sitter: &Sitter) -> bool {
+    percent <= SMALL_PERCENT && sitter.thread.state == 'R'
 }
 
 #[cfg(test)]
@@ -120,7 +155,7 @@ mod tests {
     use crate::judge::made::Made;
 
     fn held(file: &str, stops_watched: Option<u64>, wait_percent: f64) -> Vec<Finding> {
-        let mut made = Made::new(4).busy(7, 7, "0-3", 50.0, wait_percent);
+        let mut made = Made::new(4).busy(7, 7, "0-3", 50.0, wait_percent).taken("0");
         let brake = GroupBrake {
             group: "/box".to_owned(),
             file: format!("/c/box/{file}"),
@@ -137,11 +172,18 @@ mod tests {
     fn a_group_that_holds_busy_threads_back_is_told_with_its_remedy() {
         let idle = held("cpu.idle", None, 40.0);
         assert!(
-            idle[0].what.starts_with("the control group /box is slow and has 1 busy thread, which"),
+            idle[0].what.starts_with("the control group /box is slow and has 1 thread, which"),
             "{idle:?}"
         );
         assert_eq!(idle[0].remedy.as_deref(), Some("echo 0 > /c/box/cpu.idle"));
         assert_eq!(held("cpu.idle", None, 2.0), [], "nobody else wants the CPU");
+        let mut alone = Made::new(2).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
+        alone.seating.brakes.push(GroupBrake {
+            file: "/c/box/cpu.idle".to_owned(),
+            tids: vec![7, 8],
+            ..GroupBrake::default()
+        });
+        assert_eq!(judge(&alone.facts()), [], "they wait for each other");
         let clamped = held("cpu.uclamp.max", None, 0.0);
         assert_eq!(clamped[0].remedy.as_deref(), Some("echo max > /c/box/cpu.uclamp.max"));
         let memory = held("memory.high", Some(4), 0.0);
@@ -170,7 +212,7 @@ mod tests {
         let limited = |run_percent, wait_percent| limited_to(95.0, run_percent, wait_percent);
         let found = limited(95.2, 4.8);
         assert!(
-            found[0].what.starts_with("this computer is limited, and 1 busy thread had that"),
+            found[0].what.starts_with("this computer is limited, and 1 thread had that"),
             "{found:?}"
         );
         assert_eq!(
@@ -179,5 +221,16 @@ mod tests {
         );
         assert_eq!(limited(94.0, 0.0), [], "it sleeps at times");
         assert_eq!(limited(60.0, 40.0), [], "another thread has its CPU");
+        // Eight threads of a CPU have a limit together.
+        let mut made =
+            (7..15).fold(Made::new(4), |made, tid| made.busy(7, tid, "1", 11.8, 88.0).policy("rr"));
+        made.seating.brakes.push(GroupBrake {
+            file: "/proc/sys/kernel/sched_rt_runtime_us".to_owned(),
+            words: "limited".to_owned(),
+            real_time_percent: Some(95.0),
+            tids: (7..15).collect(),
+            ..GroupBrake::default()
+        });
+        assert!(judge(&made.facts())[0].what.contains("and 8 threads had that"));
     }
 }

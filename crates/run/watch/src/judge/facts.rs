@@ -1,5 +1,6 @@
 //! A seating with its lists read and its threads sorted, once for all rules.
 
+use super::quota::stopped_threads;
 use crate::expected::{Expected, ExpectedSeat};
 use crate::seating::{CellCpus, Group, Process, Seating, Thread};
 use seatmap_machine::{CoreKind, Pu, Topology};
@@ -17,6 +18,13 @@ const WANTS_PERCENT: f64 = 80.0;
 /// The share of its time up to which a CPU counts as idle. A lightly used one can take a thread as
 /// well.
 pub const IDLE_PERCENT: f64 = 20.0;
+
+/// The share of its time from which a CPU is never idle.
+const FULL_PERCENT: f64 = 90.0;
+
+/// The share of the time on such a CPU, or waiting for it, from which a thread is one of those that
+/// share it.
+const SHARES_PERCENT: f64 = 10.0;
 
 /// The difference in age below which numbers tell the order of creation: some ticks of the clock
 /// and a slow look.
@@ -49,6 +57,9 @@ pub(crate) struct Sitter<'a> {
     pub is_bound: bool,
     /// Whether a plan wants it exactly where it is, so that no rule of thumb may say otherwise.
     pub is_as_planned: bool,
+    /// The share of the time for which quotas of its control groups stopped it, in percent. The
+    /// kernel counts it as waiting for a CPU.
+    pub stopped_percent: f64,
 }
 
 /// The unit of [`Sitter::demand_percent`] in a finding: threads that wait for one CPU want more
@@ -56,13 +67,25 @@ pub(crate) struct Sitter<'a> {
 pub const WANTED: &str = "percent of one CPU wanted";
 
 impl Sitter<'_> {
-    /// The share of one CPU that it asked for: time on a CPU, and time waiting for one.
-    pub fn demand_percent(&self) -> f64 {
+    /// The share of one CPU that it was ready for: time on a CPU, and time waiting for one. Without
+    /// counted waits only the time on a CPU is known.
+    pub fn wanted_percent(&self) -> f64 {
         self.thread.run_percent + self.thread.wait_percent.unwrap_or(0.0)
     }
 
+    /// The same without the time for which quotas stopped it, when no other thread had its CPU.
+    pub fn demand_percent(&self) -> f64 {
+        self.thread.run_percent + self.waits_percent().unwrap_or(0.0)
+    }
+
+    /// The share of the time in which it waited while another thread had its CPU; `None` if the
+    /// kernel does not count waits.
+    pub fn waits_percent(&self) -> Option<f64> {
+        self.thread.wait_percent.map(|percent| (percent - self.stopped_percent).max(0.0))
+    }
+
     pub fn is_busy(&self) -> bool {
-        self.thread.run_percent >= RUNS_PERCENT || self.demand_percent() >= WANTS_PERCENT
+        self.thread.run_percent >= RUNS_PERCENT || self.wanted_percent() >= WANTS_PERCENT
     }
 
     /// The one CPU that it may run on.
@@ -94,7 +117,12 @@ impl<'a> Facts<'a> {
         let left = cells.iter().fold(online.without(&isolated), |left, cell| left.without(cell));
         // On a computer whose CPUs are all isolated or in cells, all of them are usual.
         let usual = Some(left).filter(|usual| !usual.is_empty()).unwrap_or_else(|| online.clone());
-        let sitters = seating.threads.iter().filter_map(|thread| sitter(thread, &usual)).collect();
+        let mut sitters: Vec<Sitter> =
+            seating.threads.iter().filter_map(|thread| sitter(thread, &usual)).collect();
+        let stopped = stopped_threads(seating, &sitters, &online);
+        sitters.iter_mut().for_each(|one| {
+            one.stopped_percent = stopped.get(&one.tid()).copied().unwrap_or(0.0);
+        });
         let processes = seating.processes.iter().map(|process| (process.pid, process)).collect();
         let busy_percent =
             seating.cpus.iter().filter_map(|cpu| Some((cpu.cpu, cpu.busy_percent?))).collect();
@@ -235,6 +263,16 @@ impl<'a> Facts<'a> {
             .collect()
     }
 
+    /// Whether a thread asks for much of a CPU: it is busy, or one of several that share a CPU which
+    /// is never idle. Each of those has little of it, and waits for the others.
+    pub fn is_demanding(&self, sitter: &Sitter) -> bool {
+        let is_on_full_cpu = || {
+            let busy = sitter.seat().and_then(|cpu| self.busy_percent(cpu));
+            busy.is_some_and(|percent| percent >= FULL_PERCENT)
+        };
+        sitter.is_busy() || sitter.demand_percent() >= SHARES_PERCENT && is_on_full_cpu()
+    }
+
     pub fn busy_percent(&self, cpu: u32) -> Option<f64> {
         self.busy_percent.get(&cpu).copied()
     }
@@ -301,7 +339,7 @@ impl<'a> Facts<'a> {
 fn sitter<'a>(thread: &'a Thread, usual: &CpuSet) -> Option<Sitter<'a>> {
     let mask = CpuSet::of_list(&thread.mask).filter(|mask| !mask.is_empty())?;
     let is_bound = !usual.is_subset(&mask);
-    Some(Sitter { thread, mask, is_bound, is_as_planned: false })
+    Some(Sitter { thread, mask, is_bound, is_as_planned: false, stopped_percent: 0.0 })
 }
 
 /// The CPUs that a group lists.

@@ -252,7 +252,7 @@ fn share(percent: f64) -> String {
     if percent > 0.0 && percent < 0.1 { "<0.1 %".to_owned() } else { format!("{percent:.1} %") }
 }
 
-/// A finding in two lines or three: what, how bad, and the command that mends it.
+/// A finding in two lines or more: what, how bad, what can be done, and the command that mends it.
 #[must_use]
 pub fn entry(finding: &Finding, coloured: bool) -> String {
     let word = match finding.gravity {
@@ -272,11 +272,12 @@ pub fn entry(finding: &Finding, coloured: bool) -> String {
     if !figures.is_empty() {
         text.push_str(&format!("{:MARGIN$}{}\n", "", figures.join(", ")));
     }
-    if let Some(remedy) = &finding.remedy {
-        text.push_str(&format!("{:MARGIN$}-> {}\n", "", visible(remedy)));
-    }
+    // A sentence beside a command says what comes before it.
     if let Some(advice) = &finding.advice {
         text.push_str(&format!("{:MARGIN$}{}\n", "", visible(advice)));
+    }
+    if let Some(remedy) = &finding.remedy {
+        text.push_str(&format!("{:MARGIN$}-> {}\n", "", visible(remedy)));
     }
     text
 }

@@ -234,16 +234,28 @@ impl Made {
         }
     }
 
-    /// With a quota on all threads so far, and the periods in which it was used up while watched.
+    /// With a quota on all threads so far, and the periods in which it was used up while watched:
+    /// the kernel stopped the threads for half of each.
     #[must_use]
     pub fn quota(mut self, group: &str, cpus: f64, throttled_watched: Option<u64>) -> Self {
         let file = format!("/sys/fs/cgroup{}/cpu.max", group.trim_end_matches('/'));
         let tids = self.seating.threads.iter().map(|thread| thread.tid).collect();
         let group = group.to_owned();
         let period_us = 100_000;
-        let quota =
-            Quota { group, file, cpus, period_us, throttled_watched, tids, ..Quota::default() };
-        self.seating.quotas.push(quota);
+        // Of half a second.
+        let periods_watched = throttled_watched.map(|throttled| throttled.max(5));
+        let stopped_watched_s = throttled_watched.map(|throttled| throttled as f64 / 20.0);
+        self.seating.quotas.push(Quota {
+            group,
+            file,
+            cpus,
+            period_us,
+            throttled_watched,
+            periods_watched,
+            stopped_watched_s,
+            tids,
+            ..Quota::default()
+        });
         self
     }
 

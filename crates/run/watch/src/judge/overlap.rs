@@ -88,7 +88,7 @@ fn programs(facts: &Facts, families: &[Tid]) -> String {
 
 /// The CPU time that the busy threads on a CPU want, where they are of several programs.
 fn contended_percent(facts: &Facts, there: &[&Sitter]) -> f64 {
-    let busy: Vec<&&Sitter> = there.iter().filter(|sitter| sitter.is_busy()).collect();
+    let busy: Vec<&&Sitter> = there.iter().filter(|one| facts.is_demanding(one)).collect();
     let families: BTreeSet<Tid> =
         busy.iter().map(|sitter| facts.family(sitter.thread.pid)).collect();
     if families.len() > 1 { busy.iter().map(|sitter| sitter.demand_percent()).sum() } else { 0.0 }

@@ -58,7 +58,7 @@ fn starved(facts: &Facts, sitter: &Sitter) -> Option<Finding> {
 /// The CPU that an ordinary thread is confined to and waits for, with the share of the time.
 fn waits_in_vain(sitter: &Sitter) -> Option<(u32, f64)> {
     let cpu = sitter.seat().filter(|_| !is_real_time(&sitter.thread.policy))?;
-    let waits = sitter.thread.wait_percent?;
+    let waits = sitter.waits_percent()?;
     (waits >= WAITS_PERCENT).then_some((cpu, waits))
 }
 

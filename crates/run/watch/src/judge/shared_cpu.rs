@@ -15,7 +15,7 @@ pub(super) fn judge(facts: &Facts) -> Vec<Finding> {
     for sitter in facts
         .sitters
         .iter()
-        .filter(|sitter| sitter.is_bound && sitter.is_busy() && !sitter.is_as_planned)
+        .filter(|one| one.is_bound && facts.is_demanding(one) && !one.is_as_planned)
     {
         if let Some(cpu) = sitter.seat() {
             there.entry((cpu, facts.family(sitter.thread.pid))).or_default().push(sitter);
@@ -74,6 +74,18 @@ mod tests {
         assert_eq!((found.len(), found[0].what.as_str(), found[0].pid), (1, what, Some(7)));
         assert_eq!(found[0].remedy.as_deref(), Some("taskset -cp 0 8"));
         assert!(found[0].is_wrong());
+    }
+
+    /// Eight threads that meet at barriers: each has an eighth of the CPU and waits half of the time.
+    #[test]
+    fn many_threads_on_one_cpu_are_found_though_each_has_little() {
+        let crowd = |made: Made, run_percent| {
+            (7..15).fold(made, |made, tid| made.busy(7, tid, "1", run_percent, 50.0))
+        };
+        let found = judge(&crowd(Made::new(4), 12.0).facts());
+        assert!(found.len() == 1 && found[0].is_wrong() && found[0].tids.len() == 8, "{found:?}");
+        // Threads that wake together wait for each other, and leave the CPU idle.
+        assert_eq!(judge(&crowd(Made::new(4), 4.0).facts()), []);
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
         .filter_map(|cpu| {
             let owner = facts.sitters.iter().find(|one| {
                 one.is_bound
-                    && one.is_busy()
+                    && facts.is_demanding(one)
                     && one.seat() == Some(cpu.cpu)
                     && waits(one)
                     && !real_time::is_starved_by_a_stranger(facts, one)
@@ -50,7 +50,7 @@ pub(super) fn usual(facts: &Facts) -> Vec<Finding> {
 }
 
 fn waits(sitter: &Sitter) -> bool {
-    sitter.thread.wait_percent.is_none_or(|percent| percent >= WAITS_PERCENT)
+    sitter.waits_percent().is_none_or(|percent| percent >= WAITS_PERCENT)
 }
 
 /// The words for a policy that goes before all ordinary threads; none for others.
