@@ -5,7 +5,7 @@ use crate::page::{Page, Section, Table, TableCell, draw};
 use crate::traffic::three_digits;
 use seatmap_advise::commands::Paste;
 use seatmap_advise::conclusion::{CLIENT_LIMIT_PERCENT, Confidence, WAITS_PERCENT};
-use seatmap_advise::evidence::{BUSY_PERCENT, BusyThread, Neighbour, NoTrial};
+use seatmap_advise::evidence::{BUSY_PERCENT, BusyThread, Neighbour, NoTrial, UnseenFact};
 use seatmap_advise::gain::MostGain;
 use seatmap_advise::trial::{Difference, TrialResult, TriedSeats};
 use seatmap_advise::{Advice, Evidence, Reason, Verdict};
@@ -125,9 +125,23 @@ fn rows(advice: &Advice) -> Vec<Row> {
     rows.push(Row::new("why", why(advice)));
     rows.extend(advice.paste.iter().flat_map(pasted));
     rows.extend(next(advice));
+    rows.extend(not_seen(evidence));
     rows.push(Row::new("confidence", confidence(advice.conclusion.confidence)));
     rows.push(Row::new("changed", changed(evidence)));
     rows
+}
+
+/// The facts that decide and that were not seen.
+fn not_seen(evidence: &Evidence) -> Option<Row> {
+    let facts = evidence.unseen.iter().map(|fact| match fact {
+        UnseenFact::Masks => "the CPUs that some threads might use: they ended before",
+        UnseenFact::Waits => "how long its threads waited for a CPU",
+        UnseenFact::Load => "how busy its CPUs were",
+        UnseenFact::Connections => "whether it is connected with the neighbours",
+        UnseenFact::DeviceWaits => "waits for devices, of threads beyond the first 64",
+    });
+    let facts: Vec<&str> = facts.collect();
+    (!facts.is_empty()).then(|| Row::new("not seen", facts.join("; ")))
 }
 
 fn changed(evidence: &Evidence) -> String {
@@ -203,7 +217,7 @@ fn limits(advice: &Advice) -> String {
         Reason::TooShort | Reason::EndedUnseen => "not seen".to_owned(),
         Reason::OwnMask => format!(
             "its mask: {} want the time of {}, and may use {} {}",
-            counted(evidence.busy.len(), "busy thread"),
+            counted(evidence.ready_threads(), "busy thread"),
             counted_figure(evidence.wanted_percent / 100.0, 1, "CPU"),
             agreeing(evidence.cpu_count, "CPU", "CPUs"),
             evidence.cpus
@@ -213,6 +227,9 @@ fn limits(advice: &Advice) -> String {
 }
 
 fn usual_limit(evidence: &Evidence) -> String {
+    if evidence.cpu_count == 0 {
+        return "not seen: it ended before its CPUs were read".to_owned();
+    }
     let room = 100.0 * evidence.cpu_count as f64 - evidence.used_percent;
     let at_limit = evidence.busy.first().filter(|thread| thread.percent >= 90.0);
     let slow = evidence.first_client().filter(|one| one.busiest_percent >= CLIENT_LIMIT_PERCENT);
@@ -270,8 +287,8 @@ fn with_percents(programs: &[Neighbour]) -> String {
 
 fn neighbours(evidence: &Evidence) -> String {
     let names = with_percents(&evidence.neighbours.programs);
-    let itself = if evidence.busy.len() > evidence.cpu_count {
-        let busy = counted(evidence.busy.len(), "busy thread");
+    let itself = if evidence.ready_threads() > evidence.cpu_count {
+        let busy = counted(evidence.ready_threads(), "busy thread");
         format!(" (its own {busy} share {})", counted(evidence.cpu_count, "CPU"))
     } else {
         String::new()
@@ -293,7 +310,10 @@ fn neighbours(evidence: &Evidence) -> String {
 }
 
 fn bound_by(evidence: &Evidence) -> String {
-    let mut cpus = format!("{} {}", agreeing(evidence.cpu_count, "CPU", "CPUs"), evidence.cpus);
+    let mut cpus = match evidence.cpu_count {
+        0 => "CPUs that were not seen".to_owned(),
+        count => format!("{} {}", agreeing(count, "CPU", "CPUs"), evidence.cpus),
+    };
     let bound = evidence.bound_threads();
     if !bound.is_empty() {
         let threads = counted(bound.len(), "busy thread");
@@ -375,9 +395,13 @@ fn difference(difference: Option<Difference>) -> String {
 
 fn by_neighbours(evidence: &Evidence) -> String {
     if let Some(how) = &evidence.gives_way {
+        let change = evidence.gives_way_remedy.as_ref().map_or_else(
+            || "change the policy of the neighbour".to_owned(),
+            |command| format!("'{command}' makes them equal"),
+        );
         return format!(
-            "it gives way to the neighbours ({how}): raise its priority where that is not meant, \
-             stop or move them, or make a cell"
+            "it gives way to the neighbours ({how}): {change} if that is not meant; or stop or \
+             move them, or make a cell"
         );
     }
     if evidence.has_team() {

@@ -37,7 +37,7 @@ type Servers = HashMap<u64, Vec<u64>>;
 
 /// Those of the `others` that ask or feed one of these processes, or that one of these asks or
 /// feeds: directly, or through other ones of them in the same direction. One whose open files this
-/// user may not read is not connected with any.
+/// user may not read ([`are_shown`]) is not connected with any.
 #[must_use]
 pub fn connected(root: &Root, pids: &[Tid], others: &[Tid]) -> BTreeSet<Tid> {
     let all: BTreeSet<Tid> = pids.iter().chain(others).copied().collect();
@@ -49,6 +49,12 @@ pub fn connected(root: &Root, pids: &[Tid], others: &[Tid]) -> BTreeSet<Tid> {
     found.extend(reached(pids, &all, |near, far| ends[&near].asks(&ends[&far], &servers)));
     found.retain(|pid| !pids.contains(pid));
     found
+}
+
+/// Whether this user may read which files a process has open. One that has ended has none.
+#[must_use]
+pub fn are_shown(root: &Root, pid: Tid) -> bool {
+    root.names(&format!("/proc/{pid}/fd")).is_ok()
 }
 
 /// All that a step leads to, from these processes or from one that was reached.

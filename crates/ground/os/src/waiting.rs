@@ -33,11 +33,16 @@ pub fn for_device(tid: Tid) -> bool {
     state(tid) == Some(b'D') && !is_in_one_of(&FOR_THREADS, &function(tid))
 }
 
-/// Whether a thread waits for requests that it gave to the kernel: of files, sockets or timers. Not
-/// where the kernel does not tell the function.
+/// Whether a thread waits for requests that it gave to the kernel: of files, sockets or timers.
+/// `None` if the kernel does not tell the function that a sleeping thread is in.
 #[must_use]
-pub fn for_requests(tid: Tid) -> bool {
-    state(tid) == Some(b'S') && is_in_one_of(&FOR_REQUESTS, &function(tid))
+pub fn for_requests(tid: Tid) -> Option<bool> {
+    if state(tid) != Some(b'S') {
+        return Some(false);
+    }
+    let function = function(tid);
+    // The kernel writes 0 for a thread that has woken meanwhile.
+    (!function.is_empty()).then(|| is_in_one_of(&FOR_REQUESTS, &function))
 }
 
 fn state(tid: Tid) -> Option<u8> {
@@ -94,7 +99,7 @@ mod tests {
         assert!(is_in_one_of(&FOR_REQUESTS, "io_cqring_wait.isra.0"));
         assert!(is_in_one_of(&FOR_THREADS, "rwsem_down_write_slowpath"));
         assert!(!is_in_one_of(&FOR_THREADS, "folio_wait_bit") && !is_in_one_of(&FOR_THREADS, "0"));
-        assert!(!for_device(Tid::MAX) && !for_requests(Tid::MAX));
+        assert!(!for_device(Tid::MAX) && for_requests(Tid::MAX) == Some(false));
     }
 
     /// A sleeper waits for neither.
@@ -105,7 +110,7 @@ mod tests {
         while state(tid) != Some(b'S') {
             std::thread::yield_now();
         }
-        let waits = for_requests(tid) || for_device(tid);
+        let waits = for_requests(tid) != Some(false) || for_device(tid);
         sleeper.kill().unwrap();
         sleeper.wait().unwrap();
         assert!(!waits);

@@ -158,6 +158,20 @@ impl Conclusion {
         Conclusion::new(Verdict::LeaveIt, reason, confidence)
     }
 
+    /// The same conclusion, with less confidence if facts that decide were not seen. Seats that a
+    /// trial compared and settings whose effect the kernel counted rest on none of them.
+    fn as_far_as_seen(self, evidence: &Evidence) -> Self {
+        let is_whole = evidence.unseen.is_empty() && evidence.quotas_unseen.is_none();
+        let most = match self.reason {
+            Reason::Setting { .. } | Reason::Better { .. } => Confidence::High,
+            _ if is_whole || evidence.is_elsewhere => Confidence::High,
+            // A thread that a quota stops waits as one does whose CPU a neighbour has.
+            Reason::Neighbours => Confidence::Low,
+            _ => Confidence::Medium,
+        };
+        Conclusion { confidence: self.confidence.min(most), ..self }
+    }
+
     fn cannot(reason: Reason, confidence: Confidence) -> Self {
         Conclusion::new(Verdict::CannotTell, reason, confidence)
     }
@@ -166,10 +180,16 @@ impl Conclusion {
 /// The conclusion from the first look, where it is decisive: nothing has to be tried.
 #[must_use]
 pub fn at_first_sight(evidence: &Evidence) -> Option<Conclusion> {
-    if evidence.is_elsewhere {
+    let found = if evidence.is_elsewhere {
         // Neighbours, masks and quotas of this computer say nothing of the other one.
-        return by_load(evidence).or_else(|| by_threads(evidence)).or_else(|| by_talk(evidence));
-    }
+        by_load(evidence).or_else(|| by_threads(evidence)).or_else(|| by_talk(evidence))
+    } else {
+        by_everything_here(evidence)
+    };
+    found.map(|conclusion| conclusion.as_far_as_seen(evidence))
+}
+
+fn by_everything_here(evidence: &Evidence) -> Option<Conclusion> {
     by_settings(evidence)
         .or_else(|| by_load(evidence))
         .or_else(|| by_mask(evidence))
@@ -182,13 +202,20 @@ pub fn at_first_sight(evidence: &Evidence) -> Option<Conclusion> {
 /// The conclusion from everything that was seen.
 #[must_use]
 pub fn conclude(evidence: &Evidence) -> Conclusion {
-    at_first_sight(evidence).unwrap_or_else(|| by_trial(evidence))
+    let conclusion = at_first_sight(evidence).unwrap_or_else(|| by_trial(evidence));
+    conclusion.as_far_as_seen(evidence)
 }
 
-/// A setting that is wrong comes first: what it costs was measured, and a command mends it.
+/// A setting that is wrong comes first: what it costs was measured, and a command mends it. One of
+/// a control group that stops the program comes before all, with a command or without: the kernel
+/// counts it, and counts the program as waiting for a CPU meanwhile.
 fn by_settings(evidence: &Evidence) -> Option<Conclusion> {
-    let finding = evidence.findings.iter().find(|finding| finding.remedy.is_some())?.clone();
-    Some(Conclusion::new(Verdict::DoThis, Reason::Setting { finding }, Confidence::High))
+    let stops = || evidence.findings.iter().filter(|finding| finding.rule == "quota");
+    let is_mended = |finding: &&Finding| finding.remedy.is_some();
+    let others = || evidence.findings.iter().find(is_mended);
+    let finding = stops().find(is_mended).or_else(|| stops().next()).or_else(others)?.clone();
+    let verdict = if is_mended(&&finding) { Verdict::DoThis } else { Verdict::CannotTell };
+    Some(Conclusion::new(verdict, Reason::Setting { finding }, Confidence::High))
 }
 
 /// A setting that is wrong, and that no command for this program mends.
@@ -249,7 +276,7 @@ fn is_held_up_at_barriers(evidence: &Evidence) -> bool {
 }
 
 fn by_structure(evidence: &Evidence) -> Option<Conclusion> {
-    if evidence.cpu_count < 2 {
+    if evidence.cpu_count == 1 {
         return Some(Conclusion::leave(Reason::OneCpu, Confidence::High));
     }
     by_threads(evidence)

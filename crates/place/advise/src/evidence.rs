@@ -61,13 +61,20 @@ pub struct Evidence {
     /// The CPU time that they used, and the time in which busy ones waited for a CPU.
     #[serde(default)]
     pub wanted_percent: f64,
-    /// The CPUs that its threads may use, as a list.
+    /// The CPUs that its busy threads may use, or all of its threads if none is busy, as a list;
+    /// empty if that was not seen.
     pub cpus: String,
     /// How many these are.
     pub cpu_count: usize,
     /// The CPUs that it could use if nobody had bound it, as a list; empty where that is not known.
     #[serde(default)]
     pub unbound_cpus: String,
+    /// The threads that used a CPU or waited for one in 5 % of the time or more.
+    #[serde(default)]
+    pub ready: usize,
+    /// Facts that decide and that were not seen. The confidence is lower for each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<UnseenFact>,
     /// The share of the time in which its busy threads could have run, and waited for a CPU, in
     /// percent of that time.
     pub waits_percent: f64,
@@ -84,9 +91,14 @@ pub struct Evidence {
     /// Whether one of its processes runs a program of Go, whose goroutines move among its threads.
     #[serde(default)]
     pub has_goroutines: bool,
-    /// How its busy threads give way to others, where all of them do: `nice 19`, `SCHED_IDLE`.
+    /// The setting by which all of its busy threads give way to a neighbour, by the kernel's rules
+    /// for the two: `nice 19 against nice 0`, `cpu.weight 10 of the control group /a against ...`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub gives_way: Option<String>,
+    /// The command that gives it as much as the neighbour has; null if only a change of the
+    /// neighbour does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gives_way_remedy: Option<String>,
     /// The work of others on its CPUs.
     pub neighbours: Neighbours,
     /// Its quotas of CPU time, each as `2 CPUs (FILE)`.
@@ -117,6 +129,23 @@ pub struct Evidence {
     /// Whether the advice is for another machine than the one that the program runs on.
     #[serde(default)]
     pub is_elsewhere: bool,
+}
+
+/// A fact that was not seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum UnseenFact {
+    /// The CPUs that some of its threads might use: they had ended before their masks were read.
+    Masks,
+    /// For how long its threads waited for a CPU.
+    Waits,
+    /// How busy some of its CPUs were, and how much of them the host of a virtual machine took.
+    Load,
+    /// Which of its threads waited for a device: there were too many to look at.
+    DeviceWaits,
+    /// Whether it works with the neighbours: which files it or one of them has open.
+    Connections,
 }
 
 /// A busy thread.
@@ -269,9 +298,17 @@ impl Evidence {
     #[must_use]
     pub fn is_held_by_its_mask(&self) -> bool {
         let unbound = CpuSet::of_list(&self.unbound_cpus).unwrap_or_default();
-        let cpus = CpuSet::of_list(&self.cpus).unwrap_or_default();
-        let has_more = !unbound.without(&cpus).is_empty();
-        has_more && self.busy.len() > self.cpu_count && self.wanted_percent >= self.enough_percent()
+        let cpus = CpuSet::of_list(&self.cpus).filter(|cpus| !cpus.is_empty());
+        let has_more = cpus.is_some_and(|cpus| !unbound.without(&cpus).is_empty());
+        has_more
+            && self.ready_threads() > self.cpu_count
+            && self.wanted_percent >= self.enough_percent()
+    }
+
+    /// The threads that share its CPUs: where many do, each of them uses little.
+    #[must_use]
+    pub fn ready_threads(&self) -> usize {
+        self.ready.max(self.busy.len())
     }
 
     /// The CPU time from which a program wants more than its CPUs have.
@@ -284,8 +321,8 @@ impl Evidence {
     /// programs that they work with.
     #[must_use]
     pub fn waits_for_others_percent(&self) -> f64 {
-        let busy = self.busy.len().max(1) as f64;
-        let by_itself_percent = 100.0 * (1.0 - self.cpu_count as f64 / busy).max(0.0);
+        let ready = self.ready_threads().max(1) as f64;
+        let by_itself_percent = 100.0 * (1.0 - self.cpu_count as f64 / ready).max(0.0);
         let others = self.neighbours.percent * self.cpu_count as f64;
         let partners: f64 = self.neighbours.partners.iter().map(|one| one.percent).sum();
         let by_others = if partners > 0.0 { others / (others + partners) } else { 1.0 };

@@ -5,21 +5,19 @@
 
 mod devices;
 mod faults;
-mod last_seating;
 mod neighbours;
 mod waits;
 
 use crate::AdviseError;
-use crate::evidence::{BUSY_PERCENT, BusyThread, Client, Evidence, ProgramTalk};
+use crate::evidence::{BUSY_PERCENT, BusyThread, Client, Evidence, ProgramTalk, UnseenFact};
 use crate::scope::Scope;
 use devices::DeviceWaits;
-use last_seating::LastSeating;
 use seatmap_document::shell_escaped;
 use seatmap_launch::runtime::is_of_go;
 use seatmap_machine::Topology;
 use seatmap_observe::{End, Means, Observation, ObserveError, Session};
 use seatmap_os::usage::{own_cpu_ns, process_cpu_ns};
-use seatmap_os::{Ending, Root, Tid, task};
+use seatmap_os::{CpuSet, Ending, Root, Tid, task};
 use seatmap_statistics::words::counted_number;
 use seatmap_watch::seating::{Cpu, Thread};
 use seatmap_watch::{Choice, Seating, WatchOptions, Watcher};
@@ -41,8 +39,8 @@ const GLANCE_REST: u32 = 100;
 /// A command is watched from this time on: before it, it may not have become its program yet.
 const SETTLED: Duration = Duration::from_millis(100);
 
-/// A command that nobody observes is seated so often, for the case that it ends: then its last
-/// seating is all that is known of it.
+/// A program is seated this often, as it may end: then its last seating is all that is known of
+/// its masks, quotas and groups.
 const LAST_SEATING: Duration = Duration::from_millis(500);
 
 /// The times of threads are read at every so many glances.
@@ -50,9 +48,6 @@ const GLANCES_A_READING: u32 = 4;
 
 /// The most clients that are kept.
 const MOST_LISTED: usize = 5;
-
-/// Stands behind the nice values, which end at 19.
-const IDLE: i32 = 20;
 
 /// Files whose names begin like this are runtimes of OpenMP: GCC's, LLVM's and Intel's.
 const OPENMP: [&str; 3] = ["libgomp.so", "libomp.so", "libiomp5.so"];
@@ -91,11 +86,19 @@ struct Running {
     unseen: Option<String>,
     /// The command, where nobody observes it.
     unobserved: Option<Child>,
-    last_seating: Option<LastSeating>,
+    /// The last seating that had threads.
+    last: Option<Seating>,
+    last_at: Instant,
+    /// The time from one such seating to the next.
+    last_pause: Duration,
+    has_openmp: bool,
+    has_goroutines: bool,
     /// The name of the first process when the look began.
     first_name: Option<String>,
-    /// The time of the command's children that it had waited for, by process, in seconds.
+    /// The CPU time of children that its processes have waited for, in seconds: when the look
+    /// began, and since then.
     reaped_before_s: f64,
+    reaped_s: f64,
     /// The CPU time of this process when the look began, in seconds.
     own_before_s: f64,
     waits: Waits,
@@ -134,9 +137,14 @@ impl Running {
             session,
             unseen,
             unobserved,
-            last_seating: None,
+            last: None,
+            last_at: Instant::now(),
+            last_pause: LAST_SEATING,
+            has_openmp: false,
+            has_goroutines: false,
             first_name: pids.first().and_then(|pid| task::name(&Root::new("/"), *pid)),
             reaped_before_s: reaped_s(&pids),
+            reaped_s: 0.0,
             own_before_s: own_s(),
             waits: Waits::default(),
             pause: GLANCE,
@@ -178,15 +186,12 @@ impl Running {
             let choice = Choice::Processes { pids, with_children: true };
             // A command that has ended already is not watched, and what it did was observed.
             self.watcher = Watcher::begin(&choice, &options()).ok();
-            if self.session.is_none() {
-                self.last_seating = Watcher::begin(&choice, &options()).ok().map(LastSeating::new);
-            }
         }
         if let Some(watcher) = &mut self.watcher {
             watcher.glance();
-        }
-        if let Some(last) = &mut self.last_seating {
-            last.glance(LAST_SEATING);
+            if self.last_at.elapsed() >= self.last_pause {
+                self.seat();
+            }
         }
         let threads = self.threads();
         if self.glances.is_multiple_of(GLANCES_A_READING) {
@@ -194,6 +199,27 @@ impl Running {
         }
         self.glances += 1;
         self.devices.glance(&threads);
+    }
+
+    /// Keeps the seating so far, and what is known of its processes while they live.
+    fn seat(&mut self) {
+        let Some(watcher) = &mut self.watcher else { return };
+        let cpu_ns = own_cpu_ns();
+        let seating = watcher.so_far();
+        if !seating.threads.is_empty() {
+            self.note(&seating);
+            self.last = Some(seating);
+        }
+        let cost = Duration::from_nanos(own_cpu_ns().saturating_sub(cpu_ns));
+        self.last_pause = (cost * GLANCE_REST).max(LAST_SEATING);
+        self.last_at = Instant::now();
+    }
+
+    fn note(&mut self, seating: &Seating) {
+        self.has_openmp |= has_openmp(seating);
+        self.has_goroutines |= has_goroutines(seating);
+        let pids: Vec<Tid> = seating.processes.iter().map(|process| process.pid).collect();
+        self.reaped_s = self.reaped_s.max(reaped_s(&pids) - self.reaped_before_s);
     }
 
     /// The threads that live, each with its process: of the observation, or of the processes that
@@ -220,9 +246,13 @@ impl Running {
         let threads = self.threads();
         self.waits.read(threads.iter().map(|(_, tid)| *tid));
         let mut seating = self.watcher.as_mut().map(Watcher::seating).unwrap_or_default();
-        if seating.threads.is_empty() {
-            seating = self.last_seating.take().and_then(LastSeating::over_life).unwrap_or(seating);
+        let is_gone = seating.threads.is_empty();
+        if let Some(last) = self.last.take().filter(|_| is_gone) {
+            // The CPUs were watched to the end.
+            let cpus = std::mem::take(&mut seating.cpus);
+            seating = Seating { cpus, ..last };
         }
+        self.note(&seating);
         let looked_s = self.begun.elapsed().as_secs_f64();
         let own_percent = 100.0 * (own_s() - self.own_before_s) / looked_s.max(1e-3);
         let name = self.name(scope, &seating);
@@ -235,7 +265,7 @@ impl Running {
         };
         // The observation has read the CPU times just now, however long its last look is past.
         let observed_s = self.begun.elapsed().as_secs_f64();
-        let has_ended = self.has_ended || seating.threads.is_empty() && child.is_none();
+        let has_ended = self.has_ended || is_gone && child.is_none();
         let mut evidence = Evidence {
             name,
             command: typed(scope),
@@ -248,8 +278,8 @@ impl Running {
                 .collect(),
             looked_s,
             has_ended,
-            has_openmp: has_openmp(&seating),
-            has_goroutines: has_goroutines(&seating),
+            has_openmp: self.has_openmp,
+            has_goroutines: self.has_goroutines,
             quotas: seating.quotas.iter().map(quota).collect(),
             quotas_unseen: quotas_unseen(&seating, has_ended),
             talk_unseen: self.unseen,
@@ -257,16 +287,23 @@ impl Running {
             requests_unseen: self.devices.may_have_missed_requests(),
             ..Evidence::default()
         };
-        let pids: Vec<Tid> = seating.processes.iter().map(|process| process.pid).collect();
-        let reaped_percent =
-            100.0 * (reaped_s(&pids) - self.reaped_before_s).max(0.0) / looked_s.max(1e-3);
+        let reaped_percent = 100.0 * self.reaped_s / looked_s.max(1e-3);
         if let Some(child) = &mut child {
             fill_failure(&mut evidence, child);
         }
         let seen = observation.as_ref().map(|seen| (seen, observed_s));
         fill_loads(&mut evidence, &seating, seen, reaped_percent);
-        let demand = self.waits.demand(looked_s).unwrap_or_else(|| demand_of(&seating.threads));
+        fill_cpus(&mut evidence, &seating, &self.waits);
+        let demand = self.waits.demand(looked_s).or_else(|| demand_of(&seating.threads));
+        if demand.is_none() {
+            evidence.unseen.push(UnseenFact::Waits);
+        }
+        if self.devices.is_partial() {
+            evidence.unseen.push(UnseenFact::DeviceWaits);
+        }
+        let demand = demand.unwrap_or_default();
         evidence.waits_percent = demand.waits_percent();
+        evidence.ready = demand.threads;
         evidence.wanted_percent =
             evidence.used_percent.max(demand.run_percent) + demand.wait_percent;
         // Clients come before neighbours, which they are not.
@@ -361,6 +398,26 @@ fn has_goroutines(seating: &Seating) -> bool {
     files.any(|file| is_of_go(&file))
 }
 
+/// The CPUs that its busy threads may use, or all of its threads if none is busy. Threads that have
+/// ended might use those of the last time that they were read.
+fn fill_cpus(evidence: &mut Evidence, seating: &Seating, waits: &Waits) {
+    for thread in evidence.busy.iter_mut().filter(|thread| thread.cpus.is_empty()) {
+        thread.cpus = waits.mask(thread.tid).map(CpuSet::to_string).unwrap_or_default();
+    }
+    let union = |masks: &mut dyn Iterator<Item = &str>| {
+        masks.filter_map(CpuSet::of_list).fold(CpuSet::default(), |all, mask| all.with(&mask))
+    };
+    let of_busy = union(&mut evidence.busy.iter().map(|thread| &*thread.cpus));
+    let of_all = union(&mut seating.threads.iter().map(|thread| &*thread.mask));
+    let known = [of_busy, of_all, waits.all_masks()].into_iter().find(|cpus| !cpus.is_empty());
+    let cpus = known.unwrap_or_default();
+    if cpus.is_empty() || evidence.busy.iter().any(|thread| thread.cpus.is_empty()) {
+        evidence.unseen.push(UnseenFact::Masks);
+    }
+    evidence.cpus = cpus.to_string();
+    evidence.cpu_count = cpus.len();
+}
+
 /// The threads and their CPU time: of the observation, which knows those that have ended, or else
 /// of the seating. The observation comes with the seconds until it read the times.
 fn fill_loads(
@@ -403,34 +460,18 @@ fn fill_loads(
     let lasting = seating.threads.iter().filter(|one| 2.0 * one.age_s >= evidence.looked_s);
     evidence.lasting_percent = lasting.map(|thread| thread.run_percent).sum();
     threads.retain(|thread| thread.percent >= BUSY_PERCENT);
-    evidence.gives_way = gives_way(threads.iter().filter_map(|thread| seated(thread.tid)));
     threads.sort_by(|a, b| b.percent.total_cmp(&a.percent).then(a.tid.cmp(&b.tid)));
     evidence.busy = threads;
 }
 
-/// How these threads give way to others: the least that one of them does; `None` where one has the
-/// usual priority or a higher one.
-fn gives_way<'a>(threads: impl Iterator<Item = &'a Thread>) -> Option<String> {
-    // A thread of SCHED_IDLE weighs less than one of the highest nice value (sched(7)).
-    let least = threads.map(|one| if one.policy == "idle" { IDLE } else { one.nice }).min()?;
-    match least {
-        IDLE => Some("SCHED_IDLE".to_owned()),
-        1.. => Some(format!("nice {least}")),
-        _ => None,
-    }
-}
-
-/// The CPU time that busy threads needed, where only the watcher counts it.
-fn demand_of(threads: &[Thread]) -> Demand {
+/// The CPU time that busy threads needed, if only the watcher counts it; `None` if the kernel does
+/// not count the waits of one, or no thread was seen.
+fn demand_of(threads: &[Thread]) -> Option<Demand> {
     let mut sum = Demand::default();
     for thread in threads {
-        let wait_percent = thread.wait_percent.unwrap_or(0.0);
-        if thread.run_percent + wait_percent >= BUSY_PERCENT {
-            sum.run_percent += thread.run_percent;
-            sum.wait_percent += wait_percent;
-        }
+        sum.add(thread.run_percent, thread.wait_percent?);
     }
-    sum
+    (!threads.is_empty()).then_some(sum)
 }
 
 fn talk(seen: &Observation, seating: &Seating) -> ProgramTalk {
@@ -459,24 +500,4 @@ fn talk(seen: &Observation, seating: &Seating) -> ProgramTalk {
 fn threads_of(pid: Tid, cpus: &[&Cpu]) -> impl Iterator<Item = f64> {
     let strangers = cpus.iter().flat_map(|cpu| &cpu.strangers);
     strangers.filter(move |stranger| stranger.pid == pid).map(|stranger| stranger.run_percent)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn words(threads: &[Thread]) -> Option<String> {
-        gives_way(threads.iter())
-    }
-
-    #[test]
-    fn a_program_gives_way_where_all_of_its_threads_do() {
-        let thread =
-            |policy: &str, nice| Thread { policy: policy.to_owned(), nice, ..Thread::default() };
-        assert_eq!(words(&[]), None);
-        assert_eq!(words(&[thread("other", 19), thread("other", 0)]), None);
-        assert_eq!(words(&[thread("other", 19), thread("batch", 5)]).as_deref(), Some("nice 5"));
-        assert_eq!(words(&[thread("idle", 0)]).as_deref(), Some("SCHED_IDLE"));
-        assert_eq!(words(&[thread("idle", 0), thread("other", -5)]), None);
-    }
 }

@@ -153,7 +153,8 @@ impl AdviceRequest {
         seen: &Observation,
     ) -> Result<(), AdviseError> {
         let pattern = seen.pattern(&evidence.name);
-        let cpus = CpuSet::of_list(&evidence.cpus).filter(|_| !evidence.is_elsewhere);
+        let is_known = !evidence.is_elsewhere && evidence.cpu_count > 0;
+        let cpus = CpuSet::of_list(&evidence.cpus).filter(|_| is_known);
         let cpus = cpus.map(|cpus| cpus.iter().collect());
         evidence.most_gain = MostGain::of(profile, &pattern, cpus)?;
         Ok(())

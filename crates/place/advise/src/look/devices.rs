@@ -13,8 +13,11 @@ pub struct DeviceWaits {
     waits: u32,
     /// The bytes that processes whose threads wait for requests have moved, at the last glance.
     moved_bytes: BTreeMap<Tid, u64>,
-    /// Whether the kernel kept these bytes of a process from this user.
+    /// Whether the kernel kept these bytes of a process, or the function that a thread waits in,
+    /// from this user.
     is_kept: bool,
+    /// Whether there were more threads than are looked at.
+    is_partial: bool,
 }
 
 impl DeviceWaits {
@@ -23,13 +26,20 @@ impl DeviceWaits {
     /// of one since the glance before, and may be a socket's where it has not.
     pub fn glance(&mut self, threads: &[(Tid, Tid)]) {
         self.glances += 1;
+        self.is_partial |= threads.len() > MOST_THREADS;
         let mut moves: BTreeMap<Tid, bool> = BTreeMap::new();
         for (pid, tid) in threads.iter().take(MOST_THREADS) {
             let waits = waiting::for_device(*tid)
                 || *moves.entry(*pid).or_insert_with(|| self.has_moved(*pid))
-                    && waiting::for_requests(*tid);
+                    && self.waits_for_requests(*tid);
             self.waits += u32::from(waits);
         }
+    }
+
+    fn waits_for_requests(&mut self, tid: Tid) -> bool {
+        let waits = waiting::for_requests(tid);
+        self.is_kept |= waits.is_none() && task::lives(tid);
+        waits.unwrap_or(false)
     }
 
     fn has_moved(&mut self, pid: Tid) -> bool {
@@ -44,6 +54,11 @@ impl DeviceWaits {
     /// the bytes of a process to its user and to root.
     pub fn may_have_missed_requests(&self) -> bool {
         self.is_kept
+    }
+
+    /// Whether waits of some threads were not looked for, as there were too many.
+    pub fn is_partial(&self) -> bool {
+        self.is_partial
     }
 
     /// Threads that waited for a device, on average: 100 is one thread all the time.

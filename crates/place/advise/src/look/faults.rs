@@ -16,8 +16,8 @@ pub fn fill(evidence: &mut Evidence, seating: &Seating, topology: &Topology) {
     evidence.findings = wrong.map(|one| for_one_program(one, pids)).collect();
     let first = evidence.findings.iter().find_map(|one| one.remedy.as_ref());
     evidence.undo = first.and_then(|remedy| undo_of(&Root::new("/"), remedy));
-    if let Some(pid) = evidence.pids.first() {
-        evidence.unbound_cpus = unbound_cpus(seating, topology, *pid).to_string();
+    if let Some(process) = seating.processes.first() {
+        evidence.unbound_cpus = unbound_cpus(seating, topology, process.pid).to_string();
     }
 }
 
@@ -33,6 +33,15 @@ fn for_one_program(finding: Finding, pids: &[Tid]) -> Finding {
         Some(RemedyKind::MoveInterrupt) => {
             format!("'{command}' moves an interrupt of the whole computer: its owner decides")
         }
+        // Fewer threads come before a higher quota.
+        Some(
+            RemedyKind::RaiseQuotaV1 | RemedyKind::RaiseQuotaV2 | RemedyKind::RaiseQuotaOfUnit,
+        ) if finding.advice.is_some() => {
+            format!("{}: {command}", finding.advice.as_deref().unwrap_or_default())
+        }
+        _ if pids.is_empty() && changes_others(command, pids) => format!(
+            "it has ended: start it with other CPUs, as '{command}' would have given it while it ran"
+        ),
         _ if changes_others(command, pids) => format!(
             "another program decides here: '{command}' changes that one, which is for its owner to \
              say"

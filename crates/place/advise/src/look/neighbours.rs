@@ -1,10 +1,13 @@
 //! The others on the program's CPUs.
 
-use crate::evidence::{Evidence, LEAST_ASKED_PER_S, Neighbour, Neighbours};
-use seatmap_os::connections::connected;
+use crate::evidence::{
+    BUSY_PERCENT, Evidence, LEAST_ASKED_PER_S, Neighbour, Neighbours, UnseenFact,
+};
+use seatmap_os::connections::{are_shown, connected};
+use seatmap_os::priority::{self, GivesWay};
 use seatmap_os::{CpuSet, Root, Tid, task};
 use seatmap_watch::Seating;
-use seatmap_watch::seating::Cpu;
+use seatmap_watch::seating::{Cpu, Thread};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most neighbours that are kept.
@@ -13,26 +16,22 @@ const MOST_LISTED: usize = 5;
 /// A neighbour that used less than this share of a CPU, in percent, decides nothing.
 const LEAST_PERCENT: f64 = 5.0;
 
+/// The most threads that are compared with those of neighbours: each costs some small files.
+const MOST_COMPARED: usize = 8;
+
 /// A program that used less than this is not asked whether it is a partner: each costs a look at
 /// all of its open files.
 const LEAST_PARTNER_PERCENT: f64 = 1.0;
 
-/// Fills in the CPUs that the program may use and the others that use them. Its CPU time and its
-/// clients are known by then. Those that ask it, and those that it asks, do not count: it would do
+/// Fills in the others that use the program's CPUs. Its CPUs, its CPU time and its clients are
+/// known by then. Those that ask it, and those that it asks, do not count: it would do
 /// nothing, or something else, without them. This process used `own_percent` of a CPU.
 pub fn fill(evidence: &mut Evidence, seating: &Seating, own_percent: f64) {
-    let masks: BTreeSet<&str> = seating.threads.iter().map(|thread| &*thread.mask).collect();
-    let mut cpus = masks
-        .into_iter()
-        .filter_map(CpuSet::of_list)
-        .fold(CpuSet::default(), |all, mask| all.with(&mask));
-    if cpus.is_empty() {
-        // A command had this process's mask.
-        cpus = CpuSet::of_thread(0).unwrap_or_default();
-    }
-    evidence.cpus = cpus.to_string();
-    evidence.cpu_count = cpus.len();
+    let cpus = CpuSet::of_list(&evidence.cpus).unwrap_or_default();
     let shown: Vec<&Cpu> = seating.cpus.iter().filter(|cpu| cpus.contains(cpu.cpu)).collect();
+    if shown.iter().filter(|cpu| cpu.busy_percent.is_some()).count() < cpus.len() {
+        evidence.unseen.push(UnseenFact::Load);
+    }
     if shown.is_empty() {
         return;
     }
@@ -45,10 +44,20 @@ pub fn fill(evidence: &mut Evidence, seating: &Seating, own_percent: f64) {
         strangers.into_iter().partition(|one| partners.contains(&one.pid));
     let by_partners: f64 = with.iter().map(|one| one.percent).sum();
     let others = busy - evidence.used_percent - by_partners - own_percent;
+    let against = busiest(against);
+    let root = Root::new("/");
+    let mut all = evidence.pids.iter().copied().chain(against.iter().map(|one| one.pid));
+    if !against.is_empty() && (evidence.pids.is_empty() || !all.all(|pid| are_shown(&root, pid))) {
+        evidence.unseen.push(UnseenFact::Connections);
+    }
+    if let Some(GivesWay { own, other, remedy }) = gives_way(&seating.threads, &against, &shown) {
+        evidence.gives_way = Some(format!("{own} against {other}"));
+        evidence.gives_way_remedy = remedy;
+    }
     evidence.neighbours = Neighbours {
         percent: (others / count).clamp(0.0, 100.0),
         steal_percent: steal / count,
-        programs: busiest(against),
+        programs: against,
         partners: busiest(with),
     };
 }
@@ -61,6 +70,31 @@ fn partners(evidence: &Evidence, strangers: &[Neighbour]) -> BTreeSet<Tid> {
     let clients = evidence.talk.iter().flat_map(|talk| &talk.clients);
     found.extend(clients.filter(|client| client.per_s >= LEAST_ASKED_PER_S).map(|one| one.pid));
     found
+}
+
+/// The setting by which all threads that want a CPU give way to the busiest neighbour for which
+/// there is one. They need not get any time.
+fn gives_way(threads: &[Thread], against: &[Neighbour], cpus: &[&Cpu]) -> Option<GivesWay> {
+    let root = Root::new("/");
+    let wanted = |thread: &&Thread| thread.run_percent + thread.wait_percent.unwrap_or(0.0);
+    let mut wanting: Vec<&Thread> =
+        threads.iter().filter(|one| wanted(one) >= BUSY_PERCENT).collect();
+    wanting.sort_by(|a, b| wanted(b).total_cmp(&wanted(a)));
+    let strangers = || cpus.iter().flat_map(|cpu| &cpu.strangers);
+    against.iter().find_map(|one| {
+        let threads = strangers().filter(|stranger| stranger.pid == one.pid);
+        let busiest = threads.max_by(|a, b| a.run_percent.total_cmp(&b.run_percent))?;
+        let own = wanting.iter().take(MOST_COMPARED);
+        let each = own.map(|thread| priority::gives_way(&root, thread.tid, busiest.tid));
+        let each: Vec<GivesWay> = each.collect::<Option<_>>()?;
+        let first = each.first()?.clone();
+        // Each thread has a nice value of its own, and all of a group one weight.
+        let commands: BTreeSet<String> = each.into_iter().filter_map(|one| one.remedy).collect();
+        let is_of_threads = commands.iter().all(|command| !command.starts_with("echo "));
+        let all = commands.into_iter().collect::<Vec<String>>().join("; ");
+        let remedy = first.remedy.map(|remedy| if is_of_threads { all } else { remedy });
+        Some(GivesWay { remedy, ..first })
+    })
 }
 
 /// The other programs on these CPUs, by process.
@@ -108,10 +142,9 @@ mod tests {
         let seating = Seating { cpus: vec![cpu], ..Seating::default() };
         let client = Client { pid: (1 << 30) + 3, per_s: 100.0, ..Client::default() };
         let talk = ProgramTalk { clients: vec![client], ..ProgramTalk::default() };
-        let mut evidence = Evidence { used_percent: 8.0, talk: Some(talk), ..Evidence::default() };
-        if !CpuSet::of_thread(0).is_ok_and(|own| own.contains(0)) {
-            return seatmap_needs::skipped!("this process may not use CPU 0");
-        }
+        let cpus = "0".to_owned();
+        let mut evidence =
+            Evidence { used_percent: 8.0, talk: Some(talk), cpus, ..Evidence::default() };
         fill(&mut evidence, &seating, 2.0);
         let Neighbours { percent, programs, partners, .. } = &evidence.neighbours;
         assert!((percent - 30.0).abs() < 1e-9, "neither its client nor this process: {percent}");
@@ -140,9 +173,9 @@ mod tests {
         let thread = |pid| Stranger { name: "of a thread".to_owned(), pid, ..stranger(0, 40.0) };
         let strangers = vec![thread(all[1]), thread(all[2])];
         let cpu = Cpu { cpu: 0, busy_percent: Some(100.0), strangers, ..Cpu::default() };
-        let thread = seatmap_watch::seating::Thread { mask: "0".to_owned(), ..Default::default() };
-        let seating = Seating { cpus: vec![cpu], threads: vec![thread], ..Seating::default() };
-        let mut evidence = Evidence { pids: vec![all[0]], ..Evidence::default() };
+        let seating = Seating { cpus: vec![cpu], ..Seating::default() };
+        let mut evidence =
+            Evidence { pids: vec![all[0]], cpus: "0".to_owned(), ..Evidence::default() };
         fill(&mut evidence, &seating, 0.0);
         for child in [&mut writer, &mut reader, &mut other] {
             child.kill().unwrap();

@@ -1,11 +1,12 @@
-//! The time that threads ran, and waited for a CPU, also of those that end meanwhile.
+//! The time that threads ran, and waited for a CPU, and the CPUs that they might use, also of those
+//! that end meanwhile.
 //!
-//! A watcher's account ends with a thread. A command that ends within the look would have waited
-//! for nothing then, however crowded its CPUs were.
+//! The kernel forgets a thread as it ends. A command that ends within the look would have waited
+//! for nothing then, however crowded its CPUs were, and be bound by nothing.
 
 use crate::evidence::BUSY_PERCENT;
 use seatmap_os::sched::Times;
-use seatmap_os::{Tid, task};
+use seatmap_os::{CpuSet, Tid, task};
 use std::collections::BTreeMap;
 
 /// The most threads that are followed: each costs a file at every reading.
@@ -15,6 +16,7 @@ const MOST_THREADS: usize = 64;
 #[derive(Debug, Default)]
 pub struct Waits {
     threads: BTreeMap<Tid, (Times, Times)>,
+    masks: BTreeMap<Tid, CpuSet>,
     /// Whether there were more threads than are followed.
     is_partial: bool,
 }
@@ -26,17 +28,33 @@ pub struct Demand {
     pub run_percent: f64,
     /// The time in which they were ready, and others had the CPU.
     pub wait_percent: f64,
+    /// How many they are.
+    pub threads: usize,
 }
 
 impl Waits {
-    /// Reads the times of these threads.
+    /// Reads the times and masks of these threads.
     pub fn read(&mut self, tids: impl ExactSizeIterator<Item = Tid>) {
         self.is_partial |= tids.len() > MOST_THREADS;
         for tid in tids.take(MOST_THREADS) {
             if let Some(now) = task::times(tid) {
                 self.threads.entry(tid).or_insert((now, now)).1 = now;
             }
+            // A command such as taskset changes its mask as it becomes the program: the last holds.
+            if let Ok(mask) = CpuSet::of_thread(tid) {
+                self.masks.insert(tid, mask);
+            }
         }
+    }
+
+    /// The CPUs that a thread might use when it was last read; `None` if it never was.
+    pub fn mask(&self, tid: Tid) -> Option<&CpuSet> {
+        self.masks.get(&tid)
+    }
+
+    /// The CPUs that any thread might use when it was last read.
+    pub fn all_masks(&self) -> CpuSet {
+        self.masks.values().fold(CpuSet::default(), |all, mask| all.with(mask))
     }
 
     /// The CPU time of those threads that needed 5 % of these seconds or more; `None` where the
@@ -55,16 +73,22 @@ impl Waits {
             is_counted = true;
             let run = percent(last.run_ns.saturating_sub(first.run_ns));
             let wait = percent(after.saturating_sub(before));
-            if run + wait >= BUSY_PERCENT {
-                sum.run_percent += run;
-                sum.wait_percent += wait;
-            }
+            sum.add(run, wait);
         }
         is_counted.then_some(sum)
     }
 }
 
 impl Demand {
+    /// Adds the shares of a thread, if it is one that needs a CPU.
+    pub fn add(&mut self, run_percent: f64, wait_percent: f64) {
+        if run_percent + wait_percent >= BUSY_PERCENT {
+            self.run_percent += run_percent;
+            self.wait_percent += wait_percent;
+            self.threads += 1;
+        }
+    }
+
     /// The share of the time in which threads could run that they waited for a CPU, in percent of
     /// that time.
     pub fn waits_percent(&self) -> f64 {
@@ -84,7 +108,7 @@ mod tests {
         waits.threads.insert(7, (times(0, 0), times(500_000_000, 1_500_000_000)));
         waits.threads.insert(8, (times(10, 10), times(1_000_010, 10)));
         let demand = waits.demand(2.0).unwrap();
-        assert_eq!(demand, Demand { run_percent: 25.0, wait_percent: 75.0 });
+        assert_eq!(demand, Demand { run_percent: 25.0, wait_percent: 75.0, threads: 1 });
         assert!((demand.waits_percent() - 75.0).abs() < 1e-9);
         assert_eq!(Waits::default().demand(2.0), None);
         waits.read((0..65).map(|_| 0));
