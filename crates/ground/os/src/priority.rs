@@ -180,7 +180,9 @@ impl Competitor {
                 };
                 format!("echo {value:.0} > {}", shell_escaped(file))
             }
-            Competitor::Autogroup { tid, .. } => format!("echo {others_nice} > /proc/{tid}/autogroup"),
+            Competitor::Autogroup { tid, .. } => {
+                format!("echo {others_nice} > /proc/{tid}/autogroup")
+            }
             Competitor::Thread { tid, policy, .. } if policy == "idle" => {
                 format!("chrt --other -p 0 {tid}")
             }
@@ -292,10 +294,7 @@ mod tests {
         assert_eq!(decided(&files, groups).as_deref(), Some(words));
         let idle = [files[2], ("/c/a/cpu.shares", "1024\n"), ("/c/a/cpu.idle", "1\n")];
         let words = "cpu.idle 1 of the control group /a; nice 0; echo 0 > /c/a/cpu.idle";
-        assert_eq!(
-            decided(&idle, [(0, 0, "/a", 1, 0), (0, 0, "/", 1, 0)]).as_deref(),
-            Some(words)
-        );
+        assert_eq!(decided(&idle, [(0, 0, "/a", 1, 0), (0, 0, "/", 1, 0)]).as_deref(), Some(words));
         let real_time = [(0, 0, "/b", 1, 0), (0, 1, "/a", 1, 0)];
         assert_eq!(decided(&files, real_time).as_deref(), Some("policy other; policy fifo; "));
     }

@@ -300,7 +300,9 @@ impl Evidence {
         let unbound = CpuSet::of_list(&self.unbound_cpus).unwrap_or_default();
         let cpus = CpuSet::of_list(&self.cpus).filter(|cpus| !cpus.is_empty());
         let has_more = cpus.is_some_and(|cpus| !unbound.without(&cpus).is_empty());
-        has_more && self.ready_threads() > self.cpu_count && self.wanted_percent >= self.enough_percent()
+        has_more
+            && self.ready_threads() > self.cpu_count
+            && self.wanted_percent >= self.enough_percent()
     }
 
     /// The threads that share its CPUs: where many do, each of them uses little.

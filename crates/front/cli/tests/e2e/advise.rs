@@ -252,6 +252,20 @@ fn a_mask_that_holds_a_program_back_is_named() {
     assert_ne!(advice["conclusion"]["verdict"], "leave-it", "{advice:#}");
 }
 
+/// A pool that ends within the look, all of it bound to one CPU from the first moment on.
+#[test]
+fn a_command_that_ends_within_the_look_is_bound_by_its_own_mask() {
+    let Some(cpus) = two_cpus().filter(|_| can_observe()) else { return };
+    let place = Place::new();
+    let one = cpus.split(',').next().unwrap();
+    let pool = "end=$(($(date +%s)+3)); for k in 1 2 3; do (while [ $(date +%s) -lt $end ]; do \
+                i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; done) & done; wait";
+    let advice = place.json(&["advise", "--json", "--", "taskset", "-c", one, "sh", "-c", pool]);
+    let evidence = &advice["evidence"];
+    assert_eq!(evidence["has_ended"], true, "{advice:#}");
+    assert_eq!((&evidence["cpus"], &evidence["cpu_count"]), (&one.into(), &1.into()), "{advice:#}");
+}
+
 #[test]
 fn threads_that_are_bound_one_by_one_are_not_tried() {
     let Some(cpus) = two_cpus().filter(|_| can_observe()) else { return };

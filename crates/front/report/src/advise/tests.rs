@@ -168,10 +168,24 @@ fn advice_fits_a_screen() {
 
 #[test]
 fn a_program_that_gives_way_is_told_so() {
-    let evidence =
-        Evidence { gives_way: Some("nice 19".to_owned()), has_openmp: false, ..crowded() };
+    let evidence = Evidence {
+        gives_way: Some("nice 19 against nice 0".to_owned()),
+        gives_way_remedy: Some("renice -n 0 -p 7".to_owned()),
+        ..crowded()
+    };
     let told = why(&advice(Verdict::CannotTell, Reason::Neighbours, evidence));
-    assert!(told.starts_with("it gives way to the neighbours (nice 19): "), "{told}");
+    let words = "it gives way to the neighbours (nice 19 against nice 0): 'renice -n 0 -p 7' makes \
+                 them equal if that is not meant";
+    assert!(told.starts_with(words), "{told}");
+}
+
+#[test]
+fn a_program_that_ended_before_it_was_read_is_not_said_to_be_bound() {
+    let evidence =
+        Evidence { cpus: String::new(), cpu_count: 0, unseen: vec![UnseenFact::Masks], ..server() };
+    let said = text(&advice(Verdict::LeaveIt, Reason::OneThread, evidence));
+    assert!(said.contains("  bound by    CPUs that were not seen; "), "{said}");
+    assert!(said.contains("  not seen    the CPUs that some threads might use"), "{said}");
 }
 
 #[test]

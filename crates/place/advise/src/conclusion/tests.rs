@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Advice;
-use crate::evidence::{BusyThread, Client, Neighbour, Neighbours};
+use crate::evidence::{BusyThread, Client, Neighbour, Neighbours, UnseenFact};
 use crate::made::{talkers, trial};
 use crate::trial::TrialResult;
 use seatmap_watch::Gravity;
@@ -326,6 +326,63 @@ fn a_setting_that_is_wrong_comes_first() {
     assert_eq!(paste.undo.unwrap(), "echo 50000 100000 > cpu.max");
     let without = with(|all| all.findings = vec![Finding { remedy: None, ..finding }]);
     assert_eq!(verdict(&without).0, Verdict::CannotTell);
+}
+
+/// A program that a quota stops waits for a CPU, and wants more than its mask has.
+#[test]
+fn a_quota_comes_before_neighbours_and_masks_though_no_command_mends_it() {
+    let quota = Finding { pid: Some(7), ..Finding::wrong("quota", "it was stopped") };
+    let stopped = with(|all| {
+        all.findings = vec![quota.clone()];
+        all.neighbours.percent = 60.0;
+        all.waits_percent = 90.0;
+        (all.cpus, all.cpu_count) = ("1".to_owned(), 1);
+        all.unbound_cpus = "0-3".to_owned();
+        all.wanted_percent = 800.0;
+    });
+    let setting = Reason::Setting { finding: quota };
+    assert_eq!(verdict(&stopped), (Verdict::CannotTell, setting));
+    assert_eq!(conclude(&stopped).confidence, Confidence::High);
+}
+
+/// Eight threads on two CPUs wait for each other, however little each of them uses.
+#[test]
+fn threads_that_share_their_cpus_do_not_wait_for_neighbours() {
+    let many = |ready| {
+        with(|all| {
+            all.busy.truncate(1);
+            (all.cpus, all.cpu_count, all.ready) = ("0-1".to_owned(), 2, ready);
+            all.neighbours.percent = 20.0;
+            all.waits_percent = 70.0;
+        })
+    };
+    assert_eq!(verdict(&many(1)).1, Reason::Neighbours);
+    assert_ne!(verdict(&many(8)).1, Reason::Neighbours);
+}
+
+#[test]
+fn facts_that_were_not_seen_lower_the_confidence() {
+    let idle = with(|all| all.used_percent = 2.0);
+    let crowd = with(|all| {
+        all.neighbours.percent = 40.0;
+        all.waits_percent = 30.0;
+    });
+    let confidence = |evidence: &Evidence, unseen: &[UnseenFact], quota: Option<&str>| {
+        let unseen = unseen.to_vec();
+        let quotas_unseen = quota.map(str::to_owned);
+        conclude(&Evidence { unseen, quotas_unseen, ..evidence.clone() }).confidence
+    };
+    assert_eq!(confidence(&crowd, &[], None), Confidence::High);
+    assert_eq!(confidence(&crowd, &[UnseenFact::Connections], None), Confidence::Low);
+    assert_eq!(confidence(&crowd, &[], Some("a container")), Confidence::Low);
+    assert_eq!(confidence(&idle, &[UnseenFact::Waits], None), Confidence::Medium);
+    let unknown = with(|all| {
+        (all.cpus, all.cpu_count) = (String::new(), 0);
+        all.unbound_cpus = "0-3".to_owned();
+        all.wanted_percent = 300.0;
+        all.trial = Some(trial([-1.0, 0.1, 1.0], [-1.0, 0.0, 1.0]));
+    });
+    assert_eq!(verdict(&unknown).1, Reason::NoneBetter, "neither one CPU nor its mask");
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! The others on the program's CPUs.
 
-use crate::evidence::{Evidence, LEAST_ASKED_PER_S, Neighbour, Neighbours, UnseenFact};
+use crate::evidence::{
+    BUSY_PERCENT, Evidence, LEAST_ASKED_PER_S, Neighbour, Neighbours, UnseenFact,
+};
 use seatmap_os::connections::{are_shown, connected};
 use seatmap_os::priority::{self, GivesWay};
 use seatmap_os::{CpuSet, Root, Tid, task};
 use seatmap_watch::Seating;
-use seatmap_watch::seating::Cpu;
+use seatmap_watch::seating::{Cpu, Thread};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The most neighbours that are kept.
@@ -14,7 +16,7 @@ const MOST_LISTED: usize = 5;
 /// A neighbour that used less than this share of a CPU, in percent, decides nothing.
 const LEAST_PERCENT: f64 = 5.0;
 
-/// The most busy threads that are compared with those of neighbours: each costs some small files.
+/// The most threads that are compared with those of neighbours: each costs some small files.
 const MOST_COMPARED: usize = 8;
 
 /// A program that used less than this is not asked whether it is a partner: each costs a look at
@@ -48,7 +50,7 @@ pub fn fill(evidence: &mut Evidence, seating: &Seating, own_percent: f64) {
     if !against.is_empty() && (evidence.pids.is_empty() || !all.all(|pid| are_shown(&root, pid))) {
         evidence.unseen.push(UnseenFact::Connections);
     }
-    if let Some(GivesWay { own, other, remedy }) = gives_way(evidence, &against, &shown) {
+    if let Some(GivesWay { own, other, remedy }) = gives_way(&seating.threads, &against, &shown) {
         evidence.gives_way = Some(format!("{own} against {other}"));
         evidence.gives_way_remedy = remedy;
     }
@@ -70,14 +72,19 @@ fn partners(evidence: &Evidence, strangers: &[Neighbour]) -> BTreeSet<Tid> {
     found
 }
 
-/// The setting by which all busy threads give way to the busiest neighbour that has such a one.
-fn gives_way(evidence: &Evidence, against: &[Neighbour], cpus: &[&Cpu]) -> Option<GivesWay> {
+/// The setting by which all threads that want a CPU give way to the busiest neighbour for which
+/// there is one. They need not get any time.
+fn gives_way(threads: &[Thread], against: &[Neighbour], cpus: &[&Cpu]) -> Option<GivesWay> {
     let root = Root::new("/");
+    let wanted = |thread: &&Thread| thread.run_percent + thread.wait_percent.unwrap_or(0.0);
+    let mut wanting: Vec<&Thread> =
+        threads.iter().filter(|one| wanted(one) >= BUSY_PERCENT).collect();
+    wanting.sort_by(|a, b| wanted(b).total_cmp(&wanted(a)));
     let strangers = || cpus.iter().flat_map(|cpu| &cpu.strangers);
     against.iter().find_map(|one| {
         let threads = strangers().filter(|stranger| stranger.pid == one.pid);
         let busiest = threads.max_by(|a, b| a.run_percent.total_cmp(&b.run_percent))?;
-        let own = evidence.busy.iter().take(MOST_COMPARED);
+        let own = wanting.iter().take(MOST_COMPARED);
         let each = own.map(|thread| priority::gives_way(&root, thread.tid, busiest.tid));
         let each: Vec<GivesWay> = each.collect::<Option<_>>()?;
         let first = each.first()?.clone();

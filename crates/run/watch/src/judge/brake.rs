@@ -222,8 +222,8 @@ mod tests {
         assert_eq!(limited(94.0, 0.0), [], "it sleeps at times");
         assert_eq!(limited(60.0, 40.0), [], "another thread has its CPU");
         // Eight threads of a CPU have a limit together.
-        let mut made = (7..15)
-            .fold(Made::new(4), |made, tid| made.busy(7, tid, "1", 11.8, 88.0).policy("rr"));
+        let mut made =
+            (7..15).fold(Made::new(4), |made, tid| made.busy(7, tid, "1", 11.8, 88.0).policy("rr"));
         made.seating.brakes.push(GroupBrake {
             file: "/proc/sys/kernel/sched_rt_runtime_us".to_owned(),
             words: "limited".to_owned(),

@@ -106,7 +106,8 @@ fn stopped_percent(seating: &Seating, quota: &Quota, members: &[&Sitter]) -> Opt
         // that wait, is taken to have been stopped.
         _ => {
             let busy = members.iter().filter(|sitter| sitter.is_busy());
-            let wanted = busy.map(|one| one.thread.wait_percent.map_or(100.0, |_| one.wanted_percent()));
+            let wanted =
+                busy.map(|one| one.thread.wait_percent.map_or(100.0, |_| one.wanted_percent()));
             Some((100.0 * (1.0 - run_percent / wanted.sum::<f64>())).max(0.0))
         }
     }
@@ -279,7 +280,8 @@ mod tests {
             found[0].remedy.as_deref(),
             Some("echo 200000 100000 > /sys/fs/cgroup/box/cpu.max")
         );
-        let first = "the quota is enough for 1 busy thread, and 2 want it: start the program with fewer";
+        let first =
+            "the quota is enough for 1 busy thread, and 2 want it: start the program with fewer";
         assert!(found[0].advice.as_ref().is_some_and(|advice| advice.starts_with(first)));
     }
 
@@ -304,8 +306,15 @@ mod tests {
             judge(&made.facts())
         };
         let short = found(0.015);
-        assert_eq!((short[0].gravity, &short[0].remedy, &short[0].advice), (Gravity::Remark, &None, &None));
-        assert!(short[0].what.ends_with("in 4 of 5 periods, for 3 % of the time in which they could run"));
+        assert_eq!(
+            (short[0].gravity, &short[0].remedy, &short[0].advice),
+            (Gravity::Remark, &None, &None)
+        );
+        assert!(
+            short[0]
+                .what
+                .ends_with("in 4 of 5 periods, for 3 % of the time in which they could run")
+        );
         assert_eq!(found(0.001), []);
         assert!(found(0.2)[0].is_wrong());
     }
@@ -339,7 +348,8 @@ mod tests {
         let made = Made::new(4).busy(7, 7, "1", 25.0, 75.0).busy(7, 8, "1", 25.0, 75.0);
         let mut made = made.stranger(1, "other", 40.0, "0-3");
         let rules = |made: &Made| {
-            let found = crate::judge::judge(&made.seating, &made.topology, &crate::Criteria::default());
+            let found =
+                crate::judge::judge(&made.seating, &made.topology, &crate::Criteria::default());
             found.into_iter().map(|finding| finding.rule).collect::<Vec<String>>()
         };
         assert_eq!(rules(&made), ["strangers", "shared-cpu"]);

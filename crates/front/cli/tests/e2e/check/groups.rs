@@ -27,6 +27,31 @@ fn a_quota_stops_busy_threads() {
     drop(program);
 }
 
+/// Each of them has a hundredth of a CPU, which says nothing: the kernel counts the stops.
+#[test]
+fn a_quota_is_found_however_many_threads_share_it() {
+    let Some(group) = is_root().then(|| Group::with_time(20_000, 3_200)).flatten() else { return };
+    let Some(program) = threads(16, "spin") else { return };
+    let place = Place::new();
+    let pid = program.pid();
+    group.set("cgroup.procs", &pid.to_string()).unwrap();
+    let is_found = |checked: &Checked| {
+        checked.of_rule("quota").iter().any(|finding| finding["gravity"] == "wrong")
+    };
+    let checked = until(|| check_pid(&place, pid, &[]), is_found);
+    let found = checked.wrong("quota");
+    let first = found["advice"].as_str().unwrap();
+    assert!(first.contains("for 1 busy thread") && first.contains("with fewer"), "{found}");
+    let number = pid.to_string();
+    let advise = ["advise", "--pid", &number, "--json"];
+    let rule = |advice: &serde_json::Value| {
+        advice["conclusion"]["reason"]["finding"]["rule"].as_str() == Some("quota")
+    };
+    let advice = (0..10).map(|_| place.json(&advise)).find(rule).expect("it is stopped");
+    assert!(advice["paste"].is_null(), "fewer threads come before a higher quota: {advice:#}");
+    drop(program);
+}
+
 /// Threads of an idle group run only while nothing else wants their CPU.
 #[test]
 fn an_idle_group_holds_busy_threads_back() {
