@@ -41,6 +41,7 @@ mod walk;
 
 pub use file::{Open, open};
 pub use walk::reach;
+pub(crate) use walk::to_control_folder;
 
 use crate::root::Root;
 use crate::{rights, whole_file};
