@@ -11,7 +11,8 @@ pub const MOST_TEXT_BYTES: usize = 1 << 15;
 #[must_use]
 pub fn too_long(text: &str) -> Option<String> {
     (text.len() > MOST_TEXT_BYTES).then(|| {
-        format!("this text has {} bytes, and no more than {MOST_TEXT_BYTES} are read", text.len())
+        let length = text.len();
+        format!("a text of {length} B is too long; no more than {MOST_TEXT_BYTES} B are read")
     })
 }
 
@@ -190,7 +191,7 @@ mod tests {
         let document = format!("{{\n \"name\": \"{}\"}}", "y".repeat(1 << 20));
         let error = from_json::<serde_json::Value>(&document).unwrap_err();
         assert_eq!(error.line(), 2);
-        assert!(error.to_string().starts_with("this text has 1048576 bytes"), "{error}");
+        assert!(error.to_string().starts_with("a text of 1048576 B"), "{error}");
     }
 
     #[test]

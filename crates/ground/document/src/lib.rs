@@ -9,7 +9,7 @@
 //! |---|---|
 //! | [`read`] | a document of a known format, checked |
 //! | [`written`] | a document as text |
-//! | [`Outline`], [`from_json`], [`too_long`] | the bound on every text and key of a file |
+//! | [`Outline`], [`from_json`], [`too_long`] | the bound on texts and keys of files |
 //! | [`left_aligned`], [`right_aligned`] | cells of tables, of any width |
 //! | [`DocumentError`] | why one was refused |
 //! | [`with_causes`] | an error and its causes on one line |

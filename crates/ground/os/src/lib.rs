@@ -34,7 +34,8 @@
 //! | [`mounts`], [`visibility`], [`rights`] | what is mounted; which processes this user is shown; what root may not |
 //! | [`attribute`], [`memory`] | notes on files that the kernel keeps for us; how much memory is free |
 //! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes on which a process's pages are |
-//! | [`root`], `control_file` | the files of `/proc` and `/sys` below a root that tests can set; the way to write them |
+//! | [`root`] | the files of `/proc` and `/sys` below a root that tests can set |
+//! | `control_file` | the kernel's own files, opened to be written |
 //! | [`rps`] | the CPUs to which network cards hand received packets on |
 //! | [`net`], [`tcp`] | the addresses of this computer, a wait for connections; facts of the kernel about one of TCP |
 //! | [`small`] | small files of the kernel, and the numbers in them |

@@ -2,7 +2,8 @@
 //!
 //! Any name may stand for something else than the user thinks. A device such as `/dev/urandom` has
 //! no end, and a pipe without a writer keeps its reader for ever. So a file is opened without
-//! waiting, looked at, and refused if it is neither a plain file nor the pipe of a shell's `<(...)`.
+//! waiting and looked at. It is refused if it is neither a plain file nor the pipe of a shell's
+//! `<(...)`.
 
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fcntl_setfl, fstat, fstatfs};
 use std::fs::File;
@@ -67,7 +68,7 @@ fn check_length(bytes: u64, most_bytes: u64) -> io::Result<()> {
     if bytes <= most_bytes {
         return Ok(());
     }
-    let why = format!("has more than {most_bytes} bytes, and no more are read");
+    let why = format!("is too long; no more than {most_bytes} B are read");
     Err(io::Error::new(ErrorKind::FileTooLarge, why))
 }
 
@@ -90,7 +91,7 @@ mod tests {
         assert!(read(&file, 9).unwrap_err().kind() == ErrorKind::FileTooLarge);
         // Without a byte on the disk, and without its length in memory.
         File::options().write(true).open(&file).unwrap().set_len(1 << 40).unwrap();
-        assert!(refusal(&file).contains("more than 10 bytes"));
+        assert!(refusal(&file).contains("more than 10 B"));
         assert!(read(folder.path(), 10).unwrap_err().kind() == ErrorKind::IsADirectory);
     }
 

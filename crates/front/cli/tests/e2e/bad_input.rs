@@ -156,7 +156,7 @@ fn only_plain_files_are_read() {
     let file = std::fs::File::options().write(true).open(place.path(large)).unwrap();
     file.set_len(1 << 40).unwrap();
     let said = place.one_line_refusal(&["bench", "--baseline", large, "--runs", "1", "--", "true"]);
-    assert!(said.contains("large.json: has more than 536870912 bytes"), "{said}");
+    assert!(said.contains("large.json: is too long; no more than 536870912 B"), "{said}");
 }
 
 /// A shell's `<(...)` is a pipe as well, whose other end is there.

@@ -100,7 +100,7 @@ fn assert_no_long_text_is_read(place: &Place, document: &Value, pointer: &str, v
         place.file("copy.json", copy.to_string());
         let said = place.refusal(&verb.split(' ').collect::<Vec<_>>());
         assert!(
-            said.contains("this text has 1048576 bytes"),
+            said.contains("a text of 1048576 B is too long"),
             "{verb}: {}",
             &said[..said.len().min(2000)]
         );

@@ -31,7 +31,8 @@ fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
     place.file("precious", "old");
     place.file(
         "bench.toml",
-        "format = \"seatmap-benchmarks/1\"\n[[benchmark]]\nname = \"a\"\nbase = \"true\"\nhead = \"true\"\n",
+        "format = \"seatmap-benchmarks/1\"\n[[benchmark]]\nname = \"a\"\n\
+         base = \"true\"\nhead = \"true 1\"\n",
     );
     symlink(".", place.path("folder")).unwrap();
     lchown(place.path("folder"), Some(NOBODY), Some(NOBODY)).unwrap();

@@ -152,7 +152,7 @@ pub enum ApplyError {
         service: String,
         /// The process.
         pid: Tid,
-        /// What it is, in words.
+        /// The reason, in words.
         kind: &'static str,
     },
     /// A plan cannot change this.
