@@ -1,6 +1,6 @@
 //! Rankings in the terminal, and as a table.
 
-use seatmap_document::visible;
+use seatmap_document::{left_aligned, visible};
 use seatmap_experiments::rank::{Ranking, Variant};
 use seatmap_report::counted;
 use seatmap_report::duration::duration;
@@ -65,7 +65,8 @@ fn range(ranking: &Ranking) -> String {
 }
 
 fn row(width: usize, what: &str, mapping: &str, ns: f64, factor: f64) -> String {
-    format!("  {what:<6}{mapping:<width$}{:>12}  {factor:.2} x\n", duration(ns))
+    let mapping = left_aligned(mapping, width);
+    format!("  {what:<6}{mapping}{:>12}  {factor:.2} x\n", duration(ns))
 }
 
 /// The shape of the curve over the ranks.
@@ -129,8 +130,11 @@ fn named(ranking: &Ranking) -> String {
         .iter()
         .map(|named| {
             format!(
-                "  {:<name$}  {}  rank {:>rank$}  {:.2} x\n",
-                named.name, named.mapping, named.rank, named.to_best
+                "  {}  {}  rank {:>rank$}  {:.2} x\n",
+                left_aligned(&named.name, name),
+                named.mapping,
+                named.rank,
+                named.to_best
             )
         })
         .collect();

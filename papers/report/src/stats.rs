@@ -1,6 +1,6 @@
 //! The cost of communication, in the terminal.
 
-use seatmap_document::visible;
+use seatmap_document::{left_aligned, visible};
 use seatmap_experiments::cell_stats::{Figure, Outcome, Point, Series, Spread, Survey};
 use seatmap_statistics::words::counted;
 use std::cmp::Ordering;
@@ -56,10 +56,12 @@ pub fn survey(machine: &str, survey: &Survey) -> String {
     let width = survey.rows.iter().map(|row| row.what.chars().count()).max().unwrap_or(0);
     let mut text = visible(machine) + "\n\n";
     for row in &survey.rows {
-        text += &format!("  {:<width$}  {:>12} ns\n", row.what, number(row.latency_ns));
+        let what = left_aligned(&row.what, width);
+        text += &format!("  {what}  {:>12} ns\n", number(row.latency_ns));
     }
     for refused in &survey.refused {
-        text += &format!("  {:<width$}  {:>12}     {}\n", refused.what, "-", refused.why);
+        let what = left_aligned(&refused.what, width);
+        text += &format!("  {what}  {:>12}     {}\n", "-", refused.why);
     }
     for figure in &survey.figures {
         text += &table(figure);

@@ -14,9 +14,7 @@ pub fn baselines(named: &[PathBuf]) -> Result<Option<Baselines>, CliError> {
     let mut baselines = Baselines::default();
     for path in named {
         for file in files(path)? {
-            let bytes = input::bytes(&file)?;
-            let added = baselines.add(&String::from_utf8_lossy(&bytes));
-            added.map_err(|error| CliError::at(&file, error))?;
+            input::parsed(&file, &input::bytes(&file)?, |text| baselines.add(text))?;
         }
     }
     Ok(Some(baselines).filter(|_| !named.is_empty()))

@@ -10,6 +10,7 @@ use clap_complete::engine::{
     ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
 };
 use clap_complete::env::{EnvCompleter, Shells};
+use seatmap_document::{is_hidden, visible};
 use seatmap_pattern::generate::GENERATORS;
 use std::ffi::{OsStr, OsString};
 
@@ -130,12 +131,17 @@ fn completer(values: Values, or_file: bool) -> ArgValueCompleter {
             .into_iter()
             // A word that is not UTF-8 begins no name; it may still begin a file's.
             .filter(|known| typed.to_str().is_some_and(|typed| begins(known, typed)))
-            .map(|known| CompletionCandidate::new(known.value).help(known.about.map(Into::into)))
+            .map(|known| {
+                let about = known.about.map(|about| visible(&about).into());
+                CompletionCandidate::new(known.value).help(about)
+            })
             .collect();
         // Bundled names first: files of the folder may be many.
         if or_file {
             found.extend(PathCompleter::any().complete(typed));
         }
+        // A shell shows the names of programs, groups and files of other users as they are.
+        found.retain(|one| !one.get_value().to_string_lossy().contains(is_hidden));
         found
     })
 }

@@ -5,16 +5,17 @@ use crate::figures::{FigureChange, FigureChanges};
 use crate::{here, output, stdio};
 use seatmap_catalog::machine::{Surroundings, is_archive};
 use seatmap_catalog::{Capability, Machine, OpenError, Runner};
-use seatmap_document::shell_escaped;
+use seatmap_document::{Position, shell_escaped};
 use seatmap_host::remembered;
 use seatmap_machine::import::{self, ImportOptions, Imported, Note};
 use seatmap_machine::{Profile, Topology};
 use seatmap_measure::fit;
+use seatmap_os::named_file;
 use seatmap_pattern::import as pattern_import;
 use seatmap_sim::CellModel;
 use seatmap_sim::catalog::is_model;
 use std::error::Error;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -175,11 +176,10 @@ fn not_a_machine(path: &Path, bytes: &[u8], error: import::ImportError) -> Box<d
     }
 }
 
-/// The bytes of a file; `-` is stdin. Reads at most one byte more than is ever accepted, so that an
-/// endless file ends.
+/// The bytes of a file; `-` is stdin.
 ///
 /// # Errors
-/// The file cannot be read.
+/// The file cannot be read, is a device or pipe, or is longer than any that is read.
 pub fn bytes(path: &Path) -> Result<Vec<u8>, CliError> {
     read(path).map_err(|error| CliError::at(path, error))
 }
@@ -211,7 +211,11 @@ pub fn parsed<T, E: Into<Box<dyn Error>>>(
     bytes: &[u8],
     parse: impl FnOnce(&str) -> Result<T, E>,
 ) -> Result<T, CliError> {
-    parse(&String::from_utf8_lossy(bytes)).map_err(|error| CliError::at(path, error))
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let place = Position::of(bytes, error.valid_up_to());
+        CliError::at(path, format!("{place}: this is not UTF-8 text"))
+    })?;
+    parse(text).map_err(|error| CliError::at(path, error))
 }
 
 fn read(path: &Path) -> io::Result<Vec<u8>> {
@@ -230,16 +234,14 @@ fn in_words(error: io::Error) -> io::Error {
 }
 
 fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
-    // One byte more tells a file that is too large from one that just fits.
-    let limit = import::MAX_FILE_BYTES as u64 + 1;
-    let mut bytes = Vec::new();
-    if path != Path::new("-") {
-        std::fs::File::open(path)?.take(limit).read_to_end(&mut bytes)?
+    let most = import::MAX_FILE_BYTES as u64;
+    let bytes = if path != Path::new("-") {
+        named_file::read(path, most)?
     } else if stdio::was_closed(0) {
         // Rust replaces a closed stdin by /dev/null, which would read as an empty file.
         return Err(io::Error::other("stdin is closed"));
     } else {
-        io::stdin().take(limit).read_to_end(&mut bytes)?
+        named_file::read_stream(io::stdin(), most)?
     };
     // Some editors write a byte-order mark; a document is one with it and without (RFC 8259,
     // section 8.1).

@@ -111,9 +111,20 @@ pub fn tell(line: &str) {
         return;
     }
     // In one write: ranks share the stderr of their launcher, and lines of two would mix.
-    let line = format!("{}: {}\n", running::name(), visible(line));
+    let line = format!("{}: {}\n", running::name(), shortened(visible(line)));
     let line = fitted(line.into(), view::text_columns(&io::stderr()));
     let _ = io::stderr().write_all(line.as_bytes());
+}
+
+/// The most characters of a line on stderr: a message may repeat a text of a file.
+const MOST_TOLD: usize = 20_000;
+
+fn shortened(mut line: String) -> String {
+    if let Some((end, _)) = line.char_indices().nth(MOST_TOLD) {
+        line.truncate(end);
+        line += " ...";
+    }
+    line
 }
 
 /// Tells a person at a terminal what a script knows or does not care about.

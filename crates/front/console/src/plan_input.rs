@@ -37,16 +37,13 @@ pub fn plan_of_host(path: &Path, bytes: &[u8], any_machine: bool) -> Result<Plan
 /// # Errors
 /// The file holds no plan.
 pub fn plan_in(path: &Path, bytes: &[u8]) -> Result<Plan, CliError> {
-    let text = std::str::from_utf8(bytes).map_err(|error| {
-        CliError::at(path, format!("the file is not text, as a plan is: {error}"))
-    })?;
     if is_foreign(bytes) {
         return Err(CliError::at(
             path,
             "this is not a plan; 'seatmap place --pattern PATTERN -o FILE' writes one",
         ));
     }
-    Plan::from_json(text).map_err(|error| CliError::at(path, error))
+    input::parsed(path, bytes, Plan::from_json)
 }
 
 /// The plan for the ranks of a job in a file that has been read; `None` where it is something else.
@@ -76,9 +73,8 @@ pub fn expected_seats(file: Option<&Path>, any_machine: bool) -> Result<SeatSour
         let plan = plan_of_host(path, &bytes, any_machine)?;
         return Ok(SeatSource::Given(Expected::of_plan(&plan)));
     }
-    Expected::of_living(&String::from_utf8_lossy(&bytes), &Root::new("/"))
+    input::parsed(path, &bytes, |text| Expected::of_living(text, &Root::new("/")))
         .map(SeatSource::Given)
-        .map_err(|error| CliError::at(path, error))
 }
 
 /// Whether this is another kind of file than Seatmap's documents: it is not a JSON object, or a

@@ -2,9 +2,9 @@
 
 use crate::failure::Failure;
 use seatmap_machine::import::MAX_FILE_BYTES;
+use seatmap_os::named_file;
 use std::error::Error;
 use std::ffi::OsStr;
-use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -19,14 +19,9 @@ impl File {
         File { path: Path::new(OsStr::from_bytes(path)).to_owned() }
     }
 
-    /// The bytes of the file; at most one byte more than is ever accepted, so that an endless file
-    /// ends.
+    /// The bytes of the file.
     pub fn bytes(&self) -> Result<Vec<u8>, Failure> {
-        let mut bytes = Vec::new();
-        let limit = MAX_FILE_BYTES as u64 + 1;
-        let read = std::fs::File::open(&self.path)
-            .and_then(|file| file.take(limit).read_to_end(&mut bytes));
-        read.map(|_| bytes).map_err(|error| self.refused(error))
+        named_file::read(&self.path, MAX_FILE_BYTES as u64).map_err(|error| self.refused(error))
     }
 
     /// The file's name in messages.

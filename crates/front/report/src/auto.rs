@@ -2,7 +2,7 @@
 
 use crate::about::counted;
 use crate::traffic::three_digits;
-use seatmap_document::visible;
+use seatmap_document::{right_aligned, visible};
 use seatmap_launch::halted::HaltedProcess;
 use seatmap_live::conductor::Attempt;
 use seatmap_live::event::{Gain, Verdict};
@@ -126,11 +126,11 @@ fn table(attempts: &[Attempt], metric: &Metric) -> String {
             attempt.gain.map_or("-".to_owned(), |gain| three_digits(of(&gain)))
         };
         text += &format!(
-            "  {:>5.0} s  {:<8}  {:>7}  {:>width$}  {:>9}  {}\n",
+            "  {:>5.0} s  {:<8}  {:>7}  {}  {:>9}  {}\n",
             attempt.at_s,
             attempt.candidate.name,
             attempt.candidate.seated(),
-            rate(|gain| gain.free),
+            right_aligned(&rate(|gain| gain.free), width),
             rate(|gain| gain.seated),
             judged(attempt, metric)
         );

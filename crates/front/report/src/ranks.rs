@@ -2,7 +2,7 @@
 
 use crate::counted;
 use crate::duration::time;
-use seatmap_document::visible;
+use seatmap_document::{left_aligned, visible};
 use seatmap_os::CpuList;
 use seatmap_ranks::{Costs, RankPlan};
 use seatmap_statistics::words::signed;
@@ -38,20 +38,27 @@ fn orders(plan: &RankPlan) -> String {
             [costs.in_node, costs.in_group, costs.between_groups].map(share);
         let more = more(costs.total_ns, plan.costs.total_ns);
         format!(
-            "  {name:<width$}{:>12}{more:>9}{node:>11}{group:>11}{between:>12}\n",
+            "  {}{:>12}{more:>9}{node:>11}{group:>11}{between:>12}\n",
+            left_aligned(name, width),
             time(costs.total_ns)
         )
     };
     let mut text = format!(
-        "  {:<width$}{:>12}{:>9}{:>11}{:>11}{:>12}\n",
-        "order", "all trips", "", "in a node", "in a group", "between"
+        "  {}{:>12}{:>9}{:>11}{:>11}{:>12}\n",
+        left_aligned("order", width),
+        "all trips",
+        "",
+        "in a node",
+        "in a group",
+        "between"
     );
     text += &line("this plan", &plan.costs);
     text.extend(plan.orders.iter().zip(&names).map(|(order, name)| line(name, &order.costs)));
     // Costs are positive: a bound of 0 says nothing.
     if plan.lower_bound_ns > 0.0 {
         let less = more(plan.lower_bound_ns, plan.costs.total_ns);
-        text += &format!("  {:<width$}{:>12}{less:>9}\n", "lower bound", time(plan.lower_bound_ns));
+        let bound = left_aligned("lower bound", width);
+        text += &format!("  {bound}{:>12}{less:>9}\n", time(plan.lower_bound_ns));
     }
     text
 }
@@ -78,7 +85,8 @@ fn nodes(plan: &RankPlan, ranks: &[Vec<usize>]) -> String {
             .collect();
         let many = if ranks.len() == 1 { "rank" } else { "ranks" };
         let noun = if cpus.len() == 1 && ranks.len() == 1 { "CPU" } else { "CPUs" };
-        format!("  {:<width$}  {many} {list} on {noun} {}\n", plan.nodes[node], cpus.join(" "))
+        let name = left_aligned(&plan.nodes[node], width);
+        format!("  {name}  {many} {list} on {noun} {}\n", cpus.join(" "))
     };
     let all = used.clone().count();
     let mut text: String = used.take(MOST_NODES).map(line).collect();

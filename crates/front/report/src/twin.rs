@@ -1,6 +1,7 @@
 //! How like its original a twin is, as a table.
 
 use crate::counted;
+use seatmap_document::left_aligned;
 use seatmap_twin::TwinReport;
 use seatmap_twin::capacity::Followed;
 use seatmap_twin::fidelity::Fidelity;
@@ -36,14 +37,24 @@ pub fn table(report: &TwinReport) -> String {
     let widest = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
     let _ = writeln!(
         text,
-        "{:widest$}  {:>7}  {:>9}  {:>8}  {:>7}  {:>8}",
-        "distances", "pairs", "median ns", "RMSE ns", "RMSE %", "worst ns"
+        "{}  {:>7}  {:>9}  {:>8}  {:>7}  {:>8}",
+        left_aligned("distances", widest),
+        "pairs",
+        "median ns",
+        "RMSE ns",
+        "RMSE %",
+        "worst ns"
     );
     for row in rows {
         let _ = writeln!(
             text,
-            "{:widest$}  {:>7}  {:>9.1}  {:>8.3}  {:>7.3}  {:>8.3}",
-            row.name, row.pairs, row.median_ns, row.rmse_ns, row.rmse_percent, row.worst_ns
+            "{}  {:>7}  {:>9.1}  {:>8.3}  {:>7.3}  {:>8.3}",
+            left_aligned(&row.name, widest),
+            row.pairs,
+            row.median_ns,
+            row.rmse_ns,
+            row.rmse_percent,
+            row.worst_ns
         );
     }
     text.push('\n');

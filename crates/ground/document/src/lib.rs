@@ -9,6 +9,8 @@
 //! |---|---|
 //! | [`read`] | a document of a known format, checked |
 //! | [`written`] | a document as text |
+//! | [`Outline`], [`from_json`], [`too_long`] | the bound on texts and keys of files |
+//! | [`left_aligned`], [`right_aligned`] | cells of tables, of any width |
 //! | [`DocumentError`] | why one was refused |
 //! | [`with_causes`] | an error and its causes on one line |
 //! | [`Blame`] | whether an error is the fault of the input or of the work |
@@ -23,7 +25,9 @@
 //! | `schema` | with the feature of that name: the JSON Schemas of documents, for tests |
 #![deny(missing_docs)]
 
+mod aligned;
 mod blame;
+mod bounded;
 mod causes;
 mod error;
 mod hash;
@@ -37,7 +41,9 @@ mod sentence;
 mod shell;
 mod visible;
 
+pub use aligned::{left_aligned, right_aligned};
 pub use blame::Blame;
+pub use bounded::{MOST_TEXT_BYTES, Outline, from_json, too_long};
 pub use causes::with_causes;
 pub use error::{DocumentError, json_problem};
 pub use hash::content_hash;
@@ -69,15 +75,16 @@ pub fn is_kind(bytes: &[u8], beginning: &str) -> bool {
 }
 
 /// Reads a document of one format and version. The format is looked at before anything else, so
-/// that a later version is told as such and not by the first key that it has otherwise.
+/// that a later version is told as such and not by the first key that it has otherwise; and no text
+/// is longer than [`MOST_TEXT_BYTES`].
 ///
 /// # Errors
 /// [`DocumentError::Json`] with line and column, [`DocumentError::Format`].
 pub fn read<T: DeserializeOwned>(text: &str, format: &'static str) -> Result<T, DocumentError> {
     // The header alone, as the keys of another version need not fit the type.
-    let header: Header = serde_json::from_str(text)?;
-    if header.format != format {
-        return Err(DocumentError::Format { found: header.format, known: format });
+    let outline: Outline = serde_json::from_str(text)?;
+    if outline.format != format {
+        return Err(DocumentError::Format { found: outline.format, known: format });
     }
     Ok(serde_json::from_str(text)?)
 }

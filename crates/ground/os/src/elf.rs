@@ -1,5 +1,6 @@
 //! The file of a program: its sections, symbols, and the places of its addresses (elf(5)).
 
+use crate::named_file;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -66,7 +67,7 @@ impl Elf {
     /// The file cannot be read; `InvalidData` for one of another kind, `UnexpectedEof` for one that
     /// was cut off.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = File::open(path)?;
+        let file = named_file::open(path)?;
         let mut header = [0; HEADER_BYTES];
         file.read_exact_at(&mut header, 0)?;
         // e_phnum and e_phentsize, e_shnum and e_shentsize; below e_phoff, e_shoff and e_shstrndx.

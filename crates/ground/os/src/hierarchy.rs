@@ -297,11 +297,15 @@ impl Hierarchies {
     }
 
     /// The folders of a group that a person names: a folder below a mounted hierarchy, or a path
-    /// that one or several hierarchies have.
+    /// that one or several hierarchies have. A folder elsewhere is none: `..` leads out of no
+    /// hierarchy.
     #[must_use]
     pub fn folders(&self, root: &Root, path: &str) -> Vec<String> {
         let path = path.trim_end_matches('/');
-        if self.mounted.iter().any(|hierarchy| is_below(path, &hierarchy.folder)) && root.has(path)
+        let is_plain = path.split('/').all(|part| part != "..");
+        if is_plain
+            && self.mounted.iter().any(|hierarchy| is_below(path, &hierarchy.folder))
+            && root.has(path)
         {
             return vec![path.to_owned()];
         }
@@ -312,11 +316,12 @@ impl Hierarchies {
             .filter_map(|hierarchy| {
                 let below =
                     hierarchy.below(&spelled).filter(|below| !below.is_empty() || path.is_empty());
-                let plain = format!("{}{}", hierarchy.folder, spelled.trim_end_matches('/'));
+                let plain = is_plain
+                    .then(|| format!("{}{}", hierarchy.folder, spelled.trim_end_matches('/')));
                 let folder = below.map(|below| format!("{}{below}", hierarchy.folder));
                 folder
                     .into_iter()
-                    .chain([plain])
+                    .chain(plain)
                     .find(|folder| root.has(&format!("{folder}/cgroup.procs")))
             })
             .collect();

@@ -1,6 +1,7 @@
 //! The file that a program needs to be started: the interpreter of a script (execve(2)), the loader
 //! of an ELF program (ld.so(8)). Where either is missing, the kernel answers `ENOENT` and no more.
 
+use crate::named_file;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
@@ -48,14 +49,14 @@ pub fn explained(program: &Path, error: io::Error) -> io::Error {
 /// # Errors
 /// The file cannot be opened.
 pub fn is_static(path: &Path) -> io::Result<bool> {
-    let file = File::open(path)?;
+    let file = named_file::open(path)?;
     let is_long = bytes(&file, 0, LONG_ELF.len()).is_ok_and(|first| first == LONG_ELF);
     Ok(is_long && matches!(of_program(&file), Ok(None)))
 }
 
 /// The interpreter or loader that a file names.
 fn named(program: &Path) -> Option<PathBuf> {
-    let file = File::open(program).ok()?;
+    let file = named_file::open(program).ok()?;
     let name = of_script(&file).or_else(|| of_program(&file).ok()?)?;
     (!name.is_empty()).then(|| PathBuf::from(OsString::from_vec(name)))
 }

@@ -34,6 +34,7 @@
 //! | [`attribute`], [`memory`] | notes on files that the kernel keeps for us; how much memory is free |
 //! | [`mempolicy`], [`pages`] | NUMA policies of threads; the nodes on which a process's pages are |
 //! | [`root`] | the files of `/proc` and `/sys` below a root that tests can set |
+//! | `control_file` | the kernel's own files, opened to be written |
 //! | [`rps`] | the CPUs to which network cards hand received packets on |
 //! | [`net`], [`tcp`] | the addresses of this computer, a wait for connections; facts of the kernel about one of TCP |
 //! | [`small`] | small files of the kernel, and the numbers in them |
@@ -42,6 +43,7 @@
 //! | [`registers`] | loads and stores at addresses that stand for registers |
 //! | [`ready`], [`terminal`] | waits for open files; whether the terminal is still there |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
+//! | [`named_file`] | files that a user names, read up to a bound |
 //! | [`ending`] | how a process ended, in words, and how to end alike |
 //! | [`limited`] | helper commands with a limit on their time |
 //! | [`scratch`] | folders and files that no run leaves behind, killed or not |
@@ -68,6 +70,7 @@ pub mod busy;
 mod bytes;
 pub mod claim;
 pub mod connections;
+mod control_file;
 pub mod counter;
 pub mod cpu_list;
 pub mod cpu_set;
@@ -96,6 +99,7 @@ pub mod listener;
 pub mod memory;
 pub mod mempolicy;
 pub mod mounts;
+pub mod named_file;
 pub mod net;
 pub mod numa_maps;
 pub mod owed;

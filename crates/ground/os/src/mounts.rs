@@ -6,8 +6,8 @@ use crate::root::Root;
 use std::path::Path;
 
 /// The numbers of control groups' file systems (`include/uapi/linux/magic.h`).
-const CGROUP_SUPER_MAGIC: u64 = 0x0027_e0eb;
-const CGROUP2_SUPER_MAGIC: u64 = 0x6367_7270;
+pub(crate) const CGROUP_SUPER_MAGIC: u64 = 0x0027_e0eb;
+pub(crate) const CGROUP2_SUPER_MAGIC: u64 = 0x6367_7270;
 
 /// One mount.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,4 +1,5 @@
-//! Waits until open files have something to read, or until their other end has gone (poll(2)).
+//! Waits until open files have something to read or room to write, or until their other end has
+//! gone (poll(2)).
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -11,6 +12,8 @@ pub enum Awaited {
     Data(RawFd),
     /// The end of the other side alone.
     End(RawFd),
+    /// Room for something to write.
+    Room(RawFd),
 }
 
 /// A file after the wait.
@@ -18,15 +21,27 @@ pub enum Awaited {
 pub struct Readiness {
     /// Whether there is something to read.
     pub has_data: bool,
+    /// Whether there is room to write.
+    pub has_room: bool,
     /// Whether the other end has gone, or the file is none that can be waited for.
     pub has_ended: bool,
 }
 
 impl Readiness {
-    /// Whether either holds.
+    /// Whether any of these holds.
     #[must_use]
     pub fn is_any(self) -> bool {
-        self.has_data || self.has_ended
+        self.has_data || self.has_room || self.has_ended
+    }
+
+    fn of(polled: libc::pollfd) -> Self {
+        const ENDED: libc::c_short =
+            libc::POLLHUP | libc::POLLRDHUP | libc::POLLERR | libc::POLLNVAL;
+        Readiness {
+            has_data: polled.revents & libc::POLLIN != 0,
+            has_room: polled.revents & libc::POLLOUT != 0,
+            has_ended: polled.revents & ENDED != 0,
+        }
     }
 }
 
@@ -47,6 +62,7 @@ impl Awaited {
         match self {
             Awaited::Data(fd) => libc::pollfd { fd, events: libc::POLLIN, revents: 0 },
             Awaited::End(fd) => libc::pollfd { fd, events: libc::POLLRDHUP, revents: 0 },
+            Awaited::Room(fd) => libc::pollfd { fd, events: libc::POLLOUT, revents: 0 },
         }
     }
 }
@@ -60,21 +76,33 @@ pub fn wait<const COUNT: usize>(
     files: [Awaited; COUNT],
     longest: Option<Duration>,
 ) -> io::Result<[Readiness; COUNT]> {
-    const ENDED: libc::c_short = libc::POLLHUP | libc::POLLRDHUP | libc::POLLERR | libc::POLLNVAL;
     let mut polled = files.map(Awaited::polled);
+    poll(&mut polled, longest)?;
+    Ok(polled.map(Readiness::of))
+}
+
+/// As [`wait`], for any number of files.
+///
+/// # Errors
+/// As [`wait`].
+pub fn wait_for_any(files: &[Awaited], longest: Option<Duration>) -> io::Result<Vec<Readiness>> {
+    let mut polled: Vec<libc::pollfd> = files.iter().map(|file| file.polled()).collect();
+    poll(&mut polled, longest)?;
+    Ok(polled.into_iter().map(Readiness::of).collect())
+}
+
+fn poll(polled: &mut [libc::pollfd], longest: Option<Duration>) -> io::Result<()> {
     let milliseconds = longest
         .map_or(-1, |time| libc::c_int::try_from(time.as_millis()).unwrap_or(libc::c_int::MAX));
-    // SAFETY: the array is writable and as long as is said.
-    let count = unsafe { libc::poll(polled.as_mut_ptr(), COUNT as libc::nfds_t, milliseconds) };
-    if count < 0 {
-        let error = io::Error::last_os_error();
-        let is_signal = error.kind() == io::ErrorKind::Interrupted;
-        return if is_signal { Ok([Readiness::default(); COUNT]) } else { Err(error) };
+    let files = polled.len() as libc::nfds_t;
+    // SAFETY: the slice is writable and as long as is said.
+    let count = unsafe { libc::poll(polled.as_mut_ptr(), files, milliseconds) };
+    let error = io::Error::last_os_error();
+    if count >= 0 {
+        return Ok(());
     }
-    Ok(polled.map(|one| Readiness {
-        has_data: one.revents & libc::POLLIN != 0,
-        has_ended: one.revents & ENDED != 0,
-    }))
+    polled.iter_mut().for_each(|one| one.revents = 0);
+    if error.kind() == io::ErrorKind::Interrupted { Ok(()) } else { Err(error) }
 }
 
 #[cfg(test)]
@@ -90,7 +118,7 @@ mod tests {
         let both = [Awaited::data(&reader), Awaited::end(&reader)];
         assert_eq!(wait(both, now).unwrap(), [Readiness::default(); 2]);
         writer.write_all(b"x").unwrap();
-        let data = Readiness { has_data: true, has_ended: false };
+        let data = Readiness { has_data: true, ..Readiness::default() };
         assert_eq!(wait(both, now).unwrap(), [data, Readiness::default()]);
         drop(writer);
         let ready = wait(both, None).unwrap();

@@ -1,8 +1,9 @@
 //! The computer's own files: all reading and writing below `/sys` and `/proc` goes through here.
 
 use crate::CpuSet;
+use crate::control_file;
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -74,18 +75,24 @@ impl Root {
         Ok(String::from_utf8_lossy(&bytes).trim_end().trim_end_matches('\0').to_owned())
     }
 
-    /// Writes a file that is there, in one piece, as control files want it.
+    /// Writes a file of the kernel that is there, in one piece, as control files want it. No path
+    /// leads the write to another file: [`control_file`] says how.
     ///
     /// # Errors
     /// [`FileError`]; `EIO` from an interrupt that the kernel manages itself, `EBUSY` and `EINVAL`
     /// from cpusets.
     pub fn write(&self, path: &str, text: &str) -> Result<(), FileError> {
-        let mut file = OpenOptions::new()
-            .write(true)
-            .truncate(true)
-            .open(self.path(path))
-            .map_err(at(path))?;
-        file.write_all(format!("{text}\n").as_bytes()).map_err(at(path))
+        let written = control_file::open(self, Path::new(path))
+            .and_then(|mut file| file.write_all(format!("{text}\n").as_bytes()));
+        written.map_err(at(path))
+    }
+
+    /// Opens a file of the kernel as [`Root::write`] does, for writes by a process that is to come.
+    ///
+    /// # Errors
+    /// As [`Root::write`].
+    pub fn control_file(&self, path: &Path) -> io::Result<fs::File> {
+        control_file::open(self, path)
     }
 
     /// The names in a folder, sorted; none where it is not there. Names that are not UTF-8 are left
@@ -141,23 +148,20 @@ impl Root {
         self.0.join(path.strip_prefix("/").unwrap_or(path))
     }
 
-    /// Makes a folder, if it is not there.
+    /// Makes a control group, if it is not there.
     ///
     /// # Errors
     /// [`FileError`].
     pub fn make_folder(&self, path: &str) -> Result<(), FileError> {
-        match fs::create_dir(self.path(path)) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-            other => other.map_err(at(path)),
-        }
+        control_file::make_folder(self, Path::new(path)).map_err(at(path))
     }
 
-    /// Removes an empty folder; a control group counts as empty when it has no members.
+    /// Removes a control group; it counts as empty when it has no members.
     ///
     /// # Errors
     /// [`FileError`].
     pub fn remove_folder(&self, path: &str) -> Result<(), FileError> {
-        fs::remove_dir(self.path(path)).map_err(at(path))
+        control_file::remove_folder(self, Path::new(path)).map_err(at(path))
     }
 }
 

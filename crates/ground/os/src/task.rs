@@ -360,6 +360,16 @@ pub fn lives(pid: Tid) -> bool {
     })
 }
 
+/// Why a process may not be seated as other programs are: the computer depends on it, and might
+/// fail with it on one CPU. `None` for every other process.
+#[must_use]
+pub fn vital(pid: Tid) -> Option<&'static str> {
+    if pid == 1 {
+        return Some("the one on which all others depend");
+    }
+    is_of_kernel(pid).then_some("a thread of the kernel")
+}
+
 /// Whether a process is one of the kernel's own threads, which have neither a program nor
 /// arguments.
 #[must_use]

@@ -40,6 +40,7 @@ mod walk;
 
 pub use file::{Open, open};
 pub use walk::reach;
+pub(crate) use walk::to_control_folder;
 
 use crate::rights;
 use crate::root::Root;

@@ -2,7 +2,7 @@
 //! never where another user led them.
 
 use std::ffi::OsString;
-use std::fs::{self, File, Metadata, Permissions};
+use std::fs::{self, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Component, Path, PathBuf};
@@ -170,16 +170,27 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
 /// # Errors
 /// The system's error, or another user could have put there what this name stands for.
 pub fn create(path: &Path) -> io::Result<File> {
-    let Some(place) = behind_links(path)? else { return File::create(path) };
+    let file = opened(path, File::options().write(true))?;
+    if file.metadata()?.is_file() {
+        file.set_len(0)?;
+    }
+    Ok(file)
+}
+
+/// Opens a file to be read, and written at its end, as [`create`] opens one; its content stays.
+///
+/// # Errors
+/// As [`create`].
+pub fn append(path: &Path) -> io::Result<File> {
+    opened(path, File::options().read(true).append(true))
+}
+
+fn opened(path: &Path, how: &mut OpenOptions) -> io::Result<File> {
+    how.create(true).custom_flags(libc::O_NOCTTY);
+    let Some(place) = behind_links(path)? else { return how.open(path) };
     // Before it is opened, too: a pipe that nobody reads would keep this program there.
     check_writable(&place)?;
-    let flags = libc::O_NOFOLLOW | libc::O_NOCTTY;
-    let file = File::options()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .custom_flags(flags)
-        .open(&place)?;
+    let file = how.custom_flags(libc::O_NOFOLLOW | libc::O_NOCTTY).open(&place)?;
     let found = file.metadata()?;
     check_in_shared_folder(&place, &found)?;
     if found.is_file() {
@@ -188,7 +199,6 @@ pub fn create(path: &Path) -> io::Result<File> {
             let words = "has a second name, which anybody could have given it here; remove it";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, words));
         }
-        file.set_len(0)?;
     }
     Ok(file)
 }

@@ -2,6 +2,7 @@
 
 use crate::figure::syntax;
 use crate::{CellModel, CoherentModel, ModelError, SimError};
+use seatmap_document::Outline;
 use seatmap_machine::{Description, Profile, catalog};
 use seatmap_statistics::words::counted;
 use std::sync::Arc;
@@ -35,7 +36,11 @@ impl Model {
         // rest.
         let table: toml::Table =
             toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
-        match table.get("format").and_then(toml::Value::as_str) {
+        let format = table.get("format").and_then(toml::Value::as_str);
+        if format.is_some() {
+            let _: Outline = toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
+        }
+        match format {
             Some(crate::coherent::FORMAT) => {
                 Ok(Model::Coherent(Arc::new(CoherentModel::from_toml(name, text)?)))
             }

@@ -98,6 +98,9 @@ pub enum MpiError {
         #[source]
         source: std::io::Error,
     },
+    /// The compiler's command has a quote without an end.
+    #[error("the command of the MPI's compiler ends within quotes: {0}")]
+    Quotes(String),
     /// It refused the program.
     #[error("'{command}' does not build the program for MPI: {said}")]
     Compiler {

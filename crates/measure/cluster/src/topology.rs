@@ -95,14 +95,20 @@ pub fn short(names: &[&str]) -> String {
     stems.chain(plain).collect::<Vec<_>>().join(",")
 }
 
+/// A number with the zeros that lead it. The standard library's formats end at 65,535 digits.
+fn with_zeros(number: u64, width: usize) -> String {
+    let digits = number.to_string();
+    "0".repeat(width.saturating_sub(digits.len())) + &digits
+}
+
 fn of_stem(stem: &str, width: usize, mut numbers: Vec<u64>) -> String {
     numbers.sort_unstable();
     if let [one] = numbers[..] {
-        return format!("{stem}{one:0width$}");
+        return format!("{stem}{}", with_zeros(one, width));
     }
     let runs = numbers.chunk_by(|a, b| a.checked_add(1) == Some(*b)).map(|run| match run {
-        [one] => format!("{one:0width$}"),
-        run => format!("{:0width$}-{:0width$}", run[0], run[run.len() - 1]),
+        [one] => with_zeros(*one, width),
+        run => format!("{}-{}", with_zeros(run[0], width), with_zeros(run[run.len() - 1], width)),
     });
     format!("{stem}[{}]", runs.collect::<Vec<_>>().join(","))
 }

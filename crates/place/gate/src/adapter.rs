@@ -19,14 +19,14 @@ mod hyperfine;
 mod pytest_benchmark;
 
 use seatmap_document::{json_problem, visible};
+use seatmap_os::named_file;
 use seatmap_statistics::median;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
-use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 
 /// The most of a report that is read, in bytes. The largest ones that programs write hold every
@@ -274,25 +274,21 @@ fn placed(word: &OsString, file: &Path) -> OsString {
 
 /// The text of a file; `None` where it is absent or empty.
 fn read_text(adapter: Adapter, path: &Path) -> Result<Option<String>, AdapterError> {
-    let file = match File::open(path) {
-        Ok(file) => file,
+    let bytes = match named_file::read(path, MOST_BYTES) {
+        Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
+            return Err(AdapterError::TooLong { adapter });
+        }
         Err(source) => return Err(AdapterError::Unreadable { adapter, source }),
     };
-    let mut bytes = Vec::new();
-    file.take(MOST_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|source| AdapterError::Unreadable { adapter, source })?;
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(AdapterError::TooLong { adapter });
-    }
     let text = String::from_utf8_lossy(&bytes).into_owned();
     Ok(if text.trim().is_empty() { None } else { Some(text) })
 }
 
 /// A report's JSON as the keys that matter here.
 fn json<T: DeserializeOwned>(adapter: Adapter, text: &str) -> Result<T, AdapterError> {
-    serde_json::from_str(text)
+    seatmap_document::from_json(text)
         .map_err(|error| AdapterError::Malformed { adapter, problem: json_problem(error) })
 }
 

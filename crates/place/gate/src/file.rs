@@ -1,7 +1,7 @@
 //! `bench.toml`: the benchmarks of a program, as a person lists them.
 
 use crate::adapter::Adapter;
-use seatmap_document::{Blame, Position, parser_sentence};
+use seatmap_document::{Blame, Outline, Position, parser_sentence};
 use seatmap_tune::{Better, Length, Metric, MetricError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -325,11 +325,11 @@ impl BenchmarksFile {
     /// # Errors
     /// [`BenchmarksFileError`], with line and column for text that is not such TOML.
     pub fn from_toml(text: &str) -> Result<Self, BenchmarksFileError> {
-        let file: BenchmarksFile =
-            toml::from_str(text).map_err(|error| BenchmarksFileError::Syntax {
-                position: Position::of(text.as_bytes(), error.span().map_or(0, |span| span.start)),
-                problem: parser_sentence(error.message()),
-            })?;
+        let read = toml::from_str(text).and_then(|_: Outline| toml::from_str(text));
+        let file: BenchmarksFile = read.map_err(|error| BenchmarksFileError::Syntax {
+            position: Position::of(text.as_bytes(), error.span().map_or(0, |span| span.start)),
+            problem: parser_sentence(error.message()),
+        })?;
         file.check()?;
         Ok(file)
     }

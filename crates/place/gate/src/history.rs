@@ -7,12 +7,11 @@
 
 use crate::report::{BenchmarkResult, GateReport};
 use seatmap_document::Blame;
-use seatmap_os::whole_file;
+use seatmap_os::{named_file, whole_file};
 use seatmap_statistics::change_points::{self, change_points};
 use seatmap_statistics::median;
 use seatmap_tune::{Better, Fingerprint};
 use serde::{Deserialize, Serialize};
-use std::fs::OpenOptions;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -21,6 +20,9 @@ pub const FORMAT: &str = "seatmap-bench-history/1";
 
 /// The format's name of a trend.
 pub const TREND_FORMAT: &str = "seatmap-bench-trend/1";
+
+/// The largest history that is read, in bytes.
+const MOST_BYTES: u64 = 512 << 20;
 
 /// The newest results of one benchmark that are searched for changes: the search grows with the
 /// square of their number.
@@ -127,10 +129,12 @@ impl HistoryEntry {
     /// # Errors
     /// [`HistoryError`] of a file that is something else, and the system's error.
     pub fn check_place(path: &Path) -> Result<(), HistoryPlaceError> {
-        whole_file::check_writable(path)?;
-        match std::fs::read_to_string(path) {
-            Ok(text) if text.trim().is_empty() => Ok(()),
-            Ok(text) => Ok(read(&text).map(drop)?),
+        let place = whole_file::behind_links(path)?;
+        whole_file::check_writable(place.as_deref().unwrap_or(path))?;
+        match named_file::read(path, MOST_BYTES).map(String::from_utf8) {
+            Ok(Ok(text)) if text.trim().is_empty() => Ok(()),
+            Ok(Ok(text)) => Ok(read(&text).map(drop)?),
+            Ok(Err(error)) => Err(io::Error::new(io::ErrorKind::InvalidData, error).into()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 // A missing folder would come up after all runs, which would be lost.
                 let has_folder = whole_file::folder_of(path).is_dir();
@@ -145,7 +149,7 @@ impl HistoryEntry {
     /// # Errors
     /// The system's error.
     pub fn append(&self, path: &Path) -> io::Result<()> {
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(path)?;
+        let mut file = whole_file::append(path)?;
         let mut text = String::new();
         // An editor may have left the last line without its end.
         if file.seek(SeekFrom::End(0))? > 0 {

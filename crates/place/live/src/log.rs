@@ -158,14 +158,14 @@ impl Log {
     pub fn read(text: &str) -> Result<Self, LogError> {
         let mut rows = text.lines().enumerate();
         let (_, first) = rows.next().ok_or(LogError::Empty)?;
-        let header: Header = serde_json::from_str(first).map_err(|_| LogError::NoHeader)?;
+        let header: Header = seatmap_document::from_json(first).map_err(|_| LogError::NoHeader)?;
         if header.format != FORMAT {
             return Err(LogError::Format(header.format));
         }
         let mut lines = Vec::new();
         let mut is_cut_off = false;
         for (at, row) in rows {
-            match serde_json::from_str(row) {
+            match seatmap_document::from_json(row) {
                 Ok(line) => lines.push(line),
                 Err(_) if at + 1 == text.lines().count() && !text.ends_with('\n') => {
                     is_cut_off = true

@@ -3,7 +3,7 @@
 //! Seatmap appends to this file and never writes it anew, so that comments stay where they are.
 
 use crate::error::ServicesFileError;
-use seatmap_document::{Position, parser_sentence};
+use seatmap_document::{Outline, Position, parser_sentence};
 use seatmap_os::{CpuSet, Tid};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -213,11 +213,11 @@ impl ServicesFile {
     /// # Errors
     /// [`ServicesFileError`], with line and column for text that is not such TOML.
     pub fn from_toml(text: &str) -> Result<Self, ServicesFileError> {
-        let file: ServicesFile =
-            toml::from_str(text).map_err(|error| ServicesFileError::Syntax {
-                position: Position::of(text.as_bytes(), error.span().map_or(0, |span| span.start)),
-                problem: parser_sentence(error.message()),
-            })?;
+        let read = toml::from_str(text).and_then(|_: Outline| toml::from_str(text));
+        let file: ServicesFile = read.map_err(|error| ServicesFileError::Syntax {
+            position: Position::of(text.as_bytes(), error.span().map_or(0, |span| span.start)),
+            problem: parser_sentence(error.message()),
+        })?;
         check_keys(text)?;
         file.check()?;
         Ok(file)
@@ -329,7 +329,8 @@ pub(crate) fn service_name(text: &str, end: &str) -> String {
     format!("{}{end}", &begin[..room])
 }
 
-fn check_service(service: &Service) -> Result<(), ServicesFileError> {
+/// Checks an entry, of a file that a person types or of a document that holds it.
+pub(crate) fn check_service(service: &Service) -> Result<(), ServicesFileError> {
     let name = service.name.clone();
     if name.trim().is_empty() || name.len() > LONGEST_NAME {
         return Err(ServicesFileError::Name(name));
@@ -357,8 +358,7 @@ fn check_service(service: &Service) -> Result<(), ServicesFileError> {
     }
 }
 
-/// Checks the memory that an entry asks for.
-pub(crate) fn check_memory(service: &Service) -> Result<(), ServicesFileError> {
+fn check_memory(service: &Service) -> Result<(), ServicesFileError> {
     let of = Some(service.name.clone());
     if let Some(size) = &service.memory {
         check_size(size).map_err(|size| ServicesFileError::Size { name: "memory", of, size })?;

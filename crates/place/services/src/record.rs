@@ -4,7 +4,7 @@
 //! A record makes a plan repeatable: the same record gives the same plan, also for another machine
 //! and after the services have gone.
 
-use crate::file::{Service, ServicesFile, SharedComputer, check_memory};
+use crate::file::{Service, ServicesFile, SharedComputer, check_service};
 use seatmap_document::{Blame, DocumentError};
 use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
@@ -222,7 +222,7 @@ impl ServicesRecord {
             return Err(inconsistent("interval_s is not above 0".to_owned()));
         }
         for (at, service) in self.services.iter().enumerate() {
-            if let Err(error) = check_memory(&service.service) {
+            if let Err(error) = check_service(&service.service) {
                 return Err(inconsistent(format!("services[{at}]: {error}")));
             }
             for (key, values) in

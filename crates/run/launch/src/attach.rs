@@ -162,13 +162,8 @@ fn left_sentence(pid: Tid, name: &str, children: &[Tid]) -> String {
 /// # Errors
 /// [`LaunchError::NeedsForce`] for the first that is one of those.
 pub fn check(pids: &[Tid]) -> Result<(), LaunchError> {
-    match pids.iter().find(|pid| **pid == 1 || task::is_of_kernel(**pid)) {
-        Some(&pid) if pid == 1 => {
-            Err(LaunchError::NeedsForce { pid, kind: "the one on which all others depend" })
-        }
-        Some(&pid) => Err(LaunchError::NeedsForce { pid, kind: "a thread of the kernel" }),
-        None => Ok(()),
-    }
+    let vital = pids.iter().find_map(|pid| Some((*pid, task::vital(*pid)?)));
+    vital.map_or(Ok(()), |(pid, kind)| Err(LaunchError::NeedsForce { pid, kind }))
 }
 
 /// Seats the threads that these processes have now, process after process and in order of their

@@ -19,6 +19,7 @@ use crate::watch::Watch;
 use seatmap_os::quota::QuotaWatch;
 use seatmap_os::{CpuSet, Root, affinity, interpreter, proc_mount};
 use std::ffi::OsStr;
+use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -127,7 +128,10 @@ impl<'a> Launch<'a> {
         // Returning closes the child's pipe, which ends the child.
         program
             .group()
-            .map_or(Ok(()), |members: &Path| std::fs::write(members, child.pid.to_string()))
+            .map_or(Ok(()), |members: &Path| {
+                let mut members = Root::new("/").control_file(members)?;
+                members.write_all(child.pid.to_string().as_bytes())
+            })
             .map_err(LaunchError::system("move the program into its control group"))?;
         let quotas = QuotaWatch::of(child.pid);
         let nodes = memory.as_ref().and_then(|memory| memory.nodes.clone());

@@ -3,7 +3,7 @@
 use crate::cell_watch::CellEnd;
 use crate::report::{Behind, Report, SeatedThread};
 use crate::verifier::ProcessMemory;
-use seatmap_document::visible;
+use seatmap_document::{left_aligned, visible};
 use seatmap_os::CpuList;
 use seatmap_statistics::words::{agreeing, counted};
 
@@ -266,7 +266,7 @@ fn verdict(thread: &SeatedThread) -> &'static str {
 }
 
 fn line(row: &[String; 7], widths: &[usize; 7]) -> String {
-    let cells = row.iter().zip(widths).map(|(cell, width)| format!("{cell:<width$}"));
+    let cells = row.iter().zip(widths).map(|(cell, width)| left_aligned(cell, *width));
     format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
 }
 

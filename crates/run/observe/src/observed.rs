@@ -5,8 +5,8 @@ use crate::command;
 use crate::tsan::SharedLine;
 use crate::{Observation, ObserveError};
 use seatmap_launch::Ending;
+use seatmap_os::named_file;
 use seatmap_statistics::words::times;
-use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 use std::process::Child;
@@ -56,7 +56,7 @@ pub(crate) enum CommandState {
 impl Sighting {
     /// A recording of perf(1).
     pub(crate) fn of_recording(path: &Path) -> Result<Self, ObserveError> {
-        let file = File::open(path).map_err(c2c::RecordingError::Open);
+        let file = named_file::open(path).map_err(c2c::RecordingError::Open);
         let sampled = file.and_then(|file| c2c::read(BufReader::new(file)));
         let sampled = sampled.map_err(|source| ObserveError::Recording {
             path: path.display().to_string(),

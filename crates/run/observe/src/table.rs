@@ -2,7 +2,7 @@
 
 use crate::session::LEAST_S;
 use crate::{Method, Observation, Task};
-use seatmap_document::visible;
+use seatmap_document::{left_aligned, right_aligned, visible};
 use seatmap_statistics::words::{counted, counted_figure};
 use std::collections::BTreeSet;
 
@@ -262,12 +262,8 @@ fn aligned<const N: usize>(title: [&str; N], rows: Vec<[String; N]>) -> String {
     for row in &all {
         let cells: Vec<String> = (0..N)
             .map(|column| {
-                let width = widths[column];
-                if right[column] {
-                    format!("{:>width$}", row[column])
-                } else {
-                    format!("{:<width$}", row[column])
-                }
+                let aligned = if right[column] { right_aligned } else { left_aligned };
+                aligned(&row[column], widths[column])
             })
             .collect();
         text += cells.join("  ").trim_end();

@@ -8,7 +8,7 @@
 //! | the last | `{"end":true}`; a file without it was cut off |
 
 use seatmap_document::{Position, visible};
-use seatmap_statistics::words::counted;
+use seatmap_os::named_file;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::io;
@@ -121,15 +121,7 @@ fn is_named(path: &Path, kind: &str) -> bool {
 
 fn read(path: PathBuf) -> Result<Trace, TraceError> {
     let refused = |source| TraceError::Read { path: path.clone(), source };
-    let bytes = std::fs::metadata(&path).map_err(refused)?.len();
-    if bytes > MAX_BYTES {
-        let what = format!(
-            "{bytes}, and no more than {MAX_BYTES} are read",
-            bytes = counted(bytes, "byte")
-        );
-        return Err(TraceError::TooLarge { path, what });
-    }
-    let text = std::fs::read(&path).map_err(refused)?;
+    let text = named_file::read(&path, MAX_BYTES).map_err(refused)?;
     Ok(Trace { path, text: String::from_utf8_lossy(&text).into_owned() })
 }
 
@@ -153,7 +145,7 @@ impl Trace {
     }
 
     fn value<T: DeserializeOwned>(&self, at: usize, line: &str) -> Result<T, TraceError> {
-        serde_json::from_str(line).map_err(|error| TraceError::Line {
+        seatmap_document::from_json(line).map_err(|error| TraceError::Line {
             path: self.path.clone(),
             at: Position { line: at + 1, column: error.column() },
             problem: "this is not a line of a trace; run the program again".to_owned(),

@@ -10,6 +10,7 @@ use crate::baseline::JudgedUnit;
 use crate::finding::{Finding, Gravity};
 use crate::judge::judged::Judged;
 use crate::seating::{Process, Seating};
+use seatmap_document::visible;
 use seatmap_os::Tid;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -196,18 +197,10 @@ fn sample(text: &mut String, name: &str, labels: &[(&str, String)], value: f64) 
     let _ = writeln!(text, "seatmap_check_{name}{labels} {value}");
 }
 
-/// A label's value, as the format quotes it.
+/// A label's value, as the format quotes it. Hidden characters of a name are visible: the metrics
+/// may go to a terminal.
 fn escaped(word: &str) -> String {
-    let mut escaped = String::with_capacity(word.len());
-    for letter in word.chars() {
-        match letter {
-            '\\' => escaped.push_str("\\\\"),
-            '"' => escaped.push_str("\\\""),
-            '\n' => escaped.push_str("\\n"),
-            other => escaped.push(other),
-        }
-    }
-    escaped
+    visible(word).replace('\\', "\\\\").replace('"', "\\\"")
 }
 
 #[cfg(test)]
@@ -226,11 +219,11 @@ mod tests {
     fn findings_are_counted_by_unit_and_rule() {
         let mut made = Made::new(4).busy(7, 7, "1", 50.0, 50.0).busy(7, 8, "1", 50.0, 50.0);
         let process = &mut made.seating.processes[0];
-        process.name = "a \"b\" \\ c\nd".to_owned();
+        process.name = "a \"b\" \\ c\nd\u{1b}[2J".to_owned();
         let path = "/system.slice/redis.service/inner".to_owned();
         process.group = Some(Group { path, throttled_watched: Some(3), ..Group::default() });
         let lines = lines(&made);
-        let owner = r#"unit="redis.service",program="a \"b\" \\ c\nd""#;
+        let owner = r#"unit="redis.service",program="a \"b\" \\ c\\nd\\u{1b}[2J""#;
         for expected in [
             format!("seatmap_check_wrong{{{owner}}} 1"),
             format!("seatmap_check_throttled_periods{{{owner}}} 3"),

@@ -264,7 +264,7 @@ impl Recording {
         let mut recording = Recording { header, ..Recording::default() };
         let mut known = BTreeSet::new();
         for (at, text) in lines.enumerate() {
-            match serde_json::from_str::<Moment>(text) {
+            match seatmap_document::from_json::<Moment>(text) {
                 Ok(moment) => {
                     let before_s = recording.moments.last().map_or(0.0, |moment| moment.at_s);
                     check(&moment, before_s, &mut known)

@@ -1,6 +1,7 @@
 //! Tables of a study: one figure under several conditions, a row each.
 
 use super::{column, line, number, prose, with_program};
+use seatmap_document::left_aligned;
 use serde::{Deserialize, Serialize};
 
 /// The word of a row's command that a column's own word replaces.
@@ -172,13 +173,13 @@ impl FilledTable {
         let lines: Vec<(String, _)> =
             self.lines().into_iter().map(|(what, all)| (line(what), all)).collect();
         let width = lines.iter().map(|(what, _)| what.chars().count()).max().unwrap_or(0);
-        let mut text = format!("\n{}\n{:<width$}", line(&self.title), "");
+        let mut text = format!("\n{}\n{}", line(&self.title), left_aligned("", width));
         for column in &self.columns {
             text += &format!("  {:>8}", line(&column.name));
         }
         text += "    growth\n";
         for (what, figures) in lines {
-            text += &format!("{what:<width$}");
+            text += &left_aligned(&what, width);
             for figure in &figures {
                 text += &format!("  {:>8}", figure.map_or_else(String::new, number));
             }

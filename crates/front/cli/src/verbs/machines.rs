@@ -5,7 +5,7 @@ use crate::args::Machines;
 use seatmap_catalog::{MachineEntry, MachineList};
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
-use seatmap_document::shell_escaped;
+use seatmap_document::{left_aligned, shell_escaped};
 use seatmap_machine::SharedProfile;
 use seatmap_report::gallery::{self as gallery_report, INDEX};
 use seatmap_statistics::words::counted;
@@ -58,8 +58,11 @@ fn table(machines: &[MachineEntry]) -> String {
         let can = entry.can.join(" ");
         // Plural: a machine has two PUs or more.
         table += &format!(
-            "{:longest$}  {:>3} PUs  {can:widest$}  {}{model}\n",
-            entry.machine, entry.pus, entry.summary
+            "{}  {:>3} PUs  {}  {}{model}\n",
+            left_aligned(&entry.machine, longest),
+            entry.pus,
+            left_aligned(&can, widest),
+            entry.summary
         );
     }
     table

@@ -256,6 +256,24 @@ fn a_command_needs_no_file_and_is_never_expanded() {
     assert!(!runner.place.path("made").exists());
 }
 
+/// The words before an open quote are not a command: nothing may be measured in its place.
+#[test]
+fn a_command_that_ends_within_quotes_is_an_error() {
+    let runner = ActionRunner::new();
+    script(&runner.place, "app", "touch ran");
+    for command in ["{binary} parse 'input file", "{binary} \"two words", "{binary} it's \nhere"] {
+        let ended =
+            runner.run(&[("seatmap", crate::PROGRAM), ("head", "./app"), ("command", command)]);
+        let said = "The input 'command' ends within quotes, and nothing was run";
+        assert_eq!((ended.output.status.code(), &*ended.outputs["exit-code"]), (Some(2), "2"));
+        assert_eq!(ended.outputs["verdict"], said);
+        assert_eq!(ended.summary, format!("{said}\n"));
+        let log = String::from_utf8_lossy(&ended.output.stdout).into_owned();
+        assert!(log.contains(&format!("::error::{said}")), "{log}");
+        assert!(!runner.place.path("ran").exists(), "{command}");
+    }
+}
+
 #[test]
 fn a_wrong_input_ends_with_its_own_exit_code() {
     let runner = ActionRunner::new();

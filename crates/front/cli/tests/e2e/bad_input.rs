@@ -1,6 +1,7 @@
 //! Refusals: exit code 2, one line, place and remedy.
 
 use crate::common::Place;
+use std::process::Command;
 
 #[test]
 fn cpus_that_cannot_be_had() {
@@ -108,6 +109,65 @@ fn files_that_are_not_what_they_should_be() {
             );
         }
     }
+}
+
+/// Each option that reads a file refuses a device without an end, a pipe without a writer, and a
+/// socket.
+#[test]
+fn only_plain_files_are_read() {
+    let place = Place::new();
+    assert!(Command::new("mkfifo").arg(place.path("pipe")).status().unwrap().success());
+    let _socket = std::os::unix::net::UnixListener::bind(place.path("socket")).unwrap();
+    let verbs = [
+        "show FILE",
+        "import FILE",
+        "export FILE --format csv",
+        "compare FILE graviton3",
+        "place --on FILE --pattern ring:2",
+        "place --on graviton3 --pattern ./FILE",
+        "place --on graviton3 --pattern ring:2 --load ./FILE",
+        "place --qaplib FILE",
+        "pattern show ./FILE",
+        "run --plan FILE -- true",
+        "check --expect FILE --pid 1",
+        "check --baseline FILE --pid 1",
+        "bench --baseline FILE --runs 1 -- true",
+        "bench --file FILE",
+        "bench history FILE",
+        "observe --recording FILE",
+        "run --replay FILE",
+        "services plan --record FILE",
+        "services apply FILE",
+        "services import FILE",
+        "cluster doctor FILE",
+        "services plan FILE",
+    ];
+    for file in ["/dev/urandom", "pipe", "socket"] {
+        for verb in verbs {
+            let named =
+                if file.starts_with('/') { verb.replace("./FILE", file) } else { verb.into() };
+            let words = named.replace("FILE", file);
+            let words: Vec<&str> = words.split(' ').collect();
+            let said = place.refusal(&words);
+            assert!(said.contains("no plain file"), "{words:?}: {said}");
+        }
+    }
+    let large = place.file("large.json", "{");
+    let file = std::fs::File::options().write(true).open(place.path(large)).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let said = place.one_line_refusal(&["bench", "--baseline", large, "--runs", "1", "--", "true"]);
+    assert!(said.contains("large.json: is too long; no more than 536870912 B"), "{said}");
+}
+
+/// A shell's `<(...)` is a pipe as well, whose other end is there.
+#[test]
+fn the_pipe_of_a_shell_is_read() {
+    let place = Place::new();
+    let line =
+        format!("{} pattern show <(echo 'from,to,bytes'; echo 'a,b,1') --json", crate::PROGRAM);
+    let output = Command::new("bash").args(["-c", &line]).current_dir(place.folder()).output();
+    let output = output.unwrap();
+    assert!(String::from_utf8_lossy(&output.stdout).contains("seatmap-pattern/1"), "{output:?}");
 }
 
 #[test]

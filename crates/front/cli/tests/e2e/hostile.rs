@@ -86,6 +86,25 @@ pub fn assert_strings_are_shown(place: &Place, document: &Value, verbs: &[&str])
     for verb in verbs {
         assert_harmless(place, verb, "all strings");
     }
+    assert_no_long_text_is_read(place, document, pointers.last().unwrap(), verbs[0]);
+}
+
+/// A text or key of a megabyte is refused before a table is as wide, and the refusal is short.
+fn assert_no_long_text_is_read(place: &Place, document: &Value, pointer: &str, verb: &str) {
+    let long = "y".repeat(1 << 20);
+    let mut with_text = document.clone();
+    *with_text.pointer_mut(pointer).unwrap() = long.clone().into();
+    let mut with_key = document.clone();
+    with_key.as_object_mut().unwrap().insert(long, 1.into());
+    for copy in [with_text, with_key] {
+        place.file("copy.json", copy.to_string());
+        let said = place.refusal(&verb.split(' ').collect::<Vec<_>>());
+        assert!(
+            said.contains("a text of 1048576 B is too long"),
+            "{verb}: {}",
+            &said[..said.len().min(2000)]
+        );
+    }
 }
 
 /// No hidden character stands in a text that people see.

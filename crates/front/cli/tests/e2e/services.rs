@@ -4,7 +4,7 @@
 use crate::auto::ALONE;
 use crate::common::{Guarded, Place};
 use crate::control_group::Group;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::PoisonError;
@@ -281,6 +281,79 @@ fn pods_and_jobs_stay_with_their_owners() {
     place.file("plan.json", plan.to_string());
     let told = refused_plan(&place);
     assert!(told.contains("name a step, such as 5.0 or 5.batch"), "{told}");
+}
+
+/// The folders where control groups are mounted.
+fn mounted_groups() -> Vec<String> {
+    let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let fields = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    fields
+        .filter(|fields| ["cgroup", "cgroup2"].contains(&fields[2]))
+        .map(|fields| fields[1].to_owned())
+        .collect()
+}
+
+/// A plan of one service on a CPU of this computer.
+fn plan_of_one(place: &Place, service: Value) {
+    let state = format!("{}/examples/seats/cpu_manager_state", crate::REPOSITORY);
+    place.stdout(&["services", "import", &state, "--on", "ryzen-5950x", "-o", "whole.json"]);
+    let mut plan: Value = serde_json::from_str(&place.read("whole.json")).unwrap();
+    let cpu = seatmap_os::affinity::current().unwrap()[0];
+    let mut planned = plan["services"][0].take();
+    planned["service"] = service;
+    planned["cpus"] = cpu.to_string().into();
+    planned["nodes"] = "".into();
+    plan["services"] = vec![planned].into();
+    place.file("plan.json", plan.to_string());
+}
+
+/// The folder `x` looks like a control group, and its file leads to another one.
+#[test]
+fn a_plan_leads_no_write_out_of_the_control_groups() {
+    let place = Place::new();
+    place.file("victim", "precious");
+    std::fs::create_dir(place.path("x")).unwrap();
+    std::os::unix::fs::symlink(place.path("victim"), place.path("x/cpuset.cpus")).unwrap();
+    let own = format!("{}\n", std::process::id());
+    for procs in ["cgroup.procs", "x/cgroup.procs"] {
+        place.file(procs, &own);
+    }
+    let climbed = format!("/../../../../../..{}", place.path("x").display());
+    let mut paths = vec![climbed.clone(), format!("/.{climbed}"), climbed[1..].to_owned()];
+    paths.push(place.path("x").display().to_string());
+    for mount in mounted_groups() {
+        paths.push(format!("{mount}{climbed}"));
+        paths.push(format!("{mount}/.{climbed}/"));
+    }
+    for path in paths {
+        plan_of_one(&place, json!({ "name": "x", "cgroup": path }));
+        let told = refused_plan(&place);
+        assert!(told.contains("there is no control group"), "{path}: {told}");
+        assert_eq!(place.read("victim"), "precious", "{path}");
+    }
+}
+
+#[test]
+fn a_plan_moves_neither_the_kernel_nor_the_first_process() {
+    let place = Place::new();
+    let is_kernels = seatmap_os::task::is_of_kernel(2);
+    let kernel = is_kernels.then_some((json!(2), "a thread of the kernel"));
+    let first = (json!(1), "the one on which all others depend");
+    for (pid, what) in kernel.into_iter().chain([first]) {
+        plan_of_one(&place, json!({ "name": "x", "pid": pid }));
+        let told = refused_plan(&place);
+        assert!(told.contains(&format!("takes in process {pid}, {what}")), "{told}");
+    }
+    for service in [
+        json!({ "name": "x", "pid": -1 }),
+        json!({ "name": "x", "step": "5/../x" }),
+        json!({ "name": "x" }),
+        json!({ "name": "", "pid": 7 }),
+    ] {
+        plan_of_one(&place, service);
+        let told = refused_plan(&place);
+        assert!(told.contains("plan.json: services[0].service: "), "{told}");
+    }
 }
 
 #[test]

@@ -28,6 +28,11 @@ fn export(to: &str) -> [&str; 6] {
 fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
     let Some(place) = shared("planted", "precious") else { return };
     place.file("precious", "old");
+    place.file(
+        "bench.toml",
+        "format = \"seatmap-benchmarks/1\"\n[[benchmark]]\nname = \"a\"\n\
+         base = \"true\"\nhead = \"true 1\"\n",
+    );
     symlink(".", place.path("folder")).unwrap();
     lchown(place.path("folder"), Some(NOBODY), Some(NOBODY)).unwrap();
     for name in ["planted", "folder/new.csv", "folder/precious"] {
@@ -38,6 +43,8 @@ fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
         &["show", "graviton3", "--html", "planted"][..],
         &["place", "--on", "graviton3", "--pattern", "ring:4", "--kicks", "1", "-o", "planted"],
         &["run", "--auto", "--log", "planted", "--", "true"],
+        &["bench", "--file", "bench.toml", "--history", "planted"],
+        &["bench", "--file", "bench.toml", "--history", "folder/new.jsonl"],
     ] {
         let output = place.run(words);
         let told = String::from_utf8(output.stderr).unwrap();
@@ -47,7 +54,7 @@ fn results_are_not_led_elsewhere_by_a_link_of_another_user() {
         );
     }
     assert_eq!(place.read("precious"), "old");
-    assert_eq!(files(&place), ["folder", "planted", "precious"]);
+    assert_eq!(files(&place), ["bench.toml", "folder", "planted", "precious"]);
     // A file and a pipe of another user.
     fs::remove_file(place.path("planted")).unwrap();
     place.file("planted", "theirs");

@@ -7,7 +7,7 @@ use crate::svg::heat::{HeatMap, bar, swatch};
 use crate::svg::{APART, bar_ticks};
 use crate::{Scale, Unit};
 use maud::{Markup, html};
-use seatmap_document::visible;
+use seatmap_document::{right_aligned, visible};
 use seatmap_machine::{Matrix, Square};
 
 /// More rows do not fit on a screen.
@@ -48,11 +48,12 @@ impl PairTimes {
         // Seven letters hold a predicted time, '(12.34)'.
         let width = self.short.iter().map(|name| name.chars().count()).fold(7, usize::max);
         let n = self.short.len();
-        let mut text = format!("{}, ms{}\n  {:>width$}", self.title, self.brackets, "");
-        text.extend(self.short.iter().map(|name| format!(" {:>width$}", visible(name))));
+        let cell = |text: &str| " ".to_owned() + &right_aligned(text, width);
+        let mut text = format!("{}, ms{}\n {}", self.title, self.brackets, cell(""));
+        text.extend(self.short.iter().map(|name| cell(&visible(name))));
         for row in 0..n {
-            text += &format!("\n  {:>width$}", visible(&self.short[row]));
-            text.extend((0..n).map(|column| format!(" {:>width$}", self.cell(row, column))));
+            text += &format!("\n {}", cell(&visible(&self.short[row])));
+            text.extend((0..n).map(|column| cell(&self.cell(row, column))));
         }
         text + "\n"
     }

@@ -15,7 +15,7 @@ pub(super) fn wrap(text: &str, width: usize, indent: usize) -> String {
             _ => lines.push(word.to_owned()),
         }
     }
-    lines.iter().map(|line| format!("{:indent$}{line}\n", "")).collect()
+    lines.iter().map(|line| " ".repeat(indent) + line + "\n").collect()
 }
 
 #[cfg(test)]

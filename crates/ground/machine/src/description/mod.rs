@@ -53,6 +53,7 @@ pub use shape::{Hybrid, Numbering, Shape};
 pub use speed::{RelativeSpeed, Speeds};
 
 use crate::Profile;
+use seatmap_document::Outline;
 use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.
@@ -111,14 +112,11 @@ impl Description {
     /// # Errors
     /// [`DescriptionError`], with line and column in the text.
     pub fn from_toml(text: &str) -> Result<Self, DescriptionError> {
-        #[derive(Deserialize)]
-        struct Header {
-            format: String,
-        }
         // A file of another version is named as such before its keys are called wrong.
-        let header: Header = toml::from_str(text).map_err(|error| locate::refused(text, &error))?;
-        if header.format != FORMAT {
-            return Err(DescriptionError::Format(header.format));
+        let outline: Outline =
+            toml::from_str(text).map_err(|error| locate::refused(text, &error))?;
+        if outline.format != FORMAT {
+            return Err(DescriptionError::Format(outline.format));
         }
         let written: Written =
             toml::from_str(text).map_err(|error| locate::refused(text, &error))?;

@@ -19,22 +19,38 @@ const OTHERS: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 
 struct Walk {
+    /// The folder where absolute links begin.
+    top: PathBuf,
     at: OwnedFd,
     /// The folder that was reached, for errors.
     path: PathBuf,
     /// The names that are left, the next one last.
     names: Vec<OsString>,
     links: u32,
+    /// Whether the last name may be a link as well.
+    last_may_be_link: bool,
 }
 
 /// Goes down to the folder at an absolute path, which becomes a handle to walk on from.
 pub(super) fn down(path: &Path, is_made: bool) -> Result<OwnedFd, TrustError> {
-    let mut walk = Walk { at: top()?, path: PathBuf::from("/"), names: Vec::new(), links: 0 };
-    walk.ask_for(path);
+    let mut walk = Walk::begin(Path::new("/"), path)?;
     while let Some(name) = walk.names.pop() {
         let found = fs::fstat(&walk.at).map_err(at(&walk.path))?;
         check_above(&walk.path, &found)?;
         walk.step(name, &found, is_made)?;
+    }
+    Ok(walk.at)
+}
+
+/// Goes down to a folder of control files below the folder `top`, the root of a computer's files.
+/// The folders may belong to any user, as control groups that are handed on do. A link is followed
+/// if only root or this user can have made it.
+pub(crate) fn to_control_folder(top: &Path, path: &Path) -> Result<OwnedFd, TrustError> {
+    let mut walk = Walk::begin(top, path)?;
+    walk.last_may_be_link = true;
+    while let Some(name) = walk.names.pop() {
+        let found = fs::fstat(&walk.at).map_err(at(&walk.path))?;
+        walk.step(name, &found, false)?;
     }
     Ok(walk.at)
 }
@@ -48,11 +64,24 @@ pub fn reach(path: &Path) -> Result<OwnedFd, TrustError> {
     down(&std::path::absolute(path).map_err(at(path))?, false)
 }
 
-fn top() -> Result<OwnedFd, TrustError> {
-    fs::open("/", OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(at(Path::new("/")))
+fn top(path: &Path) -> Result<OwnedFd, TrustError> {
+    fs::open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).map_err(at(path))
 }
 
 impl Walk {
+    fn begin(from: &Path, path: &Path) -> Result<Self, TrustError> {
+        let mut walk = Walk {
+            top: from.to_owned(),
+            at: top(from)?,
+            path: PathBuf::from("/"),
+            names: Vec::new(),
+            links: 0,
+            last_may_be_link: false,
+        };
+        walk.ask_for(path);
+        Ok(walk)
+    }
+
     fn ask_for(&mut self, path: &Path) {
         self.names.extend(path.components().rev().filter_map(|component| match component {
             Component::Normal(_) | Component::ParentDir => Some(component.as_os_str().to_owned()),
@@ -70,7 +99,7 @@ impl Walk {
         let found = fs::fstat(&next).map_err(at(&path))?;
         match FileType::from_raw_mode(found.st_mode) {
             FileType::Directory => (self.at, self.path) = (next, path),
-            FileType::Symlink if !self.names.is_empty() => {
+            FileType::Symlink if self.last_may_be_link || !self.names.is_empty() => {
                 self.follow(&next, &path, &found, above)?
             }
             _ => return Err(TrustError::NotAFolder(path)),
@@ -99,6 +128,7 @@ impl Walk {
         above: &Stat,
     ) -> Result<(), TrustError> {
         check_owner(path, found)?;
+        check_owner(path, above)?;
         if above.st_mode & OTHERS != 0 {
             return Err(TrustError::NotAFolder(path.to_owned()));
         }
@@ -109,7 +139,7 @@ impl Walk {
         let target = fs::readlinkat(link.as_fd(), "", Vec::new()).map_err(at(path))?;
         let target = PathBuf::from(OsString::from_vec(target.into_bytes()));
         if target.is_absolute() {
-            (self.at, self.path) = (top()?, PathBuf::from("/"));
+            (self.at, self.path) = (top(&self.top)?, PathBuf::from("/"));
         }
         self.ask_for(&target);
         Ok(())

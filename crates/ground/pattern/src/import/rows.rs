@@ -53,18 +53,25 @@ fn is_row(line: &str) -> bool {
 fn row(line: usize, text: &str, separator: Option<char>) -> Result<Row<'_>, ImportError> {
     let end = Position { line, column: text.trim_end().len() + 1 };
     let Some(separator) = separator else {
-        let fields = words_of_line(line, text)
-            .map(|(place, word)| Field { text: word.into(), place })
-            .collect();
-        return Ok(Row { fields, end });
+        let words = words_of_line(line, text);
+        let fields = words.map(|(place, word)| bounded(Field { text: word.into(), place }));
+        return Ok(Row { fields: fields.collect::<Result<_, _>>()?, end });
     };
     let (parts, is_closed) = split(text, separator);
     if !is_closed {
         let remedy = "close it, or write it twice inside a name in quotation marks";
         return Err(ImportError::new(end, "a quotation mark is not closed on its line", remedy));
     }
-    let fields = parts.into_iter().map(|(offset, part)| field(line, offset, part)).collect();
-    Ok(Row { fields, end })
+    let fields = parts.into_iter().map(|(offset, part)| bounded(field(line, offset, part)));
+    Ok(Row { fields: fields.collect::<Result<_, _>>()?, end })
+}
+
+fn bounded(field: Field<'_>) -> Result<Field<'_>, ImportError> {
+    let remedy = "write tasks as numbers or as short names";
+    match seatmap_document::too_long(&field.text) {
+        None => Ok(field),
+        Some(problem) => Err(ImportError::new(field.place, problem, remedy)),
+    }
 }
 
 /// The parts between separators outside quotation marks, with their offsets; and whether all

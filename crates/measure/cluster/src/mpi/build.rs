@@ -56,7 +56,8 @@ fn built_within(command: &str, limit: Duration) -> Result<Program, MpiError> {
     let source = folder.path().join("probe.c");
     let program = folder.path().join("probe");
     std::fs::write(&source, SOURCE)?;
-    let mut words = command.split_whitespace();
+    let words = shlex::split(command).ok_or_else(|| MpiError::Quotes(command.to_owned()))?;
+    let mut words = words.into_iter();
     let mut compiler = Command::new(words.next().unwrap_or_default());
     compiler.args(words).arg("-O2").arg("-o").arg(&program).arg(&source);
     let output = limited::output(command, &mut compiler, limit).map_err(|error| match error {

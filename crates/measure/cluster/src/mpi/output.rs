@@ -23,7 +23,9 @@ pub fn read(text: &str, nodes: usize) -> Result<Mpi, MpiError> {
     let mut mpi = Mpi { library: String::new(), pairs: Vec::new(), collectives: Vec::new() };
     let mut is_whole = false;
     for line in text.lines().filter(|line| line.starts_with('{')) {
-        match serde_json::from_str(line).map_err(|error| MpiError::Printed(json_problem(error)))? {
+        match seatmap_document::from_json(line)
+            .map_err(|error| MpiError::Printed(json_problem(error)))?
+        {
             Line::Library { library } => mpi.library = library,
             Line::Pair(pair) => mpi.pairs.push(pair),
             Line::Collective(one) => mpi.collectives.push(one),

@@ -49,7 +49,7 @@ impl Reader<'_> {
     }
 
     fn check_head(&self, line: &str) -> Result<(), JournalError> {
-        let Format { format } = serde_json::from_str(line).map_err(|error| {
+        let Format { format } = seatmap_document::from_json(line).map_err(|error| {
             self.damaged(1, format!("no {FORMAT} header: {}", json_problem(error)))
         })?;
         if format != FORMAT {
@@ -68,7 +68,7 @@ impl Reader<'_> {
     }
 
     fn parsed<T: DeserializeOwned>(&self, line: usize, text: &str) -> Result<T, JournalError> {
-        serde_json::from_str(text).map_err(|error| self.damaged(line, json_problem(error)))
+        seatmap_document::from_json(text).map_err(|error| self.damaged(line, json_problem(error)))
     }
 
     fn damaged(&self, line: usize, problem: String) -> JournalError {

@@ -40,9 +40,9 @@ use crate::error::ServicesError;
 use seatmap_cell::CellError;
 use seatmap_cell::name::{Name, NameError};
 use seatmap_document::Blame;
-use seatmap_os::CpuSet;
 use seatmap_os::rights;
 use seatmap_os::root::FileError;
+use seatmap_os::{CpuSet, Tid};
 use seatmap_statistics::words::counted;
 use std::io;
 
@@ -143,6 +143,30 @@ pub enum ApplyError {
     /// A control group has no cpuset, and its threads none either.
     #[error("service '{0}' has no thread whose mask could be changed")]
     NoThreads(String),
+    /// A process keeps the computer alive.
+    #[error(
+        "service '{service}' takes in process {pid}, {kind}; name the processes of one program, by \
+         pid, command, cgroup or unit"
+    )]
+    Vital {
+        /// The service.
+        service: String,
+        /// The process.
+        pid: Tid,
+        /// The reason, in words.
+        kind: &'static str,
+    },
+    /// A plan cannot change this.
+    #[error(
+        "service '{service}' is to be changed by {path}, which no plan changes; name a unit, \
+         container or domain by its name, or a control group below the cpuset hierarchy"
+    )]
+    NotASetting {
+        /// The service.
+        service: String,
+        /// The setting that its entry leads to.
+        path: String,
+    },
     /// A setting was refused.
     #[error("service '{service}' cannot be given CPUs {cpus}: {}{}", .source.path, advice(.source))]
     Refused {
@@ -226,6 +250,8 @@ impl Blame for ApplyError {
             | ApplyError::WholeJob { .. }
             | ApplyError::BeyondStep { .. }
             | ApplyError::NoVirsh(_)
+            | ApplyError::Vital { .. }
+            | ApplyError::NotASetting { .. }
             | ApplyError::DomainName(_) => true,
             _ => false,
         }

@@ -1,10 +1,12 @@
 //! Services whose CPUs belong to somebody who does not know of a plan: pods of kubelet, which
 //! writes their groups again, and steps of Slurm, which has promised the other CPUs to others.
 
-use super::ApplyError;
+use super::{ApplyError, setting};
 use crate::file::{Service, ServiceTarget};
 use crate::plan::PlannedService;
-use seatmap_os::{CpuSet, Root};
+use seatmap_cell::change::Change;
+use seatmap_os::layout::Layout;
+use seatmap_os::{CpuSet, Root, Tid, task};
 
 /// Refuses the services that nobody but their owner may seat, by what they are called.
 ///
@@ -51,6 +53,38 @@ pub fn check_step(root: &Root, planned: &PlannedService, folder: &str) -> Result
         return Ok(());
     }
     Err(ApplyError::BeyondStep { service: planned.service.name.clone(), own, beyond })
+}
+
+/// Refuses processes that keep the computer alive: process 1, and threads of the kernel.
+///
+/// # Errors
+/// [`ApplyError::Vital`].
+pub fn check_processes<'a>(
+    service: &str,
+    pids: impl IntoIterator<Item = &'a Tid>,
+) -> Result<(), ApplyError> {
+    let vital = pids.into_iter().find_map(|pid| Some((*pid, task::vital(*pid)?)));
+    vital.map_or(Ok(()), |(pid, kind)| {
+        Err(ApplyError::Vital { service: service.to_owned(), pid, kind })
+    })
+}
+
+/// Refuses changes that taking the sets back would refuse.
+///
+/// # Errors
+/// [`ApplyError::NotASetting`].
+pub(super) fn check_changes(
+    root: &Root,
+    service: &str,
+    changes: &[Change],
+) -> Result<(), ApplyError> {
+    let layout = Layout::read(root);
+    match changes.iter().find(|change| !setting::may_be(change, &layout)) {
+        None => Ok(()),
+        Some(change) => {
+            Err(ApplyError::NotASetting { service: service.to_owned(), path: change.path.clone() })
+        }
+    }
 }
 
 /// Whether a group or slice is below that of all pods, `kubepods` (kubelet's `--cgroup-root` may

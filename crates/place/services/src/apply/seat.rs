@@ -61,6 +61,13 @@ pub struct Seated {
 const EFFECT_LOOKS: u32 = 50;
 const EFFECT_PAUSE: Duration = Duration::from_millis(40);
 
+/// A service with the way in which it gets its set, and the changes that give it.
+struct PlannedSeat<'a> {
+    planned: &'a PlannedService,
+    way: SeatingWay,
+    changes: Vec<Change>,
+}
+
 /// The site while a plan is applied: nothing is changed that is not in the journal first.
 struct ServiceSite<'a> {
     host: &'a ServicesHost,
@@ -76,19 +83,24 @@ impl ServicesHost {
         let plan = &request.plan;
         plan.services.iter().try_for_each(|planned| owners::check(&planned.service))?;
         self.check_cpus(plan)?;
-        let mut ways = Vec::new();
         let services: Vec<_> = plan.services.iter().map(|one| one.service.clone()).collect();
-        living::all(&self.root, &services)?;
-        for planned in &plan.services {
-            ways.push((planned, SeatingWay::of(&self.root, planned)?));
+        let living = living::all(&self.root, &services)?;
+        let mut ways = Vec::new();
+        for (planned, pids) in plan.services.iter().zip(&living) {
+            let way = SeatingWay::of(&self.root, planned)?;
+            if way == SeatingWay::Threads {
+                owners::check_processes(&planned.service.name, pids)?;
+            }
+            ways.push((planned, way));
         }
         let _lock = self.lock()?;
         self.recover()?;
         self.check_claims(request)?;
+        let seats = self.seats(ways)?;
         let posted = self.post(&request.name)?;
         let mut site = ServiceSite { host: self, journal: self.begin(request)? };
         fault::point();
-        let seated = site.seat(request, &ways);
+        let seated = site.seat(request, &seats);
         match seated {
             Ok(seated) => {
                 posted.dismiss();
@@ -100,6 +112,21 @@ impl ServicesHost {
                 Err(error)
             }
         }
+    }
+
+    /// The changes of each service. All are looked at before the first one is made.
+    fn seats<'a>(
+        &self,
+        ways: Vec<(&'a PlannedService, SeatingWay)>,
+    ) -> Result<Vec<PlannedSeat<'a>>, ApplyError> {
+        let mut seats = Vec::new();
+        for (planned, way) in ways {
+            let changes = way.changes(&self.root, planned);
+            let changes = changes.map_err(|error| refused(planned, error))?;
+            owners::check_changes(&self.root, &planned.service.name, &changes)?;
+            seats.push(PlannedSeat { planned, way, changes });
+        }
+        Ok(seats)
     }
 
     /// Lets a plan stand until it is undone or the computer is booted; units keep their CPUs after
@@ -191,12 +218,10 @@ impl ServiceSite<'_> {
     fn seat(
         &mut self,
         request: &ApplyRequest,
-        ways: &[(&PlannedService, SeatingWay)],
+        seats: &[PlannedSeat],
     ) -> Result<Seated, ApplyError> {
-        let root = &self.host.root;
-        for (planned, way) in ways {
-            let changes = way.changes(root, planned).map_err(|error| refused(planned, error))?;
-            self.note(&changes)?;
+        for PlannedSeat { planned, way, changes } in seats {
+            self.note(changes)?;
             for change in changes.iter().filter(|change| DropIn::of(&change.path).is_none()) {
                 self.make(planned, change)?;
             }
@@ -210,11 +235,11 @@ impl ServiceSite<'_> {
             if request.moves_interrupts { self.move_interrupts(&request.plan)? } else { vec![] };
         let queues_left =
             if request.moves_packets { self.move_packets(&request.plan)? } else { vec![] };
-        let memory_left = ways.iter().filter(|(planned, way)| {
-            let has_owner = !matches!(way, SeatingWay::Threads | SeatingWay::Domain(_));
-            !planned.nodes.is_empty() && !has_owner
+        let memory_left = seats.iter().filter(|seat| {
+            let has_owner = !matches!(seat.way, SeatingWay::Threads | SeatingWay::Domain(_));
+            !seat.planned.nodes.is_empty() && !has_owner
         });
-        let memory_left = memory_left.map(|(planned, _)| planned.service.name.clone()).collect();
+        let memory_left = memory_left.map(|seat| seat.planned.service.name.clone()).collect();
         let applied = AppliedPlan {
             name: request.name.clone(),
             plan: request.plan.clone(),

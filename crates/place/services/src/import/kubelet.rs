@@ -167,7 +167,7 @@ pub(super) fn read(
 }
 
 fn parsed(text: &str) -> Result<KubeletJson, SeatsImportError> {
-    serde_json::from_str(text)
+    seatmap_document::from_json(text)
         .map_err(|error| SeatsImportError::Json { problem: DocumentError::from(error).to_string() })
 }
 

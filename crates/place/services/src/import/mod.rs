@@ -22,7 +22,7 @@ pub mod written;
 
 use crate::file::{MOST_SERVICES, Service};
 use lists::{IndexBits, ListSpelling};
-use seatmap_document::{Blame, Position};
+use seatmap_document::{Blame, Position, too_long};
 use seatmap_os::{CpuSet, Root};
 use serde::Serialize;
 
@@ -262,6 +262,14 @@ pub enum SeatsImportError {
     /// It is not of the kind that was named.
     #[error("this is not a file of {0}")]
     OtherFormat(&'static str),
+    /// The text that says where a service is has no end.
+    #[error("the place of service '{service}': {problem}")]
+    Place {
+        /// The service.
+        service: String,
+        /// The reason.
+        problem: String,
+    },
     /// It is not such JSON.
     #[error("{problem}")]
     Json {
@@ -476,6 +484,11 @@ impl ImportedSeats {
         let Some(known) = self.seats.iter_mut().find(|one| one.service.target() == target) else {
             if self.seats.len() == MOST_SERVICES {
                 return Err(SeatsImportError::TooMany);
+            }
+            let place = target.map_or_else(String::new, |target| target.to_string());
+            if let Some(problem) = too_long(&place) {
+                let service = seat.service.name;
+                return Err(SeatsImportError::Place { service, problem });
             }
             self.seats.push(seat);
             return Ok(());

@@ -2,7 +2,7 @@
 
 use super::cost::CostTerms;
 use super::replay::Lateness;
-use crate::file::{Service, SharedComputer};
+use crate::file::{Service, SharedComputer, check_service};
 use seatmap_document::DocumentError;
 use seatmap_machine::{Origin, OriginKind, Profile, Pu, Topology};
 use seatmap_os::CpuSet;
@@ -165,8 +165,8 @@ impl ServicesPlan {
         }
         let mut names = BTreeSet::new();
         for (at, planned) in self.services.iter().enumerate() {
-            if planned.service.target().is_none() {
-                let what = format!("services[{at}].service does not say where it is");
+            if let Err(error) = check_service(&planned.service) {
+                let what = format!("services[{at}].service: {error}");
                 return Err(DocumentError::Inconsistent(what));
             }
             if !names.insert(&planned.service.name) {

@@ -7,6 +7,7 @@ use crate::race::DEFAULT;
 use crate::trial::Contestant;
 use crate::tuned::{Entrant, RankSeat, Seats};
 use crate::{Metric, Runner};
+use seatmap_os::named_file;
 use seatmap_os::scratch::Scratch;
 use seatmap_os::whole_file::folder_of;
 use seatmap_pattern::{Pattern, import};
@@ -290,8 +291,8 @@ fn observed(
 
 fn written_by_ranks(path: &Path) -> Result<Pattern, RaceError> {
     let file = path.display().to_string();
-    let bytes =
-        std::fs::read(path).map_err(|source| RaceError::Unread { file: file.clone(), source })?;
+    let bytes = named_file::read(path, import::MAX_FILE_BYTES as u64)
+        .map_err(|source| RaceError::Unread { file: file.clone(), source })?;
     match import::read(&bytes, "observed", None) {
         Ok(imported) => Ok(imported.pattern),
         Err(source) => Err(RaceError::Pattern { file, source }),

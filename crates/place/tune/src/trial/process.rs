@@ -68,7 +68,7 @@ impl Started {
             .group
             .as_ref()
             // Opened here: in the child, between fork and exec, nothing may allocate.
-            .map(|members| File::options().write(true).open(members))
+            .map(|members| Root::new("/").control_file(members))
             .transpose()?;
         // The process takes its CPUs itself: the mask of this thread, taken and given back while a
         // CPU is offline, would lack that CPU for good on old kernels, and so would later runs.

@@ -5,8 +5,9 @@
 use crate::ObserveError;
 use crate::observed::Observed;
 use crate::report::{JobRank, ReportRequest};
+use crate::trace::MAX_BYTES;
 use seatmap_launch::Ending;
-use seatmap_os::trusted;
+use seatmap_os::{named_file, trusted};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -96,7 +97,8 @@ fn wait_for_all(folder: &Path, ranks: usize, stop: &dyn Fn() -> bool) {
 /// file system may be slow to answer; the reading afterwards says why it failed.
 fn has_whole_trace(folder: &Path, rank: usize) -> bool {
     let traces = traces_of(folder, rank).unwrap_or_default();
-    traces.iter().any(|path| std::fs::read(path).is_ok_and(|bytes| bytes.ends_with(END)))
+    let mut texts = traces.iter().filter_map(|path| named_file::read(path, MAX_BYTES).ok());
+    texts.any(|text| text.ends_with(END))
 }
 
 #[cfg(test)]

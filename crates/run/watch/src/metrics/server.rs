@@ -1,17 +1,28 @@
-//! Serves metrics over HTTP: each request looks anew, one after the other.
+//! Serves metrics over HTTP. One thread holds all connections, and waits for any of them.
 //!
-//! It answers `GET /metrics` and nothing else. A client that is slow, or that sends more than a
-//! request line with headers may have, is hung up on.
+//! It answers `GET /metrics` and nothing else. Requests that are there together get the metrics of
+//! one look, which begins after all of them have come. A client that is slow, or that sends more
+//! than a request line with headers may have, is hung up on. With too many connections, the oldest
+//! one without a request goes first: clients that only connect do not keep others waiting.
 
 use super::MEDIA_TYPE;
-use seatmap_document::Blame;
+use seatmap_document::{Blame, visible};
 use seatmap_os::ready::{self, Awaited};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::time::Duration;
+use std::os::fd::AsRawFd;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 /// The longest request that is read, in bytes.
 const MOST_BYTES: usize = 8 << 10;
+
+/// The most connections that are held. Each takes an open file, of which a program usually has
+/// 1,024 (`RLIMIT_NOFILE`), and at most [`MOST_BYTES`] of memory.
+const MOST_CLIENTS: usize = 256;
+
+/// The most answers that are on the way to clients which do not take them at once.
+const MOST_SLOW: usize = 16;
 
 /// How long a client may take to send its request, and to take the answer.
 const CLIENT_TIME: Duration = Duration::from_secs(5);
@@ -40,6 +51,24 @@ impl Blame for ListenError {
 pub struct MetricsServer {
     address: SocketAddr,
     listener: TcpListener,
+}
+
+/// A connection.
+#[derive(Debug)]
+struct Client {
+    stream: TcpStream,
+    /// When it is hung up on.
+    until: Instant,
+    state: ClientState,
+}
+
+/// How far a connection has come.
+#[derive(Debug)]
+enum ClientState {
+    /// Its request is not whole yet.
+    Asking(Vec<u8>),
+    /// Its answer is on the way, so many bytes of it sent.
+    Answered(Rc<[u8]>, usize),
 }
 
 /// An answer.
@@ -79,76 +108,181 @@ impl MetricsServer {
         stop: &dyn Fn() -> bool,
         look: &mut dyn FnMut() -> Result<String, String>,
     ) -> io::Result<()> {
+        let mut clients: Vec<Client> = Vec::new();
         while !stop() {
-            ready::wait([Awaited::data(&self.listener)], Some(LOOK_EVERY))?;
-            match self.listener.accept() {
+            let awaited: Vec<Awaited> = std::iter::once(Awaited::data(&self.listener))
+                .chain(clients.iter().map(Client::awaited))
+                .collect();
+            ready::wait_for_any(&awaited, Some(LOOK_EVERY))?;
+            clients.retain_mut(Client::is_heard);
+            self.welcome(&mut clients)?;
+            answer(&mut clients, look);
+            let now = Instant::now();
+            clients.retain_mut(|client| client.is_unfinished() && now < client.until);
+            let slow = clients.iter().filter(|client| client.is_answered()).count();
+            let mut spare = slow.saturating_sub(MOST_SLOW);
+            clients.retain(|client| {
+                let is_spare = client.is_answered() && spare > 0;
+                spare -= usize::from(is_spare);
+                !is_spare
+            });
+        }
+        Ok(())
+    }
+
+    /// Takes the clients that wait, and reads what they have sent already.
+    fn welcome(&self, clients: &mut Vec<Client>) -> io::Result<()> {
+        for _ in 0..MOST_CLIENTS {
+            let stream = match self.listener.accept() {
+                Ok((stream, _)) => stream,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(()),
                 // The server goes on after a client that has gone.
-                Ok((client, _)) => drop(answer(client, look)),
-                Err(error) if is_of_the_client(&error) => {}
+                Err(error) if is_of_the_client(&error) => continue,
+                // No file more can be opened: the next round has one less.
+                Err(_) if !clients.is_empty() => {
+                    hang_up_on_one(clients);
+                    return Ok(());
+                }
                 Err(error) => return Err(error),
+            };
+            let mut client = Client::new(stream);
+            if client.stream.set_nonblocking(true).is_err() || !client.is_heard() {
+                continue;
             }
+            if clients.len() == MOST_CLIENTS {
+                hang_up_on_one(clients);
+            }
+            clients.push(client);
         }
         Ok(())
     }
 }
 
-/// Whether a client went away before it was taken, or none is there.
-fn is_of_the_client(error: &io::Error) -> bool {
-    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, WouldBlock};
-    matches!(error.kind(), WouldBlock | Interrupted | ConnectionAborted | ConnectionReset)
+/// Hangs up on the oldest client without a whole request, or else on the oldest.
+fn hang_up_on_one(clients: &mut Vec<Client>) {
+    let idle = clients.iter().position(|client| client.request().is_none());
+    let at = idle.unwrap_or(0);
+    if at < clients.len() {
+        clients.remove(at);
+    }
 }
 
-fn answer(
-    mut client: TcpStream,
-    look: &mut dyn FnMut() -> Result<String, String>,
-) -> io::Result<()> {
-    client.set_nonblocking(false)?;
-    client.set_read_timeout(Some(CLIENT_TIME))?;
-    client.set_write_timeout(Some(CLIENT_TIME))?;
-    let request = read_head(&mut client)?;
-    let response = respond(request.lines().next().unwrap_or_default(), look);
-    let Response { status, media_type, body } = response;
-    let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {}\r\n\
-         Connection: close\r\n\r\n",
-        body.len()
-    );
-    client.write_all(head.as_bytes())?;
-    client.write_all(body.as_bytes())
+/// Answers all whole requests. Those for the metrics share one look.
+fn answer(clients: &mut [Client], look: &mut dyn FnMut() -> Result<String, String>) {
+    let mut metrics: Option<Rc<[u8]>> = None;
+    for client in clients {
+        let Some(line) = client.request() else { continue };
+        let answer = match refused(&line) {
+            Some(refusal) => refusal.bytes(),
+            None => metrics.get_or_insert_with(|| looked(look).bytes()).clone(),
+        };
+        client.state = ClientState::Answered(answer, 0);
+        client.until = Instant::now() + CLIENT_TIME;
+    }
 }
 
-/// The request line and the headers.
-fn read_head(client: &mut TcpStream) -> io::Result<String> {
-    let begun = std::time::Instant::now();
-    let mut head = Vec::new();
-    let mut part = [0; 1024];
-    while !head.windows(4).any(|end| end == b"\r\n\r\n") {
-        let count = client.read(&mut part)?;
-        head.extend_from_slice(&part[..count]);
-        let is_too_much = head.len() > MOST_BYTES || begun.elapsed() > CLIENT_TIME;
-        if count == 0 || is_too_much {
-            return Err(io::ErrorKind::InvalidData.into());
+impl Client {
+    fn new(stream: TcpStream) -> Self {
+        let until = Instant::now() + CLIENT_TIME;
+        Client { stream, until, state: ClientState::Asking(Vec::new()) }
+    }
+
+    fn awaited(&self) -> Awaited {
+        match self.state {
+            ClientState::Asking(_) => Awaited::data(&self.stream),
+            ClientState::Answered(..) => Awaited::Room(self.stream.as_raw_fd()),
         }
     }
-    Ok(String::from_utf8_lossy(&head).into_owned())
+
+    /// Reads what the client has sent of its request. Whether it may go on.
+    fn is_heard(&mut self) -> bool {
+        let ClientState::Asking(head) = &mut self.state else { return true };
+        let mut part = [0; 1024];
+        while !is_whole(head) {
+            match self.stream.read(&mut part) {
+                Ok(0) => return false,
+                Ok(count) => head.extend_from_slice(&part[..count]),
+                Err(error) => return is_later(&error),
+            }
+            if head.len() > MOST_BYTES {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// The first line of its request, once that is whole and not answered.
+    fn request(&self) -> Option<String> {
+        let ClientState::Asking(head) = &self.state else { return None };
+        let line = head.split(|byte| matches!(byte, b'\r' | b'\n')).next().unwrap_or_default();
+        is_whole(head).then(|| String::from_utf8_lossy(line).into_owned())
+    }
+
+    fn is_answered(&self) -> bool {
+        matches!(self.state, ClientState::Answered(..))
+    }
+
+    /// Sends as much of its answer as it takes. Whether something is left to do.
+    fn is_unfinished(&mut self) -> bool {
+        let ClientState::Answered(answer, sent) = &mut self.state else { return true };
+        while *sent < answer.len() {
+            match self.stream.write(&answer[*sent..]) {
+                Ok(0) => return false,
+                Ok(count) => *sent += count,
+                Err(error) => return is_later(&error),
+            }
+        }
+        false
+    }
 }
 
-fn respond(line: &str, look: &mut dyn FnMut() -> Result<String, String>) -> Response {
+/// Whether the headers of a request have ended.
+fn is_whole(head: &[u8]) -> bool {
+    head.windows(4).any(|end| end == b"\r\n\r\n")
+}
+
+fn is_later(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+/// Whether a client went away before it was taken.
+fn is_of_the_client(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted};
+    matches!(error.kind(), Interrupted | ConnectionAborted | ConnectionReset)
+}
+
+impl Response {
+    fn plain(status: &'static str, body: &str) -> Self {
+        Response { status, media_type: "text/plain; charset=utf-8", body: format!("{body}\n") }
+    }
+
+    fn bytes(&self) -> Rc<[u8]> {
+        let Response { status, media_type, body } = self;
+        let text = format!(
+            "HTTP/1.1 {status}\r\nContent-Type: {media_type}\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n{body}",
+            body.len()
+        );
+        Rc::from(text.into_bytes())
+    }
+}
+
+/// The answer to a request for anything but the metrics.
+fn refused(line: &str) -> Option<Response> {
     let mut words = line.split(' ');
     let method = words.next().unwrap_or_default();
     let path = words.next().unwrap_or_default().split('?').next().unwrap_or_default();
-    let plain = |status, body: &str| Response {
-        status,
-        media_type: "text/plain; charset=utf-8",
-        body: format!("{body}\n"),
-    };
     match (method, path) {
-        ("GET", "/metrics") => match look() {
-            Ok(body) => Response { status: "200 OK", media_type: MEDIA_TYPE, body },
-            Err(why) => plain("503 Service Unavailable", &why),
-        },
-        ("GET", _) => plain("404 Not Found", "the metrics are at /metrics"),
-        _ => plain("405 Method Not Allowed", "only GET is answered"),
+        ("GET", "/metrics") => None,
+        ("GET", _) => Some(Response::plain("404 Not Found", "the metrics are at /metrics")),
+        _ => Some(Response::plain("405 Method Not Allowed", "only GET is answered")),
+    }
+}
+
+fn looked(look: &mut dyn FnMut() -> Result<String, String>) -> Response {
+    match look() {
+        Ok(body) => Response { status: "200 OK", media_type: MEDIA_TYPE, body },
+        Err(why) => Response::plain("503 Service Unavailable", &visible(&why)),
     }
 }
 
@@ -192,5 +326,53 @@ mod tests {
             // The wait ends at once by a client.
             let _ = TcpStream::connect(address);
         });
+    }
+
+    #[test]
+    fn a_scrape_is_answered_beside_more_idle_and_slow_clients_than_are_held() {
+        let server = MetricsServer::listen("127.0.0.1:0".parse().unwrap()).unwrap();
+        let address = server.address();
+        let is_over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut look = || Ok("all\n".repeat(1_000_000));
+                server.serve(&|| is_over.load(Ordering::Relaxed), &mut look).unwrap();
+            });
+            let mut crowd = Vec::new();
+            for at in 0..2 * MOST_CLIENTS {
+                let mut client = TcpStream::connect(address).unwrap();
+                // Some only connect, some send half a request, and some take no answer.
+                let sent: &[u8] = match at % 3 {
+                    0 => b"",
+                    1 => b"GET /met",
+                    _ => b"GET /metrics HTTP/1.1\r\n\r\n",
+                };
+                // It may have been hung up on.
+                let _ = client.write_all(sent);
+                crowd.push(client);
+            }
+            // None of the crowd has come to its time yet, or the server would have looked at them
+            // one after the other.
+            let answer = ask(address, b"GET /metrics HTTP/1.1\r\n\r\n");
+            assert!(answer.ends_with("all\n"), "{} bytes", answer.len());
+            is_over.store(true, Ordering::Relaxed);
+            let _ = TcpStream::connect(address);
+        });
+    }
+
+    #[test]
+    fn the_oldest_idle_client_goes_first() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let mut held: Vec<Client> =
+            (0..3).map(|_| Client::new(TcpStream::connect(address).unwrap())).collect();
+        held[0].state = ClientState::Asking(b"GET / HTTP/1.1\r\n\r\n".to_vec());
+        let second = held[1].stream.as_raw_fd();
+        hang_up_on_one(&mut held);
+        assert!(held.len() == 2 && held.iter().all(|one| one.stream.as_raw_fd() != second));
+        hang_up_on_one(&mut held);
+        hang_up_on_one(&mut held);
+        hang_up_on_one(&mut held);
+        assert!(held.is_empty());
     }
 }

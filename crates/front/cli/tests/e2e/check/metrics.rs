@@ -2,7 +2,8 @@
 
 use super::{bind_all, threads};
 use crate::REPOSITORY;
-use crate::common::Place;
+use crate::common::{Guarded, Place};
+use crate::hostile::assert_output_is_harmless;
 use crate::run::programs::two_cpus;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -120,6 +121,22 @@ fn each_client_has_a_check_of_its_own() {
     // SAFETY: the child has not been waited for, so its number is still its own.
     assert_eq!(unsafe { libc::kill(server.id() as i32, libc::SIGINT) }, 0);
     server.wait().unwrap();
+}
+
+/// The name of a program is text of another user, and metrics may go to a terminal.
+#[test]
+fn no_name_commands_a_terminal() {
+    let place = Place::new();
+    let name = "\u{1b}[2J\u{9b}1m\u{202e}\"\\x";
+    std::fs::copy("/bin/sleep", place.path(name)).unwrap();
+    let mut sleep = Command::new(place.path(name));
+    let program = Guarded(sleep.arg("1000").spawn().unwrap());
+    let pid = program.id().to_string();
+    let words = ["check", "--pid", &pid, "--seconds", "50ms", "--metrics", "-"];
+    let output = place.run(&words);
+    assert_output_is_harmless(&output, "metrics");
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains(r#"program="\\u{1b}[2J"#), "{text}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use crate::page::{Block, Medium, Page, Section, Table};
 use crate::svg::intervals::Interval;
-use seatmap_document::visible;
+use seatmap_document::{left_aligned, visible};
 
 /// Letters of a chart's axis.
 const AXIS: usize = 41;
@@ -82,7 +82,7 @@ fn intervals(rows: &[Interval], title: &str) -> String {
         letters[place(0.0, most)] = '|';
         letters[place(row.centre, most)] = 'o';
         let line: String = letters.into_iter().collect();
-        text += &format!("{name:<width$}  {}\n", line.trim_end());
+        text += &format!("{}  {}\n", left_aligned(name, width), line.trim_end());
     }
     // Backquotes of a name would end the block.
     let inner = text["```text\n".len()..].replace('`', "'");

@@ -1,7 +1,7 @@
 //! A page as text.
 
 use crate::page::{Block, Medium, Page, Table};
-use seatmap_document::visible;
+use seatmap_document::{left_aligned, right_aligned, visible};
 
 /// The page without its title and headline: lines, sections with a blank line between two.
 pub(crate) fn text(page: &Page) -> String {
@@ -49,11 +49,9 @@ pub(crate) fn table(table: &Table) -> String {
         for (line, row) in text.iter_mut().zip(&rows) {
             let cell = &row[place];
             // Figures end at the right, so that digits of equal weight stand below each other.
-            *line += &if column.is_figures {
-                format!("  {cell:>width$}")
-            } else {
-                format!("  {cell:<width$}")
-            };
+            let aligned = if column.is_figures { right_aligned } else { left_aligned };
+            *line += "  ";
+            *line += &aligned(cell, width);
         }
     }
     // A title of the table stands where lines begin.

@@ -101,7 +101,7 @@ impl<'a> TextGrid<'a> {
             let is_last = place + 1 == shown.len();
             if is_last && column.is_words && !column.is_figures {
                 let lines = cell.broken(widths[*at], cell.mark());
-                let gap = format!("\n{:begin$}", "");
+                let gap = "\n".to_owned() + &" ".repeat(begin);
                 text += &lines.join(&gap);
             } else {
                 let cell = cell.cut(widths[*at]);

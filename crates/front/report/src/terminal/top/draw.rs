@@ -11,7 +11,7 @@ use crate::counted;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
-use seatmap_document::visible;
+use seatmap_document::{left_aligned, visible};
 use seatmap_watch::live::Frame;
 use seatmap_watch::seating::CellCpus;
 use seatmap_watch::{Finding, Thread};
@@ -351,12 +351,12 @@ fn block(load: Option<f64>) -> char {
 fn table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
     let view = scene.view;
     let width = usize::from(canvas.area.width);
-    let head = format!("{:<width$}", titles(view, width));
+    let head = left_aligned(&titles(view, width), width);
     canvas.put(0, y, &head, Style::new().add_modifier(Modifier::REVERSED));
     let shown = scene.rows.iter().enumerate().skip(view.first).take(lines);
     for ((at, row), y) in shown.zip(y + 1..) {
         // Padded to the edge of the screen, so that the selection's ground has no gap.
-        let text = format!("{:<width$}", line(row, scene.findings, view, width));
+        let text = left_aligned(&line(row, scene.findings, view, width), width);
         let is_wrong =
             row.finding.and_then(|at| scene.findings.get(at)).is_some_and(Finding::is_wrong);
         let style = colours::row(&row.program, is_wrong, row.load_percent <= 0.0, at == view.at);
@@ -370,7 +370,7 @@ fn wakes_table(scene: &Scene, y: u16, lines: usize, canvas: &mut Canvas) {
     canvas.put(
         0,
         y,
-        &format!("{:<width$}", wakes::titles()),
+        &left_aligned(&wakes::titles(), width),
         Style::new().add_modifier(Modifier::REVERSED),
     );
     for (line, y) in wakes::lines(scene.frame).iter().take(lines).zip(y + 1..) {

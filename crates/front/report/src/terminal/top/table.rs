@@ -2,6 +2,7 @@
 
 use super::row::Row;
 use super::view::{Sort, View};
+use seatmap_document::{left_aligned, right_aligned};
 use seatmap_statistics::words::figure;
 use seatmap_watch::Finding;
 
@@ -126,7 +127,7 @@ pub(crate) fn rate(rate: Option<f64>) -> String {
 
 fn aligned(text: &str, width: usize, is_text: bool) -> String {
     let text = cut(text, width);
-    if is_text { format!("{text:<width$}") } else { format!("{text:>width$}") }
+    if is_text { left_aligned(&text, width) } else { right_aligned(&text, width) }
 }
 
 /// A text in this many characters; `~` stands for a rest.

@@ -20,7 +20,7 @@ pub(super) fn attribute<'a>(
             let value = attribute
                 .normalized_value(XmlVersion::Implicit1_0)
                 .map_err(|error| error.to_string())?;
-            return Ok(Some(value));
+            return seatmap_document::too_long(&value).map_or(Ok(Some(value)), Err);
         }
     }
     Ok(None)

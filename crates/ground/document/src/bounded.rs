@@ -1,0 +1,201 @@
+//! The bound on the texts of documents, looked at before anything else of them.
+
+use serde::de::{self, Deserialize, DeserializeOwned, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+
+/// The longest text and the longest key of a document, in bytes. A path has at most 4,096
+/// (`PATH_MAX`), and a list of every second of 8,192 CPUs has about 20,000.
+pub const MOST_TEXT_BYTES: usize = 1 << 15;
+
+/// Why a text of a file is not read; `None` for one that is not longer than [`MOST_TEXT_BYTES`].
+#[must_use]
+pub fn too_long(text: &str) -> Option<String> {
+    (text.len() > MOST_TEXT_BYTES).then(|| {
+        let length = text.len();
+        format!("a text of {length} B is too long; no more than {MOST_TEXT_BYTES} B are read")
+    })
+}
+
+/// Any value, read for its texts alone: reading it fails if one of them, or a key, is longer than
+/// [`MOST_TEXT_BYTES`].
+struct BoundedTexts;
+
+/// A value from JSON whose texts and keys have a bound: a line of a journal, the report of another
+/// program.
+///
+/// # Errors
+/// Those of `serde_json`, and a text that is too long.
+pub fn from_json<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
+    let _: BoundedTexts = serde_json::from_str(text)?;
+    serde_json::from_str(text)
+}
+
+/// The format that a document names, which is looked at before its other keys. Reading it from JSON
+/// or TOML fails if a text or key of the document is longer than [`MOST_TEXT_BYTES`].
+#[derive(Debug)]
+pub struct Outline {
+    /// Name and version.
+    pub format: String,
+}
+
+/// A text, if it is not too long.
+struct BoundedText(String);
+
+/// A key, of which only the outline's own is kept.
+enum Key {
+    Format,
+    Other,
+}
+
+impl<'de> Deserialize<'de> for BoundedTexts {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(TextsVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for BoundedText {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        checked(&text)?;
+        Ok(BoundedText(text))
+    }
+}
+
+impl<'de> Deserialize<'de> for Key {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_str(KeyVisitor)
+    }
+}
+
+impl<'de> Deserialize<'de> for Outline {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(OutlineVisitor)
+    }
+}
+
+fn checked<E: de::Error>(text: &str) -> Result<(), E> {
+    too_long(text).map_or(Ok(()), |problem| Err(E::custom(problem)))
+}
+
+struct KeyVisitor;
+
+impl Visitor<'_> for KeyVisitor {
+    type Value = Key;
+
+    fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str("a key")
+    }
+
+    fn visit_str<E: de::Error>(self, key: &str) -> Result<Key, E> {
+        checked(key)?;
+        Ok(if key == "format" { Key::Format } else { Key::Other })
+    }
+}
+
+struct OutlineVisitor;
+
+impl<'de> Visitor<'de> for OutlineVisitor {
+    type Value = Outline;
+
+    fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str("struct Header")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Outline, A::Error> {
+        let mut format = None;
+        while let Some(key) = map.next_key()? {
+            match key {
+                Key::Format => format = Some(map.next_value::<BoundedText>()?.0),
+                Key::Other => drop(map.next_value::<BoundedTexts>()?),
+            }
+        }
+        let format = format.ok_or_else(|| de::Error::missing_field("format"))?;
+        Ok(Outline { format })
+    }
+}
+
+struct TextsVisitor;
+
+impl<'de> Visitor<'de> for TextsVisitor {
+    type Value = BoundedTexts;
+
+    fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str("a value")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<BoundedTexts, E> {
+        Ok(BoundedTexts)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<BoundedTexts, E> {
+        Ok(BoundedTexts)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<BoundedTexts, E> {
+        Ok(BoundedTexts)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<BoundedTexts, E> {
+        Ok(BoundedTexts)
+    }
+
+    fn visit_unit<E>(self) -> Result<BoundedTexts, E> {
+        Ok(BoundedTexts)
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<BoundedTexts, E> {
+        checked(text).map(|()| BoundedTexts)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<BoundedTexts, A::Error> {
+        while let Some(BoundedTexts) = elements.next_element()? {}
+        Ok(BoundedTexts)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<BoundedTexts, A::Error> {
+        while map.next_key::<Key>()?.is_some() {
+            let BoundedTexts = map.next_value()?;
+        }
+        Ok(BoundedTexts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(text: &str) -> bool {
+        from_json::<serde_json::Value>(text).is_err()
+    }
+
+    #[test]
+    fn a_text_or_key_of_any_depth_has_a_bound() {
+        let fits = "y".repeat(MOST_TEXT_BYTES);
+        let long = format!("{fits}y");
+        for (text, is_refused) in [(&fits, false), (&long, true)] {
+            for document in [
+                format!("\"{text}\""),
+                format!("{{\"a\":[1,{{\"b\":\"{text}\"}}]}}"),
+                format!("[{{\"{text}\":null}},true,-1,0.5]"),
+            ] {
+                assert_eq!(refused(&document), is_refused, "{}", &document[..20]);
+            }
+        }
+        // Escapes make a text of a few bytes from many, and count as what they stand for.
+        assert!(!refused(&format!("\"{}\"", "\\u0041".repeat(MOST_TEXT_BYTES))));
+        assert!(refused(&format!("\"{}\"", "\\n".repeat(MOST_TEXT_BYTES + 1))));
+    }
+
+    #[test]
+    fn the_place_of_a_long_text_is_told() {
+        let document = format!("{{\n \"name\": \"{}\"}}", "y".repeat(1 << 20));
+        let error = from_json::<serde_json::Value>(&document).unwrap_err();
+        assert_eq!(error.line(), 2);
+        assert!(error.to_string().starts_with("a text of 1048576 B"), "{error}");
+    }
+
+    #[test]
+    fn deep_nesting_ends_with_an_error() {
+        assert!(refused(&("[".repeat(1 << 20) + &"]".repeat(1 << 20))));
+    }
+}

@@ -1,0 +1,179 @@
+//! The kernel's own files, opened so that no path leads a write of root elsewhere.
+//!
+//! Seatmap writes the files of control groups, `/proc` and `/sys` by paths of which some come from
+//! a plan or a journal. Whatever such a text says, only a file of the kernel is changed:
+//!
+//! - the path is absolute and plain: no part of it is `..`;
+//! - every folder on the way is opened from the one above it (openat(2) with `O_NOFOLLOW`). A link
+//!   is followed only if root or this user made it, in a folder that no other user can change, as
+//!   the kernel's own links below `/sys/class` are;
+//! - the file itself is not a link, and the open descriptor is on a file system of the kernel
+//!   (fstatfs(2)), which is judged before the first byte is written.
+
+use crate::mounts::{CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC};
+use crate::root::Root;
+use crate::trusted::{TrustError, to_control_folder};
+use rustix::fs::{self, AtFlags, Mode, OFlags};
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Component, Path};
+
+/// The numbers of the kernel's file systems (`include/uapi/linux/magic.h`).
+const PROC_SUPER_MAGIC: u64 = 0x9fa0;
+const SYSFS_MAGIC: u64 = 0x6265_6572;
+const DEBUGFS_MAGIC: u64 = 0x6462_6720;
+
+/// The folder of a control file or control group, and the name in it.
+struct Place<'a> {
+    folder: OwnedFd,
+    name: &'a OsStr,
+}
+
+impl<'a> Place<'a> {
+    fn of(root: &Root, path: &'a Path) -> io::Result<Self> {
+        let is_plain = path.is_absolute()
+            && path.components().all(|part| !matches!(part, Component::ParentDir));
+        let (true, Some(above), Some(name)) = (is_plain, path.parent(), path.file_name()) else {
+            let why = "is not the plain path of a file of the kernel: it holds '..', or no name";
+            return Err(io::Error::new(ErrorKind::InvalidInput, why));
+        };
+        let folder = to_control_folder(&root.path("/"), above).map_err(|error| match error {
+            TrustError::Io { source, .. } => source,
+            other => other.into(),
+        })?;
+        Ok(Place { folder, name })
+    }
+}
+
+/// Opens a control file to be written. It must be there.
+///
+/// # Errors
+/// The kernel's error; or the path is not plain, leads through a link that another user made, or to
+/// a file that is not the kernel's.
+pub(crate) fn open(root: &Root, path: &Path) -> io::Result<File> {
+    let place = Place::of(root, path)?;
+    // A pipe that nobody reads would keep this program waiting.
+    let flags =
+        OFlags::WRONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+    let file = File::from(fs::openat(&place.folder, place.name, flags, Mode::empty())?);
+    if root.is_this_computer() {
+        check_kernels(&file, path)?;
+    } else {
+        // A file of the kernel takes each write as a whole, and those of tests keep old text.
+        file.set_len(0)?;
+    }
+    Ok(file)
+}
+
+/// Makes a control group, if it is not there.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) fn make_folder(root: &Root, path: &Path) -> io::Result<()> {
+    let place = checked_place(root, path)?;
+    let usual = Mode::RWXU | Mode::RWXG | Mode::RWXO;
+    match fs::mkdirat(&place.folder, place.name, usual) {
+        Err(rustix::io::Errno::EXIST) => Ok(()),
+        made => Ok(made?),
+    }
+}
+
+/// Removes a control group without members.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) fn remove_folder(root: &Root, path: &Path) -> io::Result<()> {
+    let place = checked_place(root, path)?;
+    Ok(fs::unlinkat(&place.folder, place.name, AtFlags::REMOVEDIR)?)
+}
+
+fn checked_place<'a>(root: &Root, path: &'a Path) -> io::Result<Place<'a>> {
+    let place = Place::of(root, path)?;
+    if root.is_this_computer() {
+        check_kernels(&place.folder, path)?;
+    }
+    Ok(place)
+}
+
+/// Checks that an open file or folder is the kernel's: of `/proc` for a path below it, of `/sys` or
+/// a control group for every other.
+fn check_kernels(file: &impl AsFd, path: &Path) -> io::Result<()> {
+    let kind = u64::try_from(fs::fstatfs(file)?.f_type).unwrap_or_default();
+    let is_kernels = if path.starts_with("/proc") {
+        kind == PROC_SUPER_MAGIC
+    } else {
+        [CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, SYSFS_MAGIC, DEBUGFS_MAGIC].contains(&kind)
+    };
+    if is_kernels {
+        return Ok(());
+    }
+    let why = "is not a file of the kernel (a control group, /proc or /sys), and is left alone";
+    Err(io::Error::new(ErrorKind::PermissionDenied, why))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::os::unix::fs::symlink;
+
+    fn refused(path: &str) -> String {
+        open(&Root::new("/"), Path::new(path)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_path_that_climbs_is_refused_before_anything_is_opened() {
+        for path in ["/sys/fs/cgroup/cpuset/../../../../tmp/x", "/..", "/", "", "proc/uptime"] {
+            assert!(refused(path).contains("plain path"), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_not_the_kernels_keeps_its_content() {
+        let folder = tempfile::tempdir().unwrap();
+        let victim = folder.path().join("victim");
+        std::fs::write(&victim, "precious").unwrap();
+        symlink(&victim, folder.path().join("cpuset.cpus")).unwrap();
+        symlink(folder.path(), folder.path().join("group")).unwrap();
+        let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        assert!(refused(&at("victim")).contains("not a file of the kernel"));
+        assert!(refused(&at("group/victim")).contains("not a file of the kernel"));
+        open(&Root::new("/"), Path::new(&at("cpuset.cpus"))).unwrap_err();
+        assert!(make_folder(&Root::new("/"), Path::new(&at("new"))).is_err());
+        assert!(remove_folder(&Root::new("/"), Path::new(&at("new"))).is_err());
+        assert_eq!(std::fs::read(victim).unwrap(), b"precious");
+    }
+
+    #[test]
+    fn a_link_in_a_folder_that_others_can_write_is_not_followed() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        std::fs::create_dir(folder.path().join("real")).unwrap();
+        std::fs::write(folder.path().join("real/file"), "old").unwrap();
+        symlink("real", folder.path().join("link")).unwrap();
+        open(&root, Path::new("/link/file")).and_then(|mut file| file.write_all(b"new")).unwrap();
+        assert_eq!(std::fs::read(folder.path().join("real/file")).unwrap(), b"new");
+        let everybodys = std::fs::Permissions::from_mode(0o777);
+        std::fs::set_permissions(folder.path(), everybodys).unwrap();
+        assert!(open(&root, Path::new("/link/file")).is_err());
+        open(&root, Path::new("/real/file")).unwrap();
+    }
+
+    #[test]
+    fn a_pipe_without_a_reader_does_not_hold_the_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            &pipe,
+            rustix::fs::FileType::Fifo,
+            Mode::RUSR | Mode::WUSR,
+            0,
+        )
+        .unwrap();
+        open(&Root::new(folder.path()), Path::new("/pipe")).unwrap_err();
+    }
+}
