@@ -60,6 +60,8 @@ fn guard(host: &Host, name: &Name) -> Result<Vec<ThreadMask>, CellError> {
             kept = kept.filter(|_| host.stands(name));
             owed.extend(Left::owed(&host.recover()?));
             if !host.stands(name) {
+                // Without a journal nothing else removes it.
+                host.run.forget_guardian(name).map_err(CellError::remembering)?;
                 return Ok(owed);
             }
         }

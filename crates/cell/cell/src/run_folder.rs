@@ -169,9 +169,9 @@ impl RunFolder {
         Ok(found)
     }
 
-    /// Removes journals of other boots, which ended what they describe, and journals that were
-    /// begun and are still empty. To be called with the lock held: a journal that another program
-    /// begins now is empty, too.
+    /// Removes journals of other boots, which ended what they describe, journals that were begun
+    /// and are still empty, and the files of guardians that were killed and had no journal yet. To
+    /// be called with the lock held: a journal that another program begins now is empty, too.
     ///
     /// # Errors
     /// A file cannot be read or removed.
@@ -181,6 +181,11 @@ impl RunFolder {
                 // First the record: one without a journal would pass for a cell that stands.
                 self.forget(&name)?;
                 self.0.remove(format!("{name}.journal"))?;
+            }
+        }
+        for name in self.names(".guardian")? {
+            if !self.journal(&name).exists() && self.number_of_guardian(&name).is_none() {
+                self.forget_guardian(&name)?;
             }
         }
         Ok(())
@@ -340,11 +345,17 @@ mod tests {
             Journal::begin(&run.journal(&header.cell), boot, header).unwrap();
         }
         let old = run.journal(&"c".parse().unwrap());
+        // The guardian of a creator that was killed with it, and one that guards something.
+        std::fs::write(run.file("d.guardian"), "7").unwrap();
+        let held = run.guard(&"e".parse().unwrap()).unwrap();
+        std::fs::write(run.file("a.guardian"), "7").unwrap();
         let serials =
             || run.journals("now").unwrap().iter().map(|it| it.header.serial).collect::<Vec<_>>();
         assert_eq!((serials(), old.exists()), (vec![1, 2], true), "who only looks removes nothing");
         run.clear("now").unwrap();
         assert_eq!((serials(), old.exists()), (vec![1, 2], false));
+        let guardians = ["a", "d", "e"].map(|name| run.file(&format!("{name}.guardian")).exists());
+        assert_eq!((guardians, held.is_some()), ([true, false, true], true));
     }
 
     #[test]

@@ -20,6 +20,7 @@ use seatmap_console::error::CliError;
 use seatmap_console::program;
 use seatmap_console::running::Program;
 use seatmap_console::view;
+use seatmap_os::scratch;
 use std::process::ExitCode;
 
 const PROGRAM: Program = Program {
@@ -40,6 +41,8 @@ fn run(typed: SeatmapArguments) -> Result<(), CliError> {
     if typed.wide {
         view::stay_wide();
     }
+    // Whatever verb was killed, the next one clears up.
+    scratch::sweep_all();
     // Before any verb: with a missing `/proc` a check would find no program, and so nothing wrong.
     files_needed::check(&typed.command)?;
     match typed.command {

@@ -10,7 +10,6 @@ use seatmap_live::masks::{Held, Sweep};
 use seatmap_live::{Candidate, Metric, NoSeats, Outcome};
 use seatmap_observe::End;
 use seatmap_os::CpuSet;
-use seatmap_os::forgotten::ForgottenCpus;
 use seatmap_statistics::median;
 use seatmap_statistics::words::{lasting, signed};
 
@@ -43,7 +42,7 @@ pub fn losses(outcome: &Outcome) -> Vec<String> {
         .into_iter()
         .chain(refused(&outcome.sweeps))
         .chain(left_alone(outcome.own))
-        .chain(outcome.forgotten.iter().map(left_changed))
+        .chain(left_changed(outcome))
         .chain(looked)
         .collect()
 }
@@ -54,8 +53,8 @@ fn refused(sweeps: &[Sweep]) -> Option<String> {
     Some(format!("The kernel refused the seats of {}.", counted(most, "thread")))
 }
 
-fn left_changed(cpus: &ForgottenCpus) -> String {
-    format!("Left changed: {cpus}.")
+fn left_changed(outcome: &Outcome) -> impl Iterator<Item = String> {
+    outcome.left_changed.sentences().map(|mask| format!("Left changed: {}.", visible(&mask)))
 }
 
 fn left_alone(threads: usize) -> Option<String> {
@@ -161,6 +160,9 @@ fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
     let mut sentences = vec![match &outcome.kept {
         Some(kept) => on_seats(kept, outcome),
         None if outcome.attempts.is_empty() => nothing_judged(outcome),
+        None if is_undone(outcome) && left_changed(outcome).next().is_some() => {
+            "The threads have their own masks again, but for those that are named below.".to_owned()
+        }
         None if is_undone(outcome) => "The threads have their own masks again.".to_owned(),
         None if outcome.end == Some(End::Program) => {
             "No seats were shown to be better than the kernel's choice.".to_owned()
@@ -184,7 +186,7 @@ fn sentences(outcome: &Outcome, metric: &Metric) -> Vec<String> {
     sentences.extend(swept(&outcome.sweeps));
     sentences.extend(refused(&outcome.sweeps));
     sentences.extend(left_alone(outcome.own));
-    sentences.extend(outcome.forgotten.iter().map(left_changed));
+    sentences.extend(left_changed(outcome));
     sentences.extend(moved(&outcome.held));
     sentences.extend(starved(&outcome.held));
     sentences
@@ -305,7 +307,7 @@ fn swept(sweeps: &[Sweep]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_live::masks::Starved;
+    use seatmap_live::masks::{LeftChanged, Starved};
     use std::time::Duration;
 
     fn attempt(name: &str, verdict: Verdict, ratio: Option<f64>) -> Attempt {
@@ -350,7 +352,7 @@ mod tests {
             metric_problem: None,
             end: None,
             held,
-            forgotten: Vec::new(),
+            left_changed: LeftChanged::default(),
         };
         insta::assert_snapshot!(text(&outcome, &Metric::Wakeups));
     }

@@ -42,7 +42,10 @@ pub fn text(cell: &Record) -> String {
         text += &format!("  memory: {} MiB near it, locked, {kind}\n", memory.size_bytes >> 20);
     }
     text += &match cell.left_s() {
-        Some(left) => format!("  its lease ends in {left} s\n"),
+        Some(left) => {
+            let name = &cell.name;
+            format!("  its lease ends in {left} s, or by 'seatmap cell destroy {name}'\n")
+        }
         None => format!("  it stays until 'seatmap cell destroy {}'\n", cell.name),
     };
     text
@@ -168,7 +171,7 @@ mod tests {
         quiet: CPUs 2,3, affinity, stolen time 9.00 % before and 1.50 % just after it was made
           not better: v2-partition: no\u{7} controller
           left on its CPUs when it was made: 2 bound kernel threads, 1 other thread of process 1 init, interrupt 36
-          its lease ends in 0 s
+          its lease ends in 0 s, or by 'seatmap cell destroy quiet'
         ");
         let endless = text(&Record { expires_s: None, ..cell() });
         assert!(

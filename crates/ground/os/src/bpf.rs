@@ -21,5 +21,5 @@ pub mod program;
 
 pub use assembler::{Assembler, AssemblyError};
 pub use btf::{Btf, BtfError};
-pub use map::Map;
+pub use map::{Map, room_for_threads};
 pub use program::{Attached, Link, LoadError, Program, RunTime, Statistics};

@@ -5,6 +5,7 @@
 //! | [`cpu_list`], [`cpu_set`] | CPUs as a person types them, in order; CPUs as a set of any length |
 //! | [`affinity`], [`forgotten`] | pinning, verified; masks with offline CPUs, or without |
 //! | [`owed`], [`kept_masks`] | masks that are given once more when CPUs come that they lack |
+//! | [`heirs`] | who inherited a seat that was given for a time |
 //! | [`partners`] | threads that wait for each other, and the end of their waits when one is gone |
 //! | [`pool`] | threads for work that can be divided, as many as the system grants |
 //! | [`cpus`], [`holder`] | which CPUs are present, online and allowed; who has the others |
@@ -83,6 +84,7 @@ pub mod forgotten;
 pub mod group;
 mod group_quota;
 pub mod guarded;
+pub mod heirs;
 pub mod hierarchy;
 pub mod holder;
 pub mod host_names;

@@ -2,14 +2,17 @@
 //!
 //! A process that is killed removes nothing. So each folder is locked (flock(2)) by the process
 //! that made it: the kernel gives the lock back when that process ends, however it ends. The next
-//! folder that is made in the same place removes those of the same user and kind that nobody has
-//! locked.
+//! folder that is made in the same place removes those of the same user and kind that are not
+//! locked, and so does the next command of Seatmap ([`sweep_all`]).
 
-use std::fs::File;
+use std::fs::{DirEntry, File};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use tempfile::TempDir;
+
+/// The kinds of folders.
+const KINDS: [&str; 5] = ["bench", "mpi", "observe", "programs", "tune"];
 
 /// Attempts to make a folder. Another process may take a new one for an old one, before it is
 /// locked, and remove it.
@@ -30,8 +33,9 @@ impl Scratch {
     /// # Errors
     /// A sentence: the place cannot be written to, and `TMPDIR` chooses another.
     pub fn new(kind: &str) -> io::Result<Self> {
+        debug_assert!(KINDS.contains(&kind), "{kind} is not swept");
         let place = std::env::temp_dir();
-        let folder = Scratch::within(&place, &format!("seatmap-{kind}-"));
+        let folder = Scratch::within(&place, &prefix(kind));
         folder.map_err(|error| explained(&place, &error))
     }
 
@@ -59,6 +63,24 @@ impl Scratch {
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
+}
+
+/// The beginning of the names of folders of a kind.
+fn prefix(kind: &str) -> String {
+    format!("seatmap-{kind}-")
+}
+
+/// Removes the folders of all kinds whose makers were killed, from the place for temporary files.
+pub fn sweep_all() {
+    sweep_kinds(&std::env::temp_dir());
+}
+
+fn sweep_kinds(place: &Path) {
+    sweep_if(place, |name, entry| {
+        // A user's folder of such a name is seldom closed to others.
+        let is_private = || entry.metadata().is_ok_and(|it| it.permissions().mode() & 0o77 == 0);
+        KINDS.iter().any(|kind| name.starts_with(&prefix(kind))) && is_private()
+    });
 }
 
 /// A file without a name in the place for temporary files, which goes with its last descriptor.
@@ -123,10 +145,14 @@ fn is_same(file: &File, path: &Path) -> bool {
 
 /// Removes the folders of this user whose makers have ended.
 fn sweep(place: &Path, prefix: &str) {
+    sweep_if(place, |name, _| name.starts_with(prefix));
+}
+
+fn sweep_if(place: &Path, is_of_kind: impl Fn(&str, &DirEntry) -> bool) {
     let Ok(entries) = std::fs::read_dir(place) else { return };
     let own = rustix::process::geteuid().as_raw();
     for entry in entries.flatten() {
-        let is_ours = entry.file_name().to_string_lossy().starts_with(prefix)
+        let is_ours = is_of_kind(&entry.file_name().to_string_lossy(), &entry)
             && entry.metadata().is_ok_and(|found| found.is_dir() && found.uid() == own);
         if !is_ours {
             continue;
@@ -168,6 +194,26 @@ mod tests {
         assert_eq!(names(place.path()).len(), 5);
         drop((first, second));
         assert_eq!(names(place.path()), ["seatmap-other-1", "seatmap-x-file", "seatmap-x-link"]);
+    }
+
+    #[test]
+    fn any_command_removes_the_folders_of_killed_ones_and_no_folders_of_users() {
+        let place = tempfile::tempdir().unwrap();
+        for (name, mode) in [
+            ("seatmap-tune-a", 0o700),
+            ("seatmap-observe-b", 0o700),
+            ("seatmap-tune-notes", 0o755),
+            ("seatmap-other-c", 0o700),
+        ] {
+            let path = place.path().join(name);
+            std::fs::create_dir(&path).unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let living = Scratch::within(place.path(), &prefix("bench")).unwrap();
+        sweep_kinds(place.path());
+        assert!(living.path().is_dir());
+        drop(living);
+        assert_eq!(names(place.path()), ["seatmap-other-c", "seatmap-tune-notes"]);
     }
 
     #[test]

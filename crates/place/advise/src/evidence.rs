@@ -123,7 +123,7 @@ pub struct Evidence {
     /// Why none was made though seats could matter.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub no_trial: Option<NoTrial>,
-    /// Masks that the trial gave back and that lack CPUs, with the commands that mend them.
+    /// Masks that are not as they were before the trial, with the commands that mend them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_changed: Vec<String>,
     /// Whether the advice is for another machine than the one that the program runs on.

@@ -73,7 +73,7 @@ pub enum Step<'a> {
     Looking,
     /// Seats are tried; the percentage of the trial that is done.
     Trying(usize),
-    /// The trial failed, and a mask that it gave back lacks CPUs.
+    /// The trial failed, and a mask is not as it was before.
     LeftChanged(&'a str),
 }
 
@@ -203,8 +203,8 @@ impl AdviceRequest {
         };
         // The guard stands by before the first mask is changed.
         let guard = Guard::begin(&mut self.guard)?;
-        let (end, forgotten) = trial.run(work, guard);
-        evidence.left_changed = forgotten.iter().map(ToString::to_string).collect();
+        let (end, left) = trial.run(work, guard);
+        evidence.left_changed = left.sentences().collect();
         if end.is_err() {
             // No advice says it then.
             evidence.left_changed.iter().for_each(|mask| tell(Step::LeftChanged(mask)));

@@ -11,11 +11,10 @@ use seatmap_invariant::invariant;
 use seatmap_live::Candidate;
 use seatmap_live::event::Verdict as Judgement;
 use seatmap_live::guard::Guard;
-use seatmap_live::masks::Masks;
+use seatmap_live::masks::{LeftChanged, Masks};
 use seatmap_observe::End;
 use seatmap_os::busy::BusyCount;
 use seatmap_os::cpus::Cpus;
-use seatmap_os::forgotten::ForgottenCpus;
 use seatmap_os::{CpuSet, Tid, task};
 use seatmap_statistics::{Xoshiro, signed_rank};
 use serde::{Deserialize, Serialize};
@@ -221,36 +220,28 @@ struct Others {
 
 impl Trial<'_> {
     /// Tries the seats. All threads have their own masks when it returns, whatever it returns, but
-    /// for those that come with it.
+    /// for those that come with it. So have the threads and processes that were born meanwhile.
     ///
     /// # Errors
     /// [`AdviseError`]: the program could not be followed, the guard is gone, or the user ended it.
     pub fn run(
         &self,
         mut work: Work,
-        mut guard: Guard,
-    ) -> (Result<TrialEnd, AdviseError>, Vec<ForgottenCpus>) {
-        let mut masks = Masks::default();
-        let played = self.play(&mut work, &mut guard, &mut masks);
-        masks.free();
-        let mut forgotten = masks.forgotten();
-        guard.dismiss(&mut forgotten);
-        (played, forgotten)
+        guard: Guard,
+    ) -> (Result<TrialEnd, AdviseError>, LeftChanged) {
+        let mut masks = Masks::guarded_by(guard);
+        let played = self.play(&mut work, &mut masks);
+        (played, masks.end())
     }
 
-    fn play(
-        &self,
-        work: &mut Work,
-        guard: &mut Guard,
-        masks: &mut Masks,
-    ) -> Result<TrialEnd, AdviseError> {
+    fn play(&self, work: &mut Work, masks: &mut Masks) -> Result<TrialEnd, AdviseError> {
         let arms = DEFAULTS + self.candidates.len();
         let rounds = (self.time.as_secs_f64() / (PERIOD.as_secs_f64() * arms as f64)) as usize;
         let mut random = Xoshiro::new(self.seed);
         let mut result = TrialResult { work: work.unit(), ..TrialResult::default() };
         let mut complete: Vec<Vec<Option<Period>>> = Vec::new();
         // Masks can be given to threads that are known.
-        self.adopt(work, guard, masks)?;
+        self.adopt(work, masks);
         // Nobody knows later whose threads those were that have ended.
         let seated: BTreeSet<Tid> =
             self.candidates.iter().flat_map(|one| self.seated(one)).collect();
@@ -264,8 +255,8 @@ impl Trial<'_> {
             let mut periods = vec![None; arms];
             for arm in order {
                 (self.tell)(round as f64 / rounds as f64);
-                result.refused = result.refused.max(self.seat(masks, arm));
-                match self.period(work, guard, masks)? {
+                result.refused = result.refused.max(self.seat(masks, arm)?);
+                match self.period(work, masks)? {
                     Ok(period) => periods[arm] = period,
                     Err(End::Stopped) => return Err(AdviseError::Interrupted),
                     Err(_) => {
@@ -290,11 +281,11 @@ impl Trial<'_> {
     }
 
     /// Gives the program the masks of an arm, and returns the threads that were refused.
-    fn seat(&self, masks: &mut Masks, arm: usize) -> usize {
+    fn seat(&self, masks: &mut Masks, arm: usize) -> Result<usize, AdviseError> {
         let Some(candidate) = arm.checked_sub(DEFAULTS).map(|at| &self.candidates[at]) else {
             masks.free();
             // A thread that ended on its seat takes no mask back, and nobody refused it.
-            return 0;
+            return Ok(0);
         };
         let sets = candidate.sets();
         invariant!(
@@ -306,7 +297,7 @@ impl Trial<'_> {
         );
         let seats = self.tids.iter().zip(sets).filter(|(tid, _)| self.is_own(**tid));
         let seats: Vec<(Tid, CpuSet)> = seats.filter_map(|(tid, set)| Some((*tid, set?))).collect();
-        masks.seat(&seats).refused
+        Ok(masks.seat(&seats)?.refused)
     }
 
     /// The threads that a candidate has seats for.
@@ -324,16 +315,15 @@ impl Trial<'_> {
     fn period(
         &self,
         work: &mut Work,
-        guard: &mut Guard,
         masks: &mut Masks,
     ) -> Result<Result<Option<Period>, End>, AdviseError> {
-        if let Some(end) = self.pass(PERIOD.mul_f64(SETTLING), work, guard, masks)? {
+        if let Some(end) = self.pass(PERIOD.mul_f64(SETTLING), work, masks)? {
             return Ok(Err(end));
         }
         let cpus = Cpus::read();
         let before = BusyCount::now();
         work.begin_period(&mut || (self.stop)());
-        if let Some(end) = self.pass(PERIOD.mul_f64(1.0 - SETTLING), work, guard, masks)? {
+        if let Some(end) = self.pass(PERIOD.mul_f64(1.0 - SETTLING), work, masks)? {
             return Ok(Err(end));
         }
         let done = work.end_period(&mut || (self.stop)());
@@ -347,14 +337,13 @@ impl Trial<'_> {
         &self,
         time: Duration,
         work: &mut Work,
-        guard: &mut Guard,
         masks: &mut Masks,
     ) -> Result<Option<End>, AdviseError> {
         let until = work.session().elapsed() + time;
         while work.session().elapsed() < until {
             let slice = until.min(work.session().elapsed() + SLICE);
             let end = work.session().watch(Some(slice), self.stop)?;
-            self.adopt(work, guard, masks)?;
+            self.adopt(work, masks);
             if end != End::Time {
                 return Ok(Some(end));
             }
@@ -362,18 +351,12 @@ impl Trial<'_> {
         Ok(None)
     }
 
-    /// Takes in the threads that are new, and tells the guard of them before any mask is changed.
-    fn adopt(
-        &self,
-        work: &mut Work,
-        guard: &mut Guard,
-        masks: &mut Masks,
-    ) -> Result<(), AdviseError> {
+    /// Takes in the threads that are new, and frees those that inherited a seat.
+    fn adopt(&self, work: &mut Work, masks: &mut Masks) {
         let threads = work.session().threads();
         let own: Vec<(Tid, Tid)> =
             threads.into_iter().filter(|(pid, _)| self.pids.contains(pid)).collect();
-        guard.tell(&masks.adopt(&own))?;
-        Ok(())
+        masks.adopt(&own);
     }
 
     /// The part of the CPUs that others had since then, where the program used `own` CPUs. Nobody

@@ -6,14 +6,13 @@ use crate::event::{Decision, Event, Gain, Verdict, on_file};
 use crate::foreign::{ForeignTime, ForeignWatch};
 use crate::guard::Guard;
 use crate::log::{Line, Said};
-use crate::masks::{Held, Masks, Sweep};
+use crate::masks::{Held, LeftChanged, Masks, Sweep};
 use crate::meter::Meter;
 use seatmap_invariant::invariant;
 use seatmap_launch::halted::{self, HaltedProcess};
 use seatmap_machine::{Profile, Topology};
 use seatmap_observe::{End, Observation, ObserveError, Session};
 use seatmap_os::cpus::Cpus;
-use seatmap_os::forgotten::ForgottenCpus;
 use seatmap_os::{CpuSet, Root, Tid};
 use seatmap_pattern::Pattern;
 use seatmap_place::PlaceError;
@@ -118,8 +117,8 @@ pub struct Outcome {
     pub own: usize,
     /// The threads while they had seats, as looks found them.
     pub held: Held,
-    /// The threads whose masks were given back and lack CPUs.
-    pub forgotten: Vec<ForgottenCpus>,
+    /// The masks that are still changed though no seats are kept.
+    pub left_changed: LeftChanged,
     /// Why the metric's own command gave no number, where it could not be run to its end.
     pub metric_problem: Option<String>,
     /// Why it ended.
@@ -131,7 +130,6 @@ pub struct Conductor<'a> {
     setting: Setting<'a>,
     session: Session,
     meter: Meter,
-    guard: Guard,
     masks: Masks,
     log: &'a mut dyn FnMut(&Line) -> io::Result<()>,
     /// The pattern of the last observation and the threads of its tasks.
@@ -167,8 +165,7 @@ impl<'a> Conductor<'a> {
             setting,
             session,
             meter,
-            guard,
-            masks: Masks::default(),
+            masks: Masks::guarded_by(guard),
             log,
             pattern: None,
             tids: Vec::new(),
@@ -188,15 +185,23 @@ impl<'a> Conductor<'a> {
         // Before masks are given back, after which no thread has a seat.
         self.masks.look_now();
         self.outcome.held = self.masks.held();
+        self.outcome.left_changed = match self.seats_to_keep(&done) {
+            // Another look at them may be under way, without them.
+            Some(kept) if self.give(Some(kept)).is_ok() => self.masks.keep(),
+            _ => self.masks.end(),
+        };
         if !matches!(done, Ok(End::Time | End::Program)) {
-            self.masks.free();
             self.outcome.kept = None;
         }
-        self.outcome.forgotten = self.masks.forgotten();
         self.outcome.own = self.masks.own();
         self.outcome.end = done.as_ref().ok().copied();
-        self.guard.dismiss(&mut self.outcome.forgotten);
         (self.outcome, done.map(drop), self.session)
+    }
+
+    /// The seats that were shown to be better, if only the time is over.
+    fn seats_to_keep(&self, done: &Result<End, LiveError>) -> Option<usize> {
+        let kept = self.outcome.kept.as_ref().filter(|_| matches!(done, Ok(End::Time)))?;
+        self.candidates.iter().position(|candidate| candidate == kept)
     }
 
     fn play(&mut self) -> Result<End, LiveError> {
@@ -205,7 +210,7 @@ impl<'a> Conductor<'a> {
         loop {
             for decision in &said {
                 self.write(Said::Decision(decision.clone()))?;
-                self.note(decision);
+                self.note(decision)?;
             }
             let next = said.last().cloned().unwrap_or(Decision::Finish);
             match self.act(&next)? {
@@ -227,7 +232,7 @@ impl<'a> Conductor<'a> {
     }
 
     /// Remembers what a decision says, and does what takes no time.
-    fn note(&mut self, decision: &Decision) {
+    fn note(&mut self, decision: &Decision) -> Result<(), LiveError> {
         match decision {
             Decision::Tried { candidate, verdict, gain } => {
                 let candidate = self.candidates[*candidate].clone();
@@ -241,14 +246,15 @@ impl<'a> Conductor<'a> {
             }
             Decision::Keep { candidate } => {
                 self.outcome.kept = Some(self.candidates[*candidate].clone());
-                self.give(Some(*candidate));
+                self.give(Some(*candidate))?;
             }
             Decision::PutBack { .. } => {
                 self.outcome.kept = None;
-                self.give(None);
+                self.give(None)?;
             }
             _ => {}
         }
+        Ok(())
     }
 
     /// Does the next thing; the end, if it came meanwhile.
@@ -263,7 +269,7 @@ impl<'a> Conductor<'a> {
 
     fn observe(&mut self) -> Result<Result<Event, End>, LiveError> {
         // The pattern is to be the program's own, without seats.
-        self.give(None);
+        self.give(None)?;
         self.session.pause(false)?;
         self.session.forget();
         if let Some(end) = self.pass(self.setting.observe)? {
@@ -302,7 +308,7 @@ impl<'a> Conductor<'a> {
     /// A period with these seats; one that is void is made again at once, beside the same
     /// neighbours in time.
     fn measure(&mut self, candidate: Option<usize>) -> Result<Result<Event, End>, LiveError> {
-        self.give(candidate);
+        self.give(candidate)?;
         self.session.pause(!self.meter.counts_wakeups())?;
         let mut again = self.repeats_left.min(AGAIN);
         loop {
@@ -412,8 +418,7 @@ impl<'a> Conductor<'a> {
         while self.session.elapsed() < until {
             let slice = until.min(self.session.elapsed() + SLICE);
             let end = self.session.watch(Some(slice), self.setting.stop)?;
-            let new = self.masks.adopt(&self.session.threads());
-            self.guard.tell(&new).map_err(LiveError::Guard)?;
+            self.masks.adopt(&self.session.threads());
             self.masks.look();
             let is_late = self.setting.time.is_some_and(|time| self.session.elapsed() >= time);
             // The end of a slice is not that of the time.
@@ -427,7 +432,7 @@ impl<'a> Conductor<'a> {
     }
 
     /// Gives the program the seats of a candidate, or its own masks.
-    fn give(&mut self, candidate: Option<usize>) {
+    fn give(&mut self, candidate: Option<usize>) -> Result<(), LiveError> {
         invariant!(
             candidate.is_none_or(|candidate| candidate < self.candidates.len()),
             "conductor",
@@ -439,12 +444,13 @@ impl<'a> Conductor<'a> {
             Some(candidate) => {
                 let sets = self.candidates[candidate].sets();
                 let seats = self.tids.iter().zip(sets).filter_map(|(tid, set)| Some((*tid, set?)));
-                self.masks.seat(&seats.collect::<Vec<_>>())
+                self.masks.seat(&seats.collect::<Vec<_>>()).map_err(LiveError::Guard)?
             }
         };
         if sweep.threads > 0 {
             self.outcome.sweeps.push(sweep);
         }
+        Ok(())
     }
 }
 

@@ -1,11 +1,14 @@
-//! The masks of living threads: changed in one sweep, and given back.
+//! The masks of living threads: changed in one sweep, and given back, to those as well that
+//! inherited one ([`heirs`](seatmap_os::heirs)).
 //!
 //! A sweep is nothing but one system call a thread. A thread that sleeps is not woken; one that
 //! runs on another CPU is moved at once. Threads whose mask was narrower than their process's
 //! before anybody looked have seats of their own, and are left alone.
 
+use crate::guard::Guard;
 use seatmap_invariant::invariant;
 use seatmap_os::forgotten::{self, ForgottenCpus};
+use seatmap_os::heirs::{Loan, QUIET_LOOKS, SeatLedger, StillSeated};
 use seatmap_os::owed::ThreadMask;
 use seatmap_os::proc_folder::has_gone;
 use seatmap_os::starved::{self, Ready};
@@ -18,6 +21,7 @@ use std::time::{Duration, Instant};
 /// A thread, and the mask that it had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Sitter {
+    pid: Tid,
     started_ticks: u64,
     /// The mask that it has without seats.
     base: CpuSet,
@@ -36,6 +40,24 @@ struct Sitter {
 }
 
 impl Sitter {
+    fn new(pid: Tid, started_ticks: u64, base: CpuSet, had: CpuSet) -> Self {
+        Sitter {
+            pid,
+            started_ticks,
+            base,
+            seat: None,
+            had,
+            lost: CpuSet::default(),
+            is_own: false,
+            ready: None,
+        }
+    }
+
+    /// Whether the thread of this number is the one that was met.
+    fn is_same(&self, tid: Tid) -> bool {
+        Task::of(tid).is_some_and(|task| task.started_ticks == self.started_ticks)
+    }
+
     /// Gives the thread its own mask.
     fn give_back(&mut self, tid: Tid) -> io::Result<()> {
         self.base.give(tid)?;
@@ -86,95 +108,171 @@ pub struct Sweep {
     pub took: Duration,
 }
 
+/// The masks that are not as they were before the first seat was given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftChanged {
+    /// The threads whose masks were given back, and lack CPUs that were offline then.
+    pub forgotten: Vec<ForgottenCpus>,
+    /// The threads that still have a seat's mask.
+    pub seated: Vec<StillSeated>,
+}
+
+impl LeftChanged {
+    /// A sentence about each, with the command that gives the masks back.
+    pub fn sentences(&self) -> impl Iterator<Item = String> {
+        let forgotten = self.forgotten.iter().map(ToString::to_string);
+        forgotten.chain(self.seated.iter().map(ToString::to_string))
+    }
+}
+
 /// The threads of a program.
 #[derive(Debug, Default)]
 pub struct Masks {
+    /// The process that gives masks back after a kill; `None` where nobody waits.
+    guard: Option<Guard>,
+    ledger: SeatLedger,
     sitters: BTreeMap<Tid, Sitter>,
     /// The mask of each process's first thread.
     processes: BTreeMap<Tid, CpuSet>,
     /// When to look next.
     due: Option<Instant>,
+    /// When to look for heirs next.
+    heirs_due: Option<Instant>,
     on_seats: usize,
     moved: BTreeSet<(Tid, u64)>,
     starved: BTreeMap<(Tid, u64), Starved>,
 }
 
 impl Masks {
-    /// Takes in these threads, by process and number; those that are known stay as they are. A
-    /// thread that was born from one with a seat has that one's mask, and gets its process's at
-    /// once. Returns the new ones.
-    pub fn adopt(&mut self, threads: &[(Tid, Tid)]) -> Vec<ThreadMask> {
-        let new = threads.iter().filter(|(_, tid)| !self.sitters.contains_key(tid)).copied();
-        new.collect::<Vec<_>>().into_iter().filter_map(|(pid, tid)| self.arrive(pid, tid)).collect()
+    /// Masks that this guard gives back if this process is killed.
+    #[must_use]
+    pub fn guarded_by(guard: Guard) -> Self {
+        Masks { guard: Some(guard), ..Masks::default() }
     }
 
-    fn arrive(&mut self, pid: Tid, tid: Tid) -> Option<ThreadMask> {
+    /// Takes in these threads, by process and number; those that are known stay as they are. A
+    /// thread or process that was born from one with a seat has that one's mask, and gets the mask
+    /// without a seat at once. Returns how many are new.
+    pub fn adopt(&mut self, threads: &[(Tid, Tid)]) -> usize {
+        let known = self.sitters.len();
+        for (pid, tid) in threads {
+            if !self.sitters.contains_key(tid) {
+                self.arrive(*pid, *tid);
+            }
+        }
+        let begun = Instant::now();
+        if self.heirs_due.is_none_or(|due| due <= begun) {
+            for heir in self.ledger.new_heirs() {
+                self.free_heir(&heir);
+            }
+            let ended = Instant::now();
+            self.heirs_due = Some(ended + (ended - begun) * SHARE);
+        }
+        self.sitters.len() - known
+    }
+
+    fn arrive(&mut self, pid: Tid, tid: Tid) -> Option<()> {
+        if let Some(heir) = self.ledger.heir(pid, tid) {
+            self.free_heir(&heir);
+            return Some(());
+        }
         let started_ticks = Task::of(tid)?.started_ticks;
-        let now = affinity::whole(tid).ok()?;
-        let is_a_seat = self.sitters.values().any(|sitter| {
-            sitter.seat.as_ref().is_some_and(|seat| affinity::is_as_given(seat, &now))
-        });
-        // A process that is new was begun by one that is known.
-        let of_process =
-            self.processes.get(&pid).or_else(|| self.processes.values().next()).cloned();
-        let born_seated = of_process.filter(|_| is_a_seat);
-        let has_seat = born_seated.is_some();
-        let base = match born_seated {
-            Some(whole) => whole,
-            None => affinity::to_put_back(tid).ok()?,
-        };
-        let had = if has_seat { base.clone() } else { now };
+        let had = affinity::whole(tid).ok()?;
+        let base = affinity::to_put_back(tid).ok()?;
         let whole = self.processes.entry(pid).or_insert_with(|| base.clone());
         let is_own = base != *whole && base.is_subset(whole);
-        let lost = CpuSet::default();
-        let mut sitter = Sitter {
-            started_ticks,
-            base: base.clone(),
-            seat: None,
-            had,
-            lost,
-            is_own,
-            ready: None,
-        };
-        if has_seat {
-            // It ends between two looks, or it has the mask.
-            let _ = sitter.give_back(tid);
-        }
+        self.sitters.insert(tid, Sitter { is_own, ..Sitter::new(pid, started_ticks, base, had) });
+        Some(())
+    }
+
+    /// Gives a thread that inherited a seat the mask without it.
+    fn free_heir(&mut self, heir: &StillSeated) {
+        let ThreadMask { tid, started_ticks, cpus } = heir.thread.clone();
+        let pid = Task::of(tid).map_or(tid, |task| task.pid);
+        let mut sitter = Sitter::new(pid, started_ticks, cpus.clone(), cpus);
+        // It ends between two looks, or it has the mask.
+        let _ = sitter.give_back(tid);
         self.sitters.insert(tid, sitter);
-        Some(ThreadMask { tid, started_ticks, cpus: base })
     }
 
     /// Forgets threads that have ended.
     pub fn forget_dead(&mut self) {
-        self.sitters.retain(|tid, sitter| {
-            Task::of(*tid).is_some_and(|task| task.started_ticks == sitter.started_ticks)
-        });
+        self.sitters.retain(|tid, sitter| sitter.is_same(*tid));
     }
 
-    /// Gives each of these threads its CPUs, as far as its own mask has them.
-    pub fn seat(&mut self, seats: &[(Tid, CpuSet)]) -> Sweep {
-        let begun = Instant::now();
-        let mut sweep = Sweep::default();
+    /// Gives each of these threads its CPUs, as far as its own mask has them. The guard hears of
+    /// all before the first gets them.
+    ///
+    /// # Errors
+    /// The guard is gone; no mask was changed.
+    pub fn seat(&mut self, seats: &[(Tid, CpuSet)]) -> io::Result<Sweep> {
+        let mut loans = Vec::new();
         for (tid, cpus) in seats {
-            let Some(sitter) = self.sitters.get_mut(tid).filter(|sitter| !sitter.is_own) else {
+            let sitter = self.sitters.get(tid);
+            let Some(sitter) = sitter.filter(|sitter| !sitter.is_own && sitter.is_same(*tid))
+            else {
                 continue;
             };
             let seat = cpus.within(&sitter.base);
             if seat.is_empty() || sitter.seat.as_ref() == Some(&seat) {
                 continue;
             }
-            match seat.give(*tid) {
+            let Sitter { pid, started_ticks, .. } = *sitter;
+            let thread = ThreadMask { tid: *tid, started_ticks, cpus: sitter.base.clone() };
+            loans.push(Loan { pid, thread, seat });
+        }
+        loans.iter().for_each(|loan| self.ledger.lend(loan.clone()));
+        let news = self.ledger.take_news();
+        self.guard.as_mut().map_or(Ok(()), |guard| guard.tell(&news))?;
+        let begun = Instant::now();
+        let mut sweep = Sweep::default();
+        for Loan { thread, seat, .. } in loans {
+            match seat.give(thread.tid) {
                 Ok(()) => {
                     sweep.threads += 1;
-                    sitter.seat = Some(seat);
-                    sitter.ready = None;
+                    if let Some(sitter) = self.sitters.get_mut(&thread.tid) {
+                        sitter.seat = Some(seat);
+                        sitter.ready = None;
+                    }
                 }
                 Err(error) if has_gone(&error) => {}
                 Err(_) => sweep.refused += 1,
             }
         }
         self.check();
-        Sweep { took: begun.elapsed(), ..sweep }
+        Ok(Sweep { took: begun.elapsed(), ..sweep })
+    }
+
+    /// Ends all seats: gives masks back to the threads and to those that inherited one, reads every
+    /// mask again, and lets the guard go. Returns the masks that are still changed.
+    pub fn end(&mut self) -> LeftChanged {
+        self.free();
+        let mut heirs = Vec::new();
+        let left = self.ledger.settle(QUIET_LOOKS, |heir| {
+            heirs.push(heir.thread.clone());
+            heir.thread.cpus.give(heir.thread.tid)
+        });
+        let lost = heirs.into_iter().map(|thread| {
+            let lost = forgotten::lost(thread.tid, &thread.cpus);
+            (thread, lost)
+        });
+        let mut forgotten = self.forgotten();
+        forgotten.extend(ForgottenCpus::gather(lost));
+        // Without /proc no program could have been observed.
+        self.dismiss(LeftChanged { forgotten, seated: left.unwrap_or_default() })
+    }
+
+    /// Leaves the seats as they are, and lets the guard go.
+    pub fn keep(&mut self) -> LeftChanged {
+        let forgotten = self.forgotten();
+        self.dismiss(LeftChanged { forgotten, seated: Vec::new() })
+    }
+
+    fn dismiss(&mut self, mut left: LeftChanged) -> LeftChanged {
+        if let Some(guard) = self.guard.take() {
+            guard.dismiss(&mut left.forgotten);
+        }
+        left
     }
 
     /// Gives all threads their own masks back, and once more those that lacked CPUs after the last
@@ -182,6 +280,7 @@ impl Masks {
     pub fn free(&mut self) -> Sweep {
         let begun = Instant::now();
         let mut sweep = Sweep::default();
+        self.ledger.end_seats();
         for (tid, sitter) in &mut self.sitters {
             let is_ours = match sitter.seat.take() {
                 Some(seat) => affinity::has_mask(*tid, &seat).unwrap_or(true),
@@ -200,8 +299,7 @@ impl Masks {
     }
 
     /// The threads whose masks lack CPUs that were offline when they were given back.
-    #[must_use]
-    pub fn forgotten(&self) -> Vec<ForgottenCpus> {
+    fn forgotten(&self) -> Vec<ForgottenCpus> {
         let freed = self.sitters.iter().filter(|(tid, sitter)| sitter.has_lost(**tid));
         ForgottenCpus::gather(freed.map(|(tid, sitter)| {
             let started_ticks = sitter.started_ticks;
@@ -338,11 +436,11 @@ mod tests {
         let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
         let pid = Tid::try_from(child.id()).unwrap();
         let mut masks = Masks::default();
-        assert_eq!(masks.adopt(&[(pid, pid)]).len(), 1);
+        assert_eq!(masks.adopt(&[(pid, pid)]), 1);
         child.kill().unwrap();
         child.wait().unwrap();
         let one = CpuSet::of_thread(0).unwrap().iter().next().unwrap();
-        let sweep = masks.seat(&[(pid, CpuSet::single(one))]);
+        let sweep = masks.seat(&[(pid, CpuSet::single(one))]).unwrap();
         assert_eq!((sweep.threads, sweep.refused), (0, 0));
         assert_eq!(masks.free().refused, 0);
     }
@@ -353,9 +451,10 @@ mod tests {
         let a = sleeper();
         let seat = CpuSet::single(all.last().unwrap());
         let mut masks = Masks::default();
-        assert_eq!(masks.adopt(&[(pid, pid), (pid, a.tid)]).len(), 2);
-        assert!(masks.adopt(&[(pid, a.tid)]).is_empty());
-        assert_eq!(masks.seat(&[(a.tid, seat.clone())]).threads, if all.len() > 1 { 1 } else { 0 });
+        assert_eq!(masks.adopt(&[(pid, pid), (pid, a.tid)]), 2);
+        assert_eq!(masks.adopt(&[(pid, a.tid)]), 0);
+        let sweep = masks.seat(&[(a.tid, seat.clone())]).unwrap();
+        assert_eq!(sweep.threads, if all.len() > 1 { 1 } else { 0 });
         assert_eq!(a.cpus(), seat);
         let child = a.child();
         masks.adopt(&[(pid, child.tid)]);
@@ -375,7 +474,7 @@ mod tests {
         first.give(a.tid).unwrap();
         let mut masks = Masks::default();
         masks.adopt(&[(pid, pid), (pid, a.tid)]);
-        let sweep = masks.seat(&[(a.tid, CpuSet::single(all.last().unwrap()))]);
+        let sweep = masks.seat(&[(a.tid, CpuSet::single(all.last().unwrap()))]).unwrap();
         assert_eq!((sweep.threads, masks.own(), a.cpus()), (0, 1, first));
     }
 
@@ -390,7 +489,7 @@ mod tests {
         let a = sleeper();
         let mut masks = Masks::default();
         masks.adopt(&[(pid, pid), (pid, a.tid)]);
-        masks.seat(&[(a.tid, last)]);
+        masks.seat(&[(a.tid, last)]).unwrap();
         first.give(a.tid).unwrap();
         masks.free();
         assert_eq!(a.cpus(), first);
@@ -408,7 +507,7 @@ mod tests {
         let b = sleeper();
         let mut masks = Masks::default();
         masks.adopt(&[(pid, pid), (pid, a.tid), (pid, b.tid)]);
-        masks.seat(&[(a.tid, last.clone()), (b.tid, last.clone())]);
+        masks.seat(&[(a.tid, last.clone()), (b.tid, last.clone())]).unwrap();
         masks.look_now();
         assert_eq!(masks.held(), Held { on_seats: 2, ..Held::default() });
         first.give(a.tid).unwrap();

@@ -16,7 +16,7 @@ use crate::talk::Talk;
 use crate::wakeups::{Layout, Tables};
 use flows::Flows;
 use pipes::Pipes;
-use seatmap_os::bpf::{Attached, Btf, LoadError, Map, Program};
+use seatmap_os::bpf::{Attached, Btf, LoadError, Map, Program, room_for_threads};
 use seatmap_statistics::words::counted_figure;
 use std::io;
 use std::time::Duration;
@@ -47,7 +47,12 @@ pub(crate) struct Sockets {
 impl Sockets {
     /// Loads and attaches the programs. They count for the processes in `tables`.
     pub(crate) fn begin(btf: &Btf, layout: &Layout, tables: &Tables) -> Result<Self, SocketsError> {
-        let table = Map::hash("flows", programs::KEY_BYTES, programs::VALUE_BYTES, ENTRIES)?;
+        let table = Map::hash(
+            "flows",
+            programs::KEY_BYTES,
+            programs::VALUE_BYTES,
+            room_for_threads(ENTRIES),
+        )?;
         let ground = Ground { btf, layout, tables, table: &table };
         // Newer kernels read fields by a cast, older ones by copying. Without the tracepoints of
         // sockets, the program at all system calls counts these as well.

@@ -7,13 +7,13 @@ use crate::seating::{RanOn, Thread};
 use seatmap_document::with_causes;
 use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
 use seatmap_os::bpf::assembler::{Assembler, Compare, Helper, Operation, Width};
-use seatmap_os::bpf::{Attached, Btf, BtfError, LoadError, Map, Program};
+use seatmap_os::bpf::{Attached, Btf, BtfError, LoadError, Map, Program, room_for_threads};
 use seatmap_os::{Root, Tid, boot, rights, visibility};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::io;
 
-/// Entries of the tables: processes, threads that run at one time, and pairs of a thread and a CPU.
-const PROCESSES: u32 = 8_192;
+/// The least entries of the tables: processes and threads that run at one time, and pairs of a
+/// thread and a CPU.
 const RUNNING: u32 = 16_384;
 const PAIRS: u32 = 65_536;
 
@@ -108,9 +108,9 @@ impl Counting {
             return Err(TraceError::Container);
         }
         let tables = Tables {
-            processes: Map::hash("processes", 4, 8, PROCESSES)?,
-            running: Map::hash("running", 4, 16, RUNNING)?,
-            times: Map::hash("times", 8, 8, PAIRS)?,
+            processes: Map::hash("processes", 4, 8, room_for_threads(RUNNING))?,
+            running: Map::hash("running", 4, 16, room_for_threads(RUNNING))?,
+            times: Map::hash("times", 8, 8, room_for_threads(PAIRS))?,
             lost: Map::counters("lost", 1)?,
         };
         let btf = Btf::of_kernel()?;

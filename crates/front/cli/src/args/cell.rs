@@ -81,8 +81,7 @@ pub struct CellCreate {
     /// The word by which it is known from now on.
     #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
     pub name: Name,
-    /// Its CPUs, such as 2-5,8. Without this and --count, Seatmap chooses as many as the best core
-    /// has.
+    /// Its CPUs, such as 2-5,8. With --ttl alone, Seatmap chooses as many as the best core has.
     #[arg(long, value_name = "LIST", value_parser = listed, conflicts_with = "count")]
     pub cpus: Option<CpuList>,
     /// How many CPUs; Seatmap chooses those that suit a cell best.

@@ -29,7 +29,7 @@ const CREATE: VerbGuide = VerbGuide {
     examples: &[
         ("sudo seatmap cell create --count 2", "reserve two quiet CPUs of Seatmap's choice"),
         ("sudo seatmap cell create fast --cpus 2-5 --ttl 10m", "reserve four CPUs for ten minutes"),
-        ("sudo seatmap cell create --memory 64M --noise 2%", "with memory, and refused if noisy"),
+        ("sudo seatmap cell create --ttl 1h --memory 64M --noise 2%", "with memory; not if noisy"),
     ],
     short_examples: 2,
     exits: &[

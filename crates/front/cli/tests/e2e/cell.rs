@@ -61,6 +61,8 @@ fn names_cpus_sizes_and_times_are_checked_first() {
     assert!(refusal(&["create", "--memory", "much"]).contains("64M"));
     assert!(refusal(&["create", "--ttl", "0.5"]).contains("10m"));
     assert!(refusal(&["create", "--noise", "200%"]).contains("2%"));
+    let bare = refusal(&["create", "x", "--untested"]);
+    assert!(bare.contains("say which CPUs or for how long: --cpus 2-5"), "{bare}");
     assert!(refusal(&["create", "--require", "best"]).contains("v2-partition"));
 }
 

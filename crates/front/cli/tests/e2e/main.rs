@@ -25,6 +25,7 @@ mod formats;
 mod gallery;
 mod gate;
 mod goroutines;
+mod heirs;
 mod hostile;
 mod import;
 mod interrupted;

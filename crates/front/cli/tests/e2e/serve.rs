@@ -250,7 +250,9 @@ fn requests_that_can_never_be_met_are_refused_and_nothing_waits() {
     };
     assert!(refused(&["create", "--cpus", "100000-100001"]).contains("are not online"));
     assert!(refused(&["create", "--count", "4000"]).contains("one must stay for everybody else"));
-    assert!(refused(&["create", "--turns", "--memory", "2M"]).contains("takes turns"));
+    assert!(
+        refused(&["create", "--turns", "--count", "1", "--memory", "2M"]).contains("takes turns")
+    );
     assert!(refused(&["destroy", "quiet"]).contains("there is no cell 'quiet'"));
     assert!(refused(&["renew", "quiet", "--ttl", "1m"]).contains("there is no cell 'quiet'"));
     assert!(controller.list().is_empty());

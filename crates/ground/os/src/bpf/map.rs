@@ -1,6 +1,7 @@
 //! Tables that the kernel's programs and this process share.
 
 use super::call::{Command, bpf, object_name, open};
+use crate::sched::threads_of_all;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
@@ -11,6 +12,18 @@ const RECENT_HASH: u32 = 9;
 
 /// Entries that are asked for at once.
 const BATCH: usize = 4096;
+
+/// The most entries of a table that is sized by what runs: each takes some 100 bytes at once.
+const MOST_BY_THREADS: u64 = 1 << 20;
+
+/// Entries for a table with one for each thread: twice the threads that this computer has now, and
+/// `least` at the least.
+#[must_use]
+pub fn room_for_threads(least: u32) -> u32 {
+    let loadavg = std::fs::read("/proc/loadavg").unwrap_or_default();
+    let threads = threads_of_all(&loadavg).unwrap_or(0);
+    least.max((2 * threads.min(MOST_BY_THREADS / 2)) as u32)
+}
 
 /// A table in the kernel, from keys to values of fixed sizes.
 #[derive(Debug)]

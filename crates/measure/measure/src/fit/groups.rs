@@ -25,6 +25,11 @@ const IN_COMPANY_NEAR: f64 = 0.5;
 const IN_COMPANY_EQUAL: f64 = 0.9;
 /// Fewer cores than this cannot be told apart by their rows.
 const FEWEST_CORES: usize = 6;
+/// Rows are compared in all their columns up to this number of cores. Of more, the first so many
+/// must show parts, and rows are compared in a number of columns that are spread evenly: otherwise
+/// the time would grow with the cube of the cores.
+const EXACT_TO: usize = 256;
+const COLUMNS: usize = 64;
 /// Cores between which a star explains this share of the variance are one part.
 const ONE_PART: f64 = 0.95;
 
@@ -86,6 +91,12 @@ fn alike(between: &Matrix) -> Vec<usize> {
     {
         return whole;
     }
+    if between.n() > EXACT_TO {
+        let first = alike(&Matrix::from_fn(EXACT_TO, |i, j| between[(i, j)]));
+        if first.iter().all(|part| *part == 0) {
+            return whole;
+        }
+    }
     let cells: Vec<f64> = between.pairs().map(|(_, _, cell)| *cell).collect();
     // Below the noise, the ratio of two deviations says nothing.
     let floor = NOISE * median(&cells).unwrap_or(f64::NAN);
@@ -109,20 +120,25 @@ fn alike(between: &Matrix) -> Vec<usize> {
 /// difference from its median, so that two wrong cells do not part them.
 fn deviations(between: &Matrix) -> Matrix {
     let n = between.n();
+    let columns: Vec<usize> = if n <= EXACT_TO {
+        (0..n).collect()
+    } else {
+        (0..COLUMNS).map(|at| at * n / COLUMNS).collect()
+    };
     let mut deviations = Matrix::filled(n, f64::NAN);
+    let mut apart: Vec<f64> = Vec::with_capacity(columns.len());
     for a in 0..n {
         for b in a + 1..n {
-            let others = (0..n).filter(|k| *k != a && *k != b);
-            let mut apart: Vec<f64> = others
-                .map(|k| between[(a, k)] - between[(b, k)])
-                .filter(|value| value.is_finite())
-                .collect();
+            let others = columns.iter().filter(|k| **k != a && **k != b);
+            apart.clear();
+            apart.extend(others.map(|k| between[(a, *k)] - between[(b, *k)]));
+            apart.retain(|value| value.is_finite());
             let Some(centre) = median(&apart) else { continue };
             apart.iter_mut().for_each(|value| *value = (*value - centre).abs());
-            apart.sort_unstable_by(f64::total_cmp);
             // The two largest deviations may be wrong cells.
             let third = apart.len().saturating_sub(3);
-            deviations.set_both(a, b, apart[third]);
+            let (_, third, _) = apart.select_nth_unstable_by(third, f64::total_cmp);
+            deviations.set_both(a, b, *third);
         }
     }
     deviations

@@ -16,53 +16,94 @@ pub struct Merges {
 }
 
 /// Joins the nearest two clusters until one is left.
+///
+/// The order is found along chains of nearest neighbours (Benzecri 1982; Murtagh 1983): two
+/// clusters that are each other's nearest join, whatever the others do, as a mean of distances is
+/// never below the least of them. Each step looks at one row, so that the time grows with the size
+/// of the matrix also where many distances are equal.
 #[must_use]
 pub fn average(distance: &Matrix) -> Merges {
-    let n = distance.n();
-    // A mean over pairs is kept as sum and count, so that joining two clusters adds two rows.
-    let mut sum =
-        Matrix::from_fn(n, |i, j| if is_known(distance, i, j) { distance[(i, j)] } else { 0.0 });
-    let mut count = Matrix::from_fn(n, |i, j| f64::from(u8::from(is_known(distance, i, j))));
-    let mut alive: Vec<usize> = (0..n).collect();
-    let mut nearest: Vec<(f64, usize)> =
-        (0..n).map(|i| nearest_of(i, &alive, &sum, &count)).collect();
-    let mut merges = Merges::new(n);
-    while alive.len() > 1 {
-        let Some(&keep) = alive.iter().min_by(|a, b| nearest[**a].0.total_cmp(&nearest[**b].0))
-        else {
-            break;
+    let mut clusters = Clusters::of(distance);
+    let mut joins: Vec<Join> = Vec::new();
+    let mut chain: Vec<usize> = Vec::new();
+    while clusters.alive.len() > 1 {
+        let Some(&last) = chain.last() else {
+            chain.push(clusters.alive[0]);
+            continue;
         };
-        let (height, drop) = nearest[keep];
-        merges.push(keep, drop, height);
-        alive.retain(|cluster| *cluster != drop);
-        for &other in &alive {
-            let both = sum[(keep, other)] + sum[(drop, other)];
-            let pairs = count[(keep, other)] + count[(drop, other)];
-            sum.set_both(keep, other, both);
-            count.set_both(keep, other, pairs);
+        let before = chain.len().checked_sub(2).map(|at| chain[at]);
+        let (distance, next) = clusters.nearest_of(last, before);
+        if before != Some(next) {
+            chain.push(next);
+            continue;
         }
-        for &cluster in &alive {
-            // Only these have lost their nearest cluster, or may have got a nearer one; looking at
-            // all again would make the whole cubic.
-            if cluster == keep || nearest[cluster].1 == keep || nearest[cluster].1 == drop {
-                nearest[cluster] = nearest_of(cluster, &alive, &sum, &count);
-            }
-        }
+        chain.truncate(chain.len() - 2);
+        joins.push(clusters.join(last.min(next), last.max(next), distance));
     }
+    joins.sort_by(|a, b| a.height.total_cmp(&b.height));
+    let mut merges = Merges::new(distance.n());
+    joins.iter().for_each(|join| merges.push(join.keep, join.drop, join.height));
     merges
 }
 
-fn is_known(distance: &Matrix, i: usize, j: usize) -> bool {
-    i != j && distance[(i, j)].is_finite()
+/// Two clusters, each by its first member, and the distance at which they join.
+struct Join {
+    keep: usize,
+    drop: usize,
+    height: f64,
 }
 
-fn nearest_of(cluster: usize, alive: &[usize], sum: &Matrix, count: &Matrix) -> (f64, usize) {
-    let others = alive.iter().filter(|other| **other != cluster).map(|&other| {
-        let pairs = count[(cluster, other)];
-        let height = if pairs > 0.0 { sum[(cluster, other)] / pairs } else { f64::INFINITY };
-        (height, other)
-    });
-    others.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((f64::INFINITY, cluster))
+/// Clusters that are not joined yet, each by its first member.
+struct Clusters {
+    alive: Vec<usize>,
+    /// A mean over pairs is kept as sum and count, so that joining two clusters adds two rows.
+    sum: Matrix,
+    count: Matrix,
+    /// The height of the join that made each cluster.
+    height: Vec<f64>,
+}
+
+impl Clusters {
+    fn of(distance: &Matrix) -> Self {
+        let n = distance.n();
+        let is_known = |i, j| i != j && distance[(i, j)].is_finite();
+        Clusters {
+            alive: (0..n).collect(),
+            sum: Matrix::from_fn(n, |i, j| if is_known(i, j) { distance[(i, j)] } else { 0.0 }),
+            count: Matrix::from_fn(n, |i, j| f64::from(u8::from(is_known(i, j)))),
+            height: vec![f64::NEG_INFINITY; n],
+        }
+    }
+
+    /// The nearest other cluster: among equals `first`, so that a chain ends, then the lowest.
+    fn nearest_of(&self, cluster: usize, first: Option<usize>) -> (f64, usize) {
+        let sum = self.sum.row(cluster);
+        let count = self.count.row(cluster);
+        let mut nearest = (f64::INFINITY, cluster);
+        for other in first.into_iter().chain(self.alive.iter().copied()) {
+            let distance =
+                if count[other] > 0.0 { sum[other] / count[other] } else { f64::INFINITY };
+            if other != cluster && (distance < nearest.0 || nearest.1 == cluster) {
+                nearest = (distance, other);
+            }
+        }
+        nearest
+    }
+
+    /// Adds `drop` to `keep`.
+    fn join(&mut self, keep: usize, drop: usize, distance: f64) -> Join {
+        self.alive.retain(|cluster| *cluster != drop);
+        for &other in self.alive.iter().filter(|other| **other != keep) {
+            let both = self.sum[(keep, other)] + self.sum[(drop, other)];
+            let pairs = self.count[(keep, other)] + self.count[(drop, other)];
+            self.sum.set_both(keep, other, both);
+            self.count.set_both(keep, other, pairs);
+        }
+        // Rounding can make a join cheaper by a hair than one inside it, which comes first.
+        let height = distance.max(self.height[keep]).max(self.height[drop]);
+        self.height[keep] = height;
+        Join { keep, drop, height }
+    }
 }
 
 impl Merges {

@@ -39,6 +39,8 @@ fn guard(host: &ServicesHost, name: &Name) -> Result<Vec<ThreadMask>, ApplyError
             let _lock = host.run.lock_at_last().map_err(ApplyError::Remembering)?;
             owed.extend(Left::owed(&host.recover()?));
             if !host.stands(name) {
+                // Without a journal nothing else removes it.
+                host.run.forget_guardian(name).map_err(ApplyError::Remembering)?;
                 return Ok(owed);
             }
         }

@@ -8,14 +8,12 @@ use seatmap_cell::change::{Change, What};
 use seatmap_cell::fault;
 use seatmap_cell::journal::{Journal, JournalEntry};
 use seatmap_cell::undo::{Left, forgotten_masks};
+use seatmap_os::heirs::{Loan, QUIET_LOOKS, SeatLedger, StillSeated};
 use seatmap_os::layout::Layout;
-use seatmap_os::task::{Family, Task};
-use seatmap_os::{CpuSet, Root, Tid, affinity, task};
-use std::collections::{BTreeMap, BTreeSet};
+use seatmap_os::owed::ThreadMask;
+use seatmap_os::task::Family;
+use seatmap_os::{CpuSet, Root};
 use std::io;
-
-/// How often threads are looked for that began while others were given their masks back.
-const ROUNDS: u32 = 4;
 
 /// Undoes a journal and removes it. Returns the settings that could not be put back: the journal
 /// goes all the same, or a change by somebody else would keep it for ever.
@@ -49,16 +47,13 @@ pub(crate) fn undo(
         left.extend(reloaded.err().map(|error| Left::new(error.path, error.source.to_string())));
     }
     let mut widened = Vec::new();
-    for _ in 0..ROUNDS {
-        let heirs = heirs(root, &journal, services);
-        if heirs.is_empty() {
-            break;
-        }
-        for heir in heirs {
-            left.extend(put_back(root, &heir));
-            widened.push(heir);
-        }
-    }
+    // A thread that may have chosen its mask keeps it. Without /proc there was none to seat.
+    let _ = ledger(root, &journal, services).settle(QUIET_LOOKS, |heir| {
+        let heir = change_of(heir);
+        left.extend(put_back(root, &heir));
+        widened.push(heir);
+        Ok(())
+    });
     let changes = journal.changes.iter().chain(&widened);
     left.extend(forgotten_masks(root, changes, &CpuSet::default()));
     journal.remove()?;
@@ -106,46 +101,34 @@ fn left(change: &Change, why: String) -> Option<Left> {
     Some(Left::new(change.path.clone(), why))
 }
 
-/// Threads that began while the plan stood and have a mask of it from the thread that created them,
-/// with the mask that this one had before.
-fn heirs(root: &Root, journal: &Journal, services: &[PlannedService]) -> Vec<Change> {
-    let mut old_of: BTreeMap<&str, &str> = BTreeMap::new();
-    let mut known: BTreeSet<(Tid, u64)> = BTreeSet::new();
-    let mut pids: BTreeSet<Tid> = BTreeSet::new();
+/// The seats that a plan gave to threads, with the processes that its services have now.
+fn ledger(root: &Root, journal: &Journal, services: &[PlannedService]) -> SeatLedger {
+    let mut ledger = SeatLedger::since(journal.header.began_ticks.unwrap_or(0));
     for change in journal.changes.iter().filter(|change| change.what == What::Affinity) {
-        old_of.insert(&change.new, &change.old);
         let tid = change.path.strip_prefix("/proc/").and_then(|tid| tid.parse().ok());
-        if let Some((tid, started)) = tid.zip(change.started_ticks) {
-            known.insert((tid, started));
-            pids.extend(Family::of(tid).map(|family| family.pid));
+        let masks = CpuSet::of_list(&change.new).zip(CpuSet::of_list(&change.old));
+        if let (Some(tid), Some(started_ticks), Some((seat, cpus))) =
+            (tid, change.started_ticks, masks)
+        {
+            let pid = Family::of(tid).map_or(tid, |family| family.pid);
+            ledger.lend(Loan { pid, thread: ThreadMask { tid, started_ticks, cpus }, seat });
         }
     }
-    if old_of.is_empty() {
-        return Vec::new();
-    }
+    // The threads of the journal stay "on their seats" here: its own lines put these back.
     for planned in services {
-        pids.extend(living::processes(root, &planned.service).unwrap_or_default());
+        let pids = living::processes(root, &planned.service).unwrap_or_default();
+        pids.into_iter().for_each(|pid| ledger.take_in(pid));
     }
-    let mut found = Vec::new();
-    for tid in pids.iter().flat_map(|pid| task::threads(*pid).unwrap_or_default()) {
-        let Some(started_ticks) = Task::of(tid).map(|task| task.started_ticks) else { continue };
-        let is_younger = journal.header.began_ticks.is_none_or(|began| started_ticks >= began);
-        if known.contains(&(tid, started_ticks)) || !is_younger {
-            continue;
-        }
-        let Ok(mask) = affinity::whole(tid) else { continue };
-        let inherited = old_of.iter().find(|(new, _)| {
-            CpuSet::of_list(new).is_some_and(|new| affinity::is_as_given(&new, &mask))
-        });
-        if let Some((new, old)) = inherited {
-            found.push(Change {
-                what: What::Affinity,
-                path: format!("/proc/{tid}"),
-                old: (*old).to_owned(),
-                new: (*new).to_owned(),
-                started_ticks: Some(started_ticks),
-            });
-        }
+    ledger
+}
+
+/// The change that the plan would have noted for an heir.
+fn change_of(heir: &StillSeated) -> Change {
+    Change {
+        what: What::Affinity,
+        path: format!("/proc/{}", heir.thread.tid),
+        old: heir.thread.cpus.to_string(),
+        new: heir.seat.to_string(),
+        started_ticks: Some(heir.thread.started_ticks),
     }
-    found
 }

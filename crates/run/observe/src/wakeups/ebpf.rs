@@ -64,6 +64,8 @@ pub(crate) struct Ebpf {
     outsiders: Outsiders,
     known: HashMap<Tid, (u64, bool)>,
     timed: Timed,
+    /// Threads that were there before, and for which the tables had no room.
+    not_followed: u64,
 }
 
 /// The times at which the kernel timed the programs.
@@ -134,6 +136,7 @@ impl Ebpf {
             outsiders: Outsiders::default(),
             known: HashMap::new(),
             timed: Timed::default(),
+            not_followed: 0,
         })
     }
 
@@ -201,6 +204,11 @@ impl Ebpf {
     }
 }
 
+/// Whether a table had no room.
+fn is_full(set: &io::Result<()>) -> bool {
+    set.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::ArgumentListTooLong)
+}
+
 /// Reads a thread's record.
 fn born(key: &[u8], value: &[u8]) -> Option<Born> {
     // `programs::THREAD_BYTES` tells the order of the fields. The name ends with a zero byte.
@@ -232,14 +240,25 @@ impl Source for Ebpf {
 
     fn follow(&mut self, pid: Tid) -> io::Result<()> {
         // The process comes first, so that a thread created meanwhile is in one of the two lists.
-        self.tables.processes.set(&pid.to_ne_bytes(), &1u32.to_ne_bytes())?;
+        let tids = seatmap_os::task::threads(pid)?;
+        let room = self.tables.processes.set(&pid.to_ne_bytes(), &1u32.to_ne_bytes());
+        if is_full(&room) {
+            self.not_followed += tids.len().max(1) as u64;
+            return Ok(());
+        }
+        room?;
         for tid in seatmap_os::task::threads(pid)? {
             let key = tid.to_ne_bytes();
             // The kernel's own record, of a thread that was created meanwhile, says more.
             if self.tables.threads.get(&key)?.is_none() {
                 let mut record = vec![0; programs::THREAD_BYTES];
                 record[28..32].copy_from_slice(&pid.to_ne_bytes());
-                self.tables.threads.set(&key, &record)?;
+                let room = self.tables.threads.set(&key, &record);
+                if is_full(&room) {
+                    self.not_followed += 1;
+                } else {
+                    room?;
+                }
             }
         }
         // The kernel may have told of its end before it was followed, and does not tell of it
@@ -293,7 +312,10 @@ impl Source for Ebpf {
     }
 
     fn unseen(&self) -> Vec<String> {
-        let Ok(counts) = self.tables.counters.counts() else { return Vec::new() };
+        let Ok(mut counts) = self.tables.counters.counts() else { return Vec::new() };
+        counts.iter_mut().skip(LOST_THREADS as usize).take(1).for_each(|lost| {
+            *lost += self.not_followed;
+        });
         let sentences = [
             (INTERRUPTS, "wakeup", ["came from interrupts, such as timers and devices"; 2]),
             (

@@ -4,9 +4,9 @@
 
 use super::key::INTERRUPTED;
 use super::layout::Layout;
-use seatmap_os::bpf::Map;
 use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
 use seatmap_os::bpf::assembler::{Assembler, Compare, Helper, Operation, Register, Width};
+use seatmap_os::bpf::{Map, room_for_threads};
 use std::io;
 
 /// The largest stack of a thread in the kernel, in bytes: an interrupt runs on another stack.
@@ -26,11 +26,9 @@ const VALUE: i16 = -48;
 /// mode, which comes last.
 const SCRATCH: i16 = VALUE + 8;
 
-/// Entries of the tables; of pairs, those from one look to the next. A full table is told of; a
-/// large one takes long to read, however empty it is.
-const PROCESSES: u32 = 8_192;
-const THREADS: u32 = 16_384;
-const PAIRS: u32 = 16_384;
+/// The least entries of the tables of threads and processes, and of pairs from one look to the
+/// next. A full table is reported; a large one takes long to read, however empty it is.
+const THREADS: u32 = 32_768;
 
 /// The length of a thread's record: created and ended (nanoseconds), CPU time (nanoseconds),
 /// creator, process, name.
@@ -61,10 +59,11 @@ pub(crate) struct Tables {
 
 impl Tables {
     pub(super) fn new() -> io::Result<Self> {
+        let room = room_for_threads(THREADS);
         Ok(Tables {
-            processes: Map::hash("processes", 4, 4, PROCESSES)?,
-            threads: Map::hash("threads", 4, THREAD_BYTES, THREADS)?,
-            pairs: Map::hash("pairs", super::key::KEY_BYTES, super::key::VALUE_BYTES, PAIRS)?,
+            processes: Map::hash("processes", 4, 4, room)?,
+            threads: Map::hash("threads", 4, THREAD_BYTES, room)?,
+            pairs: Map::hash("pairs", super::key::KEY_BYTES, super::key::VALUE_BYTES, room)?,
             counters: Map::counters("counters", COUNTERS)?,
             launcher: Map::counters("launcher", 1)?,
             paused: Map::counters("paused", 1)?,

@@ -25,7 +25,7 @@ pub fn ask(verb: &CellVerb) -> Result<Option<(Ask, bool)>, CliError> {
                  CPUs",
             ));
         }
-        CellVerb::Create(typed) => (Ask::Create(order(typed)), typed.json),
+        CellVerb::Create(typed) => (Ask::Create(order(typed)?), typed.json),
         CellVerb::Destroy { name, .. } => (Ask::Destroy { name: name.clone() }, false),
         CellVerb::Renew(typed) => {
             (Ask::Renew { name: typed.name.clone(), lease_s: typed.ttl }, typed.json)
@@ -35,8 +35,17 @@ pub fn ask(verb: &CellVerb) -> Result<Option<(Ask, bool)>, CliError> {
     }))
 }
 
-fn order(typed: &CellCreate) -> Create {
-    Create {
+/// What a new cell is to have. A bare name would take CPUs of Seatmap's choice from everybody for
+/// ever: it is a slip more often than a wish.
+fn order(typed: &CellCreate) -> Result<Create, CliError> {
+    let chooses = typed.cpus.is_some() || typed.count.is_some() || typed.pattern.is_some();
+    if !chooses && typed.ttl.is_none() {
+        return Err(CliError::input(
+            "say which CPUs or for how long: --cpus 2-5 or --count 2 reserves these until \
+             'seatmap cell destroy', --ttl 10m reserves CPUs of Seatmap's choice for that time",
+        ));
+    }
+    Ok(Create {
         name: typed.name.clone(),
         cpus: typed.cpus.as_ref().map(|list| list.0.clone()),
         count: typed.count.map(NonZeroUsize::get),
@@ -49,12 +58,12 @@ fn order(typed: &CellCreate) -> Create {
         takes_turns: typed.queued.turns,
         is_detached: !typed.queued.hold,
         waits: !typed.queued.no_wait,
-    }
+    })
 }
 
 /// The cell that is to be made here.
 pub fn cell(host: &Host, typed: &CellCreate) -> Result<CellRequest, CliError> {
-    Ok(order(typed).on(cpus(host, typed)?))
+    Ok(order(typed)?.on(cpus(host, typed)?))
 }
 
 fn cpus(host: &Host, typed: &CellCreate) -> Result<CpuSet, CliError> {

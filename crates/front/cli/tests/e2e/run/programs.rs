@@ -50,6 +50,12 @@ pub fn c() -> Option<&'static str> {
     built(&BUILT, "c-dynamic", "threads.c", "gcc", &["-pthread", "-o"])
 }
 
+/// The C program that starts threads and processes all the time.
+pub fn brood() -> Option<&'static str> {
+    static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();
+    built(&BUILT, "brood", "brood.c", "gcc", &["-pthread", "-o"])
+}
+
 /// The C program, linked statically.
 pub fn static_c() -> Option<&'static str> {
     static BUILT: OnceLock<Option<PathBuf>> = OnceLock::new();

@@ -1,0 +1,106 @@
+//! Whatever ends seats that were given for a time, all that was born on them has its own mask after
+//! it, and nothing else is touched.
+
+use crate::auto::{ALONE, until};
+use crate::common::{Guarded, Place, can_observe, two_cpus};
+use crate::run::programs;
+use seatmap_os::task::{self, name};
+use seatmap_os::{CpuSet, Root, Tid};
+use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// A program that starts threads and processes all the time.
+struct Brood {
+    program: Guarded,
+    /// The name that all its processes have, and no others.
+    name: String,
+    _alone: MutexGuard<'static, ()>,
+}
+
+impl Brood {
+    /// `None`, with a message, where it cannot be built or observed here.
+    fn start() -> Option<Self> {
+        static STARTED: AtomicU32 = AtomicU32::new(0);
+        if two_cpus().is_none() || !can_observe() {
+            seatmap_needs::skipped!("one CPU, or no observation");
+            return None;
+        }
+        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = STARTED.fetch_add(1, Ordering::Relaxed);
+        let name = format!("brood{}-{number}", std::process::id() % 100_000);
+        let mut command = Command::new(programs::brood()?);
+        command.args(["3", "10", &name]).stdout(Stdio::null());
+        let program = Guarded(command.spawn().unwrap());
+        let brood = Brood { program, name, _alone: alone };
+        until("births", || brood.masks().len() > 3);
+        Some(brood)
+    }
+
+    fn pids(&self) -> Vec<Tid> {
+        let root = Root::new("/");
+        let all = task::processes(&root).unwrap();
+        all.filter(|pid| name(&root, *pid).as_ref() == Some(&self.name)).collect()
+    }
+
+    /// The masks of all its threads.
+    fn masks(&self) -> Vec<CpuSet> {
+        let tids = self.pids().into_iter().flat_map(|pid| task::threads(pid).unwrap_or_default());
+        tids.filter_map(|tid| CpuSet::of_thread(tid).ok()).collect()
+    }
+
+    fn different_masks(&self) -> usize {
+        self.masks().into_iter().collect::<BTreeSet<_>>().len()
+    }
+}
+
+impl Drop for Brood {
+    fn drop(&mut self) {
+        let _ = self.program.0.kill();
+        for pid in self.pids() {
+            // SAFETY: no other process has this name.
+            unsafe { libc::kill(pid, libc::SIGKILL) };
+        }
+    }
+}
+
+#[test]
+fn what_is_born_on_a_seat_gets_its_own_mask_whatever_ends_the_seats() {
+    let Some(brood) = Brood::start() else { return };
+    let place = Place::new();
+    let whole = CpuSet::of_thread(0).unwrap();
+    let pid = brood.program.id().to_string();
+    let signals = [libc::SIGKILL, libc::SIGINT, libc::SIGKILL, libc::SIGTERM];
+    for (round, signal) in signals.into_iter().cycle().take(20).enumerate() {
+        let words = ["run", "--auto", "--period", "60ms", "--observe-for", "200ms", "--pid", &pid];
+        let mut command = place.command(&words);
+        let mut seatmap = Guarded(command.stderr(Stdio::null()).spawn().unwrap());
+        until("seats", || brood.different_masks() > 1);
+        // This test's own child, that chose what may be a seat.
+        let seat = CpuSet::single(whole.first().unwrap());
+        let chosen = Guarded(Command::new("sleep").arg("1000").spawn().unwrap());
+        seat.give(chosen.id() as Tid).unwrap();
+        std::thread::sleep(Duration::from_millis(29 * round as u64));
+        // SAFETY: it is a child that nobody has waited for.
+        assert_eq!(unsafe { libc::kill(seatmap.id() as i32, signal) }, 0);
+        seatmap.wait().unwrap();
+        until("the masks", || brood.masks().iter().all(|mask| *mask == whole));
+        assert_eq!(CpuSet::of_thread(chosen.id() as Tid).unwrap(), seat);
+    }
+}
+
+#[test]
+fn a_trial_that_says_nothing_is_changed_has_changed_nothing() {
+    let Some(brood) = Brood::start() else { return };
+    let place = Place::new();
+    let whole = CpuSet::of_thread(0).unwrap();
+    let pid = brood.program.id().to_string();
+    let metric = ["--metric", "command:date +%s%N", "--seconds", "3", "--prove", "--json"];
+    let advice = place.json(&[&["advise", "--pid", &pid], &metric[..]].concat());
+    let evidence = &advice["evidence"];
+    assert!(evidence["trial"]["rounds"].as_u64().is_some_and(|rounds| rounds > 0), "{advice:#}");
+    assert_eq!(evidence.get("left_changed"), None, "{advice:#}");
+    until("the masks", || brood.masks().iter().all(|mask| *mask == whole));
+}

@@ -1,0 +1,498 @@
+//! Heirs: threads born while others had seats for a time, with a seat's mask from their creator.
+//!
+//! Each who seats a living program notes every seat in a [`SeatLedger`] before it is given, and
+//! gives masks back by [`SeatLedger::settle`]. A mask does not say where it comes from, so a thread
+//! is an heir if three signs agree:
+//!
+//! | sign | read from |
+//! |---|---|
+//! | it started when the first seat was noted, or later | field 22 of its `stat` |
+//! | its mask is exactly a noted seat | sched_getaffinity(2) |
+//! | its process is one of the program's, or descends from one | below |
+//!
+//! A process descends from the program if its line of parents leads there. The kernel gives the
+//! children of an ended process to process 1 or to a subreaper, which is an ancestor of the
+//! program. Such an orphan descends from the program if its session or process group is one of the
+//! program's that no ancestor shares. Otherwise it must be in a control group of the program, and
+//!
+//! - process 1 has it, or an ancestor that also has another orphan of the program; or
+//! - the leader of its session or process group has ended, and no ancestor is in either.
+//!
+//! These two count for a minute after the orphan's start, as users start programs as well. An
+//! orphan in the control group without such a sign is [unclear](StillSeated::is_unclear): a child
+//! that the ancestor started itself looks the same. It keeps its mask and is reported.
+//!
+//! Limits: a descendant that chose exactly the CPUs of a seat is taken for an heir, and one that
+//! inherited a seat and then chose other CPUs is not. A process in another PID namespace than this
+//! one's descendants is not seen.
+
+use crate::owed::ThreadMask;
+use crate::proc_folder::has_gone;
+use crate::root::{FileError, Root};
+use crate::task::{self, Task};
+use crate::{CpuSet, Tid, affinity, boot};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+/// Parents that are looked at above a process: numbers that come again while they are read could
+/// form a circle.
+const LONGEST_LINE: usize = 64;
+
+/// The pause between two looks: a clone(2) under way copies its parent's mask before the child can
+/// be seen.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// How long after the start of an orphan its control group shows that the program started it.
+const RECENT_S: u64 = 60;
+
+/// Looks without any heir after which no more are expected.
+pub const QUIET_LOOKS: usize = 2;
+
+/// The most looks of a caller that a person waits for.
+const MOST_LOOKS: usize = 100;
+
+/// A seat that a thread is given for a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loan {
+    /// The thread's process.
+    pub pid: Tid,
+    /// The thread, with the mask that it has without the seat.
+    pub thread: ThreadMask,
+    /// The CPUs of the seat.
+    pub seat: CpuSet,
+}
+
+/// A thread that still has a seat's mask.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StillSeated {
+    /// The thread, with the mask that its creator has without a seat.
+    pub thread: ThreadMask,
+    /// Its name, at most 15 bytes.
+    pub name: String,
+    /// The seat.
+    pub seat: CpuSet,
+    /// Whether it may have chosen the mask itself.
+    pub is_unclear: bool,
+}
+
+impl fmt::Display for StillSeated {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        let seat = self.seat.named();
+        let command = affinity::commands(&self.thread.cpus, &[self.thread.tid]);
+        write!(out, "thread {} ({}) may run on {seat} alone, ", self.thread.tid, self.name)?;
+        if self.is_unclear {
+            write!(
+                out,
+                "by its own choice or because a thread on a seat created it, which cannot be told \
+                 apart; '{command}' widens it"
+            )
+        } else {
+            write!(out, "the mask of a seat; '{command}' gives it its own mask")
+        }
+    }
+}
+
+/// A process by what shows where it comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Kin {
+    started_ticks: u64,
+    group: Tid,
+    session: Tid,
+}
+
+impl Kin {
+    fn of(task: &Task) -> Self {
+        Kin { started_ticks: task.started_ticks, group: task.group, session: task.session }
+    }
+
+    fn is(&self, task: &Task) -> bool {
+        self.started_ticks == task.started_ticks
+    }
+
+    fn groups(&self) -> [Tid; 2] {
+        [self.group, self.session]
+    }
+}
+
+/// The origin of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// A process of the program, or its descendant.
+    Program,
+    Stranger,
+    Unclear,
+}
+
+/// A thread that was given a seat.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Lent {
+    own: CpuSet,
+    /// Whether it is to have its present seat.
+    is_on_seat: bool,
+}
+
+/// The seats that threads of a program were given, and what shows who descends from them.
+#[derive(Debug, Default)]
+pub struct SeatLedger {
+    /// When the first seat was noted, in clock ticks after the boot.
+    began_ticks: Option<u64>,
+    /// The program's processes.
+    roots: BTreeMap<Tid, Kin>,
+    /// The processes that they descend from.
+    above: BTreeMap<Tid, Kin>,
+    /// The control groups of the program's processes.
+    control_groups: BTreeSet<String>,
+    threads: BTreeMap<(Tid, u64), Lent>,
+    /// Seats, each with the process of its thread and the mask without it.
+    terms: BTreeSet<(CpuSet, Tid, CpuSet)>,
+    /// The descendants on seats that looks found.
+    found: BTreeMap<Tid, Kin>,
+    /// The processes of the last quick look.
+    listed: BTreeSet<Tid>,
+    /// The lines that a guard does not know of yet.
+    news: String,
+}
+
+impl SeatLedger {
+    /// A ledger of a program whose first seat was noted at this time, in clock ticks after the
+    /// boot.
+    #[must_use]
+    pub fn since(began_ticks: u64) -> Self {
+        SeatLedger { began_ticks: Some(began_ticks), ..SeatLedger::default() }
+    }
+
+    /// Takes in a process of the program.
+    pub fn take_in(&mut self, pid: Tid) {
+        let Some(process) = Task::of(pid) else { return };
+        if self.roots.get(&pid).is_some_and(|known| known.is(&process)) {
+            return;
+        }
+        self.enter(Line::Root(pid, Kin::of(&process), control_groups(pid)));
+        let mut parent = process.parent;
+        for _ in 0..LONGEST_LINE {
+            let Some(process) = Task::of(parent).filter(|_| !self.above.contains_key(&parent))
+            else {
+                return;
+            };
+            self.enter(Line::Above(parent, Kin::of(&process)));
+            parent = process.parent;
+        }
+    }
+
+    /// Notes a seat. To be called before it is given.
+    pub fn lend(&mut self, loan: Loan) {
+        if self.began_ticks.is_none() {
+            self.enter(Line::Begin(boot::ticks()));
+            self.listed = processes().unwrap_or_default();
+        }
+        self.take_in(loan.pid);
+        self.enter(Line::Loan(loan));
+    }
+
+    /// Notes that no thread is to have its seat any more.
+    pub fn end_seats(&mut self) {
+        self.threads.values_mut().for_each(|lent| lent.is_on_seat = false);
+    }
+
+    /// The lines that tell a guard what was noted since the last call.
+    #[must_use]
+    pub fn take_news(&mut self) -> String {
+        std::mem::take(&mut self.news)
+    }
+
+    /// Takes in a line of another process's ledger; another text changes nothing.
+    pub fn read_line(&mut self, text: &str) {
+        if let Some(line) = Line::parse(text) {
+            self.note(line);
+        }
+    }
+
+    fn enter(&mut self, line: Line) {
+        self.news.push_str(&line.to_string());
+        self.news.push('\n');
+        self.note(line);
+    }
+
+    fn note(&mut self, line: Line) {
+        match line {
+            Line::Begin(ticks) => self.began_ticks = Some(ticks),
+            Line::Root(pid, kin, groups) => {
+                self.above.remove(&pid);
+                self.roots.insert(pid, kin);
+                self.control_groups.insert(groups);
+            }
+            // A process of the program may have started another one.
+            Line::Above(pid, kin) if !self.roots.contains_key(&pid) => {
+                self.above.insert(pid, kin);
+            }
+            Line::Above(..) => {}
+            Line::Loan(Loan { pid, thread, seat }) => {
+                let lent = Lent { own: thread.cpus.clone(), is_on_seat: true };
+                self.threads.insert((thread.tid, thread.started_ticks), lent);
+                // A seat that is the whole mask leaves nothing to give back.
+                if seat != thread.cpus {
+                    self.terms.insert((seat, pid, thread.cpus));
+                }
+            }
+        }
+    }
+
+    /// The threads that were given seats, each with the mask that it has without one.
+    pub fn threads(&self) -> impl Iterator<Item = ThreadMask> {
+        self.threads.iter().map(|((tid, started_ticks), lent)| ThreadMask {
+            tid: *tid,
+            started_ticks: *started_ticks,
+            cpus: lent.own.clone(),
+        })
+    }
+
+    /// A thread of the program that has a seat's mask and is not to have it.
+    #[must_use]
+    pub fn heir(&self, pid: Tid, tid: Tid) -> Option<StillSeated> {
+        let mask = CpuSet::of_thread(tid).ok()?;
+        let terms = || self.terms.iter().filter(|(seat, ..)| affinity::is_as_given(seat, &mask));
+        let (seat, _, of_another) = terms().next()?;
+        let task = Task::of(tid).filter(|task| !task.has_ended())?;
+        let own = match self.threads.get(&(tid, task.started_ticks)) {
+            Some(lent) if lent.is_on_seat => return None,
+            Some(lent) => lent.own.clone(),
+            None if self.is_older(&task) => return None,
+            None => terms().find(|term| term.1 == pid).map_or(of_another, |term| &term.2).clone(),
+        };
+        if own == mask {
+            return None;
+        }
+        let thread = ThreadMask { tid, started_ticks: task.started_ticks, cpus: own };
+        let seat = seat.clone();
+        Some(StillSeated { thread, name: task.name, seat, is_unclear: false })
+    }
+
+    fn is_older(&self, task: &Task) -> bool {
+        self.began_ticks.is_none_or(|began| task.started_ticks < began)
+    }
+
+    /// Looks at the processes that began since the last call, and at their threads: the heirs among
+    /// them.
+    pub fn new_heirs(&mut self) -> Vec<StillSeated> {
+        if self.terms.is_empty() {
+            return Vec::new();
+        }
+        let Ok(listed) = processes() else { return Vec::new() };
+        let new: Vec<Tid> = listed.difference(&self.listed).copied().collect();
+        self.found.retain(|pid, _| listed.contains(pid));
+        self.listed = listed;
+        let found = self.look_at(&new);
+        found.into_iter().filter(|one| !one.is_unclear).collect()
+    }
+
+    /// Gives masks back until several looks in a row at all processes find no heir. Returns the
+    /// threads that still have a seat's mask: those that are unclear, and those for which `give`
+    /// failed.
+    ///
+    /// # Errors
+    /// [`FileError`]: processes cannot be listed.
+    pub fn settle(
+        &mut self,
+        quiet_looks: usize,
+        mut give: impl FnMut(&StillSeated) -> io::Result<()>,
+    ) -> Result<Vec<StillSeated>, FileError> {
+        let mut refused: BTreeSet<(Tid, u64)> = BTreeSet::new();
+        let mut left = Vec::new();
+        let mut quiet = 0;
+        for round in 0..MOST_LOOKS.max(2 * quiet_looks) {
+            if self.terms.is_empty() {
+                break;
+            }
+            // The program itself first: after that it bears no more heirs.
+            let all: Vec<Tid> = match round {
+                0 => self.roots.keys().copied().collect(),
+                _ => processes()?.into_iter().collect(),
+            };
+            left = self.look_at(&all);
+            let is_new = |one: &&StillSeated| {
+                !one.is_unclear && !refused.contains(&(one.thread.tid, one.thread.started_ticks))
+            };
+            let heirs: Vec<StillSeated> = left.iter().filter(is_new).cloned().collect();
+            quiet = if heirs.is_empty() && round > 0 { quiet + 1 } else { 0 };
+            if quiet >= quiet_looks {
+                break;
+            }
+            for heir in &heirs {
+                if give(heir).is_err_and(|error| !has_gone(&error)) {
+                    refused.insert((heir.thread.tid, heir.thread.started_ticks));
+                }
+            }
+            // Between two looks that find heirs, each moment counts.
+            if heirs.is_empty() && round > 0 {
+                std::thread::sleep(PAUSE);
+            }
+        }
+        Ok(left)
+    }
+
+    /// Every thread of these processes that has a seat's mask, and inherited it or may have.
+    fn look_at(&mut self, pids: &[Tid]) -> Vec<StillSeated> {
+        let own = std::process::id() as Tid;
+        let mut found = Vec::new();
+        let mut unclear = Vec::new();
+        for pid in pids.iter().copied().filter(|pid| *pid != own) {
+            // Masks first: few threads have that of a seat.
+            let tids = task::threads(pid).unwrap_or_default();
+            let heirs: Vec<_> = tids.into_iter().filter_map(|tid| self.heir(pid, tid)).collect();
+            if heirs.is_empty() {
+                continue;
+            }
+            match self.origin(pid, &BTreeSet::new()) {
+                Origin::Program => {
+                    self.find(pid);
+                    found.extend(heirs);
+                }
+                Origin::Stranger => {}
+                Origin::Unclear => unclear.push((pid, heirs)),
+            }
+        }
+        let adopters = self.adopters();
+        for (pid, heirs) in unclear {
+            let origin = self.origin(pid, &adopters);
+            let is_unclear = origin == Origin::Unclear;
+            if origin != Origin::Stranger {
+                found.extend(heirs.into_iter().map(|heir| StillSeated { is_unclear, ..heir }));
+            }
+        }
+        found
+    }
+
+    fn find(&mut self, pid: Tid) {
+        if let Some(process) = Task::of(pid) {
+            self.found.insert(pid, Kin::of(&process));
+        }
+    }
+
+    /// The ancestors that have an orphan of the program.
+    fn adopters(&self) -> BTreeSet<Tid> {
+        let orphans = self.found.keys().filter(|pid| !self.roots.contains_key(pid));
+        let parents = orphans.filter_map(|pid| Task::of(*pid).map(|process| process.parent));
+        parents.filter(|parent| self.above.contains_key(parent)).collect()
+    }
+
+    fn origin(&self, pid: Tid, adopters: &BTreeSet<Tid>) -> Origin {
+        let mut pid = pid;
+        for _ in 0..LONGEST_LINE {
+            // It ended meanwhile, and its children have another parent by the next look.
+            let Some(process) = Task::of(pid) else { return Origin::Unclear };
+            let known = self.roots.get(&pid).into_iter().chain(self.found.get(&pid));
+            if known.into_iter().any(|kin| kin.is(&process)) {
+                return Origin::Program;
+            }
+            if process.is_kernel || self.is_older(&process) {
+                return Origin::Stranger;
+            }
+            if process.parent <= 1 || self.above.contains_key(&process.parent) {
+                return self.origin_of_orphan(&process, adopters, control_groups, task::exists);
+            }
+            pid = process.parent;
+        }
+        Origin::Unclear
+    }
+
+    /// The origin of a process whose parent is an ancestor of the program.
+    fn origin_of_orphan(
+        &self,
+        process: &Task,
+        adopters: &BTreeSet<Tid>,
+        control_groups: impl Fn(Tid) -> String,
+        exists: impl Fn(Tid) -> bool,
+    ) -> Origin {
+        let shared: BTreeSet<Tid> = self.above.values().flat_map(Kin::groups).collect();
+        let kin = self.roots.values().chain(self.found.values());
+        let own: BTreeSet<Tid> = kin.flat_map(Kin::groups).collect();
+        let groups = Kin::of(process).groups();
+        if groups.iter().any(|group| own.contains(group) && !shared.contains(group)) {
+            return Origin::Program;
+        }
+        if !self.control_groups.contains(&control_groups(process.pid)) {
+            return Origin::Stranger;
+        }
+        let is_recent = process.started_ticks + RECENT_S * boot::ticks_per_s() >= boot::ticks();
+        let is_adopted = process.parent <= 1 || adopters.contains(&process.parent);
+        let has_lost_its_leader =
+            groups.iter().any(|group| !shared.contains(group) && !exists(*group));
+        if is_recent && (is_adopted || has_lost_its_leader) {
+            Origin::Program
+        } else {
+            Origin::Unclear
+        }
+    }
+}
+
+fn processes() -> Result<BTreeSet<Tid>, FileError> {
+    Ok(task::processes(&Root::new("/"))?.collect())
+}
+
+/// The control groups of a process, in one line.
+fn control_groups(pid: Tid) -> String {
+    let text = Root::new("/").read(&format!("/proc/{pid}/cgroup")).unwrap_or_default();
+    text.lines().collect::<Vec<_>>().join("\t")
+}
+
+/// What a ledger notes, as a line for a guard.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Line {
+    Begin(u64),
+    Root(Tid, Kin, String),
+    Above(Tid, Kin),
+    Loan(Loan),
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Line::Begin(ticks) => write!(out, "begin {ticks}"),
+            Line::Root(pid, kin, groups) => {
+                write!(out, "root {pid} {} {} {} ", kin.started_ticks, kin.group, kin.session)?;
+                out.write_str(groups)
+            }
+            Line::Above(pid, kin) => {
+                write!(out, "above {pid} {} {} {}", kin.started_ticks, kin.group, kin.session)
+            }
+            Line::Loan(Loan { pid, thread, seat }) => {
+                write!(out, "seat {pid} {} {thread}", seat.list())
+            }
+        }
+    }
+}
+
+impl Line {
+    fn parse(text: &str) -> Option<Self> {
+        let (kind, rest) = text.split_once(' ')?;
+        let mut words = rest.splitn(5, ' ');
+        let mut number = || words.next()?.parse::<u64>().ok();
+        match kind {
+            "begin" => rest.parse().ok().map(Line::Begin),
+            "root" | "above" => {
+                let pid = Tid::try_from(number()?).ok()?;
+                let started_ticks = number()?;
+                let group = Tid::try_from(number()?).ok()?;
+                let session = Tid::try_from(number()?).ok()?;
+                let kin = Kin { started_ticks, group, session };
+                Some(match kind {
+                    "root" => Line::Root(pid, kin, words.next()?.to_owned()),
+                    _ => Line::Above(pid, kin),
+                })
+            }
+            "seat" => {
+                let (pid, rest) = rest.split_once(' ')?;
+                let (seat, thread) = rest.split_once(' ')?;
+                let pid = pid.parse().ok()?;
+                let thread = thread.parse().ok()?;
+                Some(Line::Loan(Loan { pid, thread, seat: CpuSet::of_list(seat)? }))
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,213 @@
+use super::*;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+/// A shell that has a line for each process that it starts when it is told to.
+struct Family {
+    shell: Child,
+    said: BufReader<ChildStdout>,
+}
+
+/// In this order: a child, an orphan, an orphan of a session of its own, a child's child.
+const SCRIPT: &str = "read start
+sleep 1000 & echo $!
+(sleep 1000 & echo $!)
+setsid sh -c 'sleep 1000 & echo $!'
+sh -c 'sleep 1000 & echo $!; wait' &
+read end";
+
+impl Family {
+    fn start() -> Self {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", SCRIPT]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut shell = shell.spawn().unwrap();
+        let said = BufReader::new(shell.stdout.take().unwrap());
+        Family { shell, said }
+    }
+
+    fn pid(&self) -> Tid {
+        self.shell.id() as Tid
+    }
+
+    fn mask(&self) -> ThreadMask {
+        let tid = self.pid();
+        let cpus = CpuSet::of_thread(tid).unwrap();
+        ThreadMask { tid, started_ticks: Task::of(tid).unwrap().started_ticks, cpus }
+    }
+
+    fn grow(&mut self) -> Vec<Tid> {
+        self.shell.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+        let mut line = || {
+            let mut line = String::new();
+            self.said.read_line(&mut line).unwrap();
+            line.trim().parse().unwrap()
+        };
+        (0..4).map(|_| line()).collect()
+    }
+
+    fn end(mut self, born: &[Tid]) {
+        for pid in born {
+            // SAFETY: the shell has just said that it started this process.
+            unsafe { libc::kill(*pid, libc::SIGKILL) };
+        }
+        self.shell.kill().and_then(|()| self.shell.wait()).unwrap();
+    }
+}
+
+fn masks(tids: &[Tid]) -> Vec<CpuSet> {
+    tids.iter().map(|tid| CpuSet::of_thread(*tid).unwrap()).collect()
+}
+
+/// Two seats for tests; none on a computer with one CPU.
+fn two_seats() -> Option<[CpuSet; 2]> {
+    let all = CpuSet::of_thread(0).unwrap();
+    let ends = [all.first(), all.last()].map(|cpu| CpuSet::single(cpu.unwrap()));
+    (ends[0] != ends[1]).then_some(ends)
+}
+
+#[test]
+fn all_who_were_born_on_a_seat_get_the_mask_without_it() {
+    let Some([seat, other]) = two_seats() else {
+        return seatmap_needs::skipped!("there is one CPU");
+    };
+    let mut family = Family::start();
+    let thread = family.mask();
+    let whole = thread.cpus.clone();
+    let mut ledger = SeatLedger::default();
+    ledger.lend(Loan { pid: family.pid(), thread, seat: seat.clone() });
+    seat.give(family.pid()).unwrap();
+    let born = family.grow();
+    assert_eq!(masks(&born), vec![seat.clone(); 4]);
+    // What one of them has chosen by itself is its own.
+    other.give(born[3]).unwrap();
+    // As the guard of a killed process, that knows the lines alone.
+    let mut guard = SeatLedger::default();
+    ledger.take_news().lines().for_each(|line| guard.read_line(line));
+    guard.end_seats();
+    let mut given = Vec::new();
+    let left = guard.settle(QUIET_LOOKS, |heir| {
+        given.push(heir.thread.tid);
+        heir.thread.cpus.give(heir.thread.tid)
+    });
+    let now = masks(&born);
+    let shell = CpuSet::of_thread(family.pid()).unwrap();
+    family.end(&born);
+    assert_eq!((left.unwrap(), shell), (Vec::new(), whole.clone()));
+    assert_eq!(now, [whole.clone(), whole.clone(), whole, other], "{given:?} of {born:?}");
+}
+
+#[test]
+fn a_look_while_seats_stand_frees_the_new_and_not_the_seated() {
+    let Some([seat, _]) = two_seats() else {
+        return seatmap_needs::skipped!("there is one CPU");
+    };
+    let mut family = Family::start();
+    let thread = family.mask();
+    let mut ledger = SeatLedger::default();
+    ledger.lend(Loan { pid: family.pid(), thread, seat: seat.clone() });
+    seat.give(family.pid()).unwrap();
+    assert_eq!(ledger.new_heirs(), []);
+    let born = family.grow();
+    let mut heirs: Vec<Tid> = ledger.new_heirs().iter().map(|heir| heir.thread.tid).collect();
+    heirs.retain(|tid| born.contains(tid) || *tid == family.pid());
+    let again = ledger.new_heirs().len();
+    family.end(&born);
+    let mut expected = born;
+    expected.sort_unstable();
+    assert_eq!((heirs, again), (expected, 0));
+}
+
+#[test]
+fn one_that_cannot_be_freed_is_returned_with_the_command() {
+    let Some([seat, _]) = two_seats() else {
+        return seatmap_needs::skipped!("there is one CPU");
+    };
+    let mut family = Family::start();
+    let thread = family.mask();
+    let (tid, whole) = (thread.tid, thread.cpus.clone());
+    let mut ledger = SeatLedger::default();
+    ledger.lend(Loan { pid: tid, thread, seat: seat.clone() });
+    ledger.end_seats();
+    seat.give(tid).unwrap();
+    let left = ledger.settle(QUIET_LOOKS, |_| Err(io::Error::from_raw_os_error(libc::EPERM)));
+    family.end(&[]);
+    let said: Vec<String> = left.unwrap().iter().map(ToString::to_string).collect();
+    let seat = seat.named();
+    assert_eq!(
+        said,
+        [format!(
+            "thread {tid} (sh) may run on {seat} alone, the mask of a seat; 'taskset -pc {whole} \
+             {tid}' gives it its own mask"
+        )]
+    );
+}
+
+fn process(pid: Tid, parent: Tid, group: Tid, session: Tid) -> Task {
+    let line = format!("{pid} (x) S {parent} {group} {session} 0 -1 0{} {}", " 0".repeat(12), 500);
+    let mut task = Task::parse(pid, pid, &line).unwrap();
+    task.started_ticks = boot::ticks();
+    task
+}
+
+/// The program is process 50 in a group of its own, which shell 20 of session 20 has started.
+fn program() -> SeatLedger {
+    let mut ledger = SeatLedger::since(0);
+    for line in ["above 1 0 1 1", "above 20 1 20 20", "root 50 2 50 20 0::/user"] {
+        ledger.read_line(line);
+    }
+    ledger
+}
+
+fn origin(orphan: &Task, adopters: &[Tid], group: &str, dead: &[Tid]) -> Origin {
+    let adopters = adopters.iter().copied().collect();
+    program().origin_of_orphan(
+        orphan,
+        &adopters,
+        |_| group.to_owned(),
+        |leader| !dead.contains(&leader),
+    )
+}
+
+#[test]
+fn an_orphan_is_the_programs_by_its_group_or_by_its_control_group_and_a_sign() {
+    let of = |orphan| origin(&orphan, &[], "0::/user", &[]);
+    assert_eq!(of(process(60, 20, 50, 20)), Origin::Program, "in the program's group");
+    assert_eq!(of(process(60, 1, 60, 60)), Origin::Program, "adopted by process 1");
+    assert_eq!(of(process(60, 20, 60, 20)), Origin::Unclear, "as a child of the shell");
+    let daemon = process(60, 20, 59, 59);
+    assert_eq!(origin(&daemon, &[], "0::/user", &[59]), Origin::Program, "its leader has ended");
+    assert_eq!(origin(&daemon, &[], "0::/user", &[]), Origin::Unclear);
+    assert_eq!(origin(&daemon, &[20], "0::/user", &[]), Origin::Program, "20 adopts others too");
+    assert_eq!(origin(&process(60, 1, 60, 60), &[], "0::/other", &[]), Origin::Stranger);
+    let mut old = process(60, 1, 60, 60);
+    old.started_ticks = boot::ticks().saturating_sub(2 * RECENT_S * boot::ticks_per_s());
+    assert_eq!(of(old), Origin::Unclear, "started long ago, perhaps by a user");
+}
+
+#[test]
+fn a_process_of_the_program_is_no_ancestor_of_it() {
+    let mut ledger = program();
+    ledger.read_line("root 20 1 20 20 0::/user");
+    ledger.read_line("above 20 1 20 20");
+    let child = process(60, 1, 60, 20);
+    let origin = ledger.origin_of_orphan(&child, &BTreeSet::new(), |_| String::new(), |_| true);
+    assert_eq!(origin, Origin::Program, "its session is one of the program's");
+}
+
+#[test]
+fn lines_are_read_as_they_are_written() {
+    let kin = Kin { started_ticks: 3, group: 4, session: 5 };
+    let cpus = CpuSet::of_list("0-3").unwrap();
+    let thread = ThreadMask { tid: 8, started_ticks: 9, cpus };
+    let lines = [
+        Line::Begin(7),
+        Line::Root(1, kin, "3:cpuset:/a b\t0::/".to_owned()),
+        Line::Above(2, kin),
+        Line::Loan(Loan { pid: 7, thread, seat: CpuSet::single(1) }),
+    ];
+    for line in lines {
+        assert_eq!(Line::parse(&line.to_string()), Some(line));
+    }
+    let nonsense = ["", "begin", "root 1 2 3", "seat 1 2", "done", "above x 1 2 3", "7 5 0-3"];
+    assert!(nonsense.iter().all(|text| Line::parse(text).is_none()));
+}
