@@ -526,8 +526,9 @@ fn job(place: &Place, mpi: &str, compiler: &str, source: &str) -> Option<Vec<Str
     if !seatmap_needs::tool(&launcher) {
         return None;
     }
-    let built = Command::new(&compiler).args([source, "-o", "job"]).current_dir(place.folder());
-    if !built.output().is_ok_and(|output| output.status.success()) {
+    let mut build = Command::new(&compiler);
+    build.args([source, "-o", "job"]).current_dir(place.folder());
+    if !build.output().is_ok_and(|output| output.status.success()) {
         seatmap_needs::skipped!("'{compiler}' cannot build {source}");
         return None;
     }
