@@ -15,8 +15,8 @@ use core::alloc::{GlobalAlloc, Layout};
 use core::panic::PanicInfo;
 use parts::system;
 
-// `core` and `alloc` are compiled for programs that unwind, and name these two. Nothing here does, so
-// neither is ever called.
+// `core` and `alloc` are compiled for programs that unwind, and name these two. Nothing here does,
+// so neither is ever called.
 #[cfg(target_arch = "x86_64")]
 core::arch::global_asm!(
     ".globl rust_eh_personality, _Unwind_Resume",

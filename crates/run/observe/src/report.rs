@@ -1,4 +1,4 @@
-//! Programs that report on themselves: by the methods `tsan`, through `libseatmap_trace`, and `mpi`,
+//! Programs that report on themselves: by the method `tsan` through `libseatmap_trace`, and by `mpi`
 //! through a library that they load.
 
 use crate::command::{self, SubjectCommand};
