@@ -338,16 +338,16 @@ mod tests {
             level("/c/cpuset.cpus", "0-7", None),
         ];
         let group = Group { cpusets: levels, ..Group::default() };
-        let found =
-            widened(Finding::wrong("partial", ""), &group, &CpuSet::of_list("2-3").unwrap());
+        let made = Made::new(8);
+        let facts = made.facts();
+        let requested_cpus = CpuSet::of_list("2-3").unwrap();
+        let partial = || Finding::wrong("partial", "");
+        let found = mended_by_width(partial(), widening(&facts, &group, &requested_cpus));
         let requested = "echo 0-3 > /c/system.slice/cpuset.cpus; \
             systemctl set-property --runtime redis.service AllowedCPUs=0,2,3";
         assert_eq!(found.remedy.as_deref(), Some(requested));
-        let locked = widened(
-            Finding::wrong("partial", ""),
-            &Group::default(),
-            &CpuSet::of_list("2-3").unwrap(),
-        );
+        let locked =
+            mended_by_width(partial(), widening(&facts, &Group::default(), &requested_cpus));
         assert!(locked.remedy.is_none() && locked.advice.is_some());
     }
 }
