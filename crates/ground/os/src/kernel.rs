@@ -85,8 +85,8 @@ pub fn limits_real_time(root: &Root) -> bool {
     let has_groups = mounts::all(root).iter().any(|mount| {
         mount.kind == "cgroup" && root.has(&format!("{}/cpu.rt_runtime_us", mount.folder))
     });
-    let configuration = || root.read(&format!("/boot/config-{release}")).unwrap_or_default();
-    has_groups || configuration().lines().any(|line| line == "CONFIG_RT_GROUP_SCHED=y")
+    let configuration = root.read(&format!("/boot/config-{release}")).unwrap_or_default();
+    has_groups || configuration.lines().any(|line| line == "CONFIG_RT_GROUP_SCHED=y")
 }
 
 /// Whether anything obeys `cpu.uclamp.max`: the governor `schedutil` chooses speeds by it, and the

@@ -11,7 +11,7 @@ use crate::root::Root;
 use crate::sched::{Stat, policy_name};
 use seatmap_document::shell_escaped;
 
-/// The weight of nice 0 (`NICE_0_LOAD`) and of SCHED_IDLE (`WEIGHT_IDLEPRIO`, kernel/sched/sched.h).
+/// The weight of nice 0 and of SCHED_IDLE (`NICE_0_LOAD`, `WEIGHT_IDLEPRIO` of kernel/sched).
 pub(crate) const USUAL_WEIGHT: f64 = 1024.0;
 pub(crate) const IDLE_WEIGHT: f64 = 3.0;
 
@@ -230,7 +230,7 @@ mod tests {
     /// A thread: nice value, number of the policy, control group, autogroup and its nice value.
     type Made = (i32, u32, &'static str, u32, i32);
 
-    /// What decides against thread 7, which competes with thread 8, on a computer with these files.
+    /// The setting that decides against thread 7 and for thread 8, on a computer with these files.
     fn decided(files: &[(&str, &str)], threads: [Made; 2]) -> Option<String> {
         let folder = tempfile::tempdir().unwrap();
         let root = Root::new(folder.path());

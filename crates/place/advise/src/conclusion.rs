@@ -210,11 +210,11 @@ pub fn conclude(evidence: &Evidence) -> Conclusion {
 /// a control group that stops the program comes before all, with a command or without: the kernel
 /// counts it, and counts the program as waiting for a CPU meanwhile.
 fn by_settings(evidence: &Evidence) -> Option<Conclusion> {
-    let stops = || evidence.findings.iter().filter(|finding| finding.rule == "quota");
-    let is_mended = |finding: &&Finding| finding.remedy.is_some();
-    let others = || evidence.findings.iter().find(is_mended);
-    let finding = stops().find(is_mended).or_else(|| stops().next()).or_else(others)?.clone();
-    let verdict = if is_mended(&&finding) { Verdict::DoThis } else { Verdict::CannotTell };
+    let candidates = evidence.findings.iter();
+    let candidates = candidates.filter(|one| one.rule == "quota" || one.remedy.is_some());
+    // Of two that are alike, the first.
+    let finding = candidates.min_by_key(|one| (one.rule != "quota", one.remedy.is_none()))?.clone();
+    let verdict = if finding.remedy.is_some() { Verdict::DoThis } else { Verdict::CannotTell };
     Some(Conclusion::new(verdict, Reason::Setting { finding }, Confidence::High))
 }
 

@@ -398,17 +398,19 @@ fn has_goroutines(seating: &Seating) -> bool {
     files.any(|file| is_of_go(&file))
 }
 
+fn union<'a>(masks: impl Iterator<Item = &'a str>) -> CpuSet {
+    let masks = masks.filter_map(CpuSet::of_list);
+    masks.fold(CpuSet::default(), |all, mask| all.with(&mask))
+}
+
 /// The CPUs that its busy threads may use, or all of its threads if none is busy. Threads that have
 /// ended might use those of the last time that they were read.
 fn fill_cpus(evidence: &mut Evidence, seating: &Seating, waits: &Waits) {
     for thread in evidence.busy.iter_mut().filter(|thread| thread.cpus.is_empty()) {
         thread.cpus = waits.mask(thread.tid).map(CpuSet::to_string).unwrap_or_default();
     }
-    let union = |masks: &mut dyn Iterator<Item = &str>| {
-        masks.filter_map(CpuSet::of_list).fold(CpuSet::default(), |all, mask| all.with(&mask))
-    };
-    let of_busy = union(&mut evidence.busy.iter().map(|thread| &*thread.cpus));
-    let of_all = union(&mut seating.threads.iter().map(|thread| &*thread.mask));
+    let of_busy = union(evidence.busy.iter().map(|thread| &*thread.cpus));
+    let of_all = union(seating.threads.iter().map(|thread| &*thread.mask));
     let known = [of_busy, of_all, waits.all_masks()].into_iter().find(|cpus| !cpus.is_empty());
     let cpus = known.unwrap_or_default();
     if cpus.is_empty() || evidence.busy.iter().any(|thread| thread.cpus.is_empty()) {

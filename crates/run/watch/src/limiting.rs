@@ -43,13 +43,16 @@ impl Counts {
     /// anew.
     fn since(self, earlier: Option<&Counts>) -> Self {
         let Some(earlier) = earlier else { return Counts::default() };
-        let since = |now: Option<u64>, before: Option<u64>| now?.checked_sub(before?);
         Counts {
-            stops: since(self.stops, earlier.stops),
-            periods: since(self.periods, earlier.periods),
-            stopped_ns: since(self.stopped_ns, earlier.stopped_ns),
+            stops: grown(self.stops, earlier.stops),
+            periods: grown(self.periods, earlier.periods),
+            stopped_ns: grown(self.stopped_ns, earlier.stopped_ns),
         }
     }
+}
+
+fn grown(now: Option<u64>, before: Option<u64>) -> Option<u64> {
+    now?.checked_sub(before?)
 }
 
 impl Limiting {

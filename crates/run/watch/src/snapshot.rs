@@ -219,7 +219,7 @@ impl Watcher {
         let is_alone = self.is_alone;
         let trace = self.trace.take();
         let seating = self.seating();
-        // What could not be seen is said again at the end.
+        // The end says once more which things could not be seen.
         seating.unseen.iter().for_each(|unseen| self.files.note_again(unseen));
         self.pids.extend(pids);
         (self.looks, self.others, self.limiting) = (looks, others, limiting);

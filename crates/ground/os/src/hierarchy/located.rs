@@ -103,6 +103,10 @@ pub(super) fn threads(root: &Root, folder: &str) -> Option<Vec<Tid>> {
     Some(list.lines().filter_map(|line| line.trim().parse().ok()).collect())
 }
 
+fn number(root: &Root, file: &str) -> Option<f64> {
+    root.read(file).ok()?.trim().parse().ok()
+}
+
 impl Located {
     /// Its path below the mounted folder.
     pub(super) fn path(&self) -> &str {
@@ -191,16 +195,17 @@ impl Located {
         let (name, usual) = if self.is_v2 { ("cpu.weight", 100.0) } else { ("cpu.shares", 1024.0) };
         let groups = self.upward().filter(|path| !(path.is_empty() && self.is_whole));
         let groups = groups.filter_map(|path| {
-            let file = |name: &str| format!("{}{path}/{name}", self.base);
-            let number = |name: &str| root.read(&file(name)).ok()?.trim().parse::<f64>().ok();
-            let weight = number(name)?;
+            let folder = format!("{}{path}", self.base);
+            let value = number(root, &format!("{folder}/{name}"))?;
             let group = if path.is_empty() { "/".to_owned() } else { path.to_owned() };
-            Some(match number("cpu.idle") {
-                Some(idle) if idle != 0.0 => {
-                    let weight = IDLE_WEIGHT / USUAL_WEIGHT;
-                    Share { group, file: file("cpu.idle"), value: idle, weight }
+            let idle = format!("{folder}/cpu.idle");
+            Some(match number(root, &idle) {
+                Some(value) if value != 0.0 => {
+                    Share { group, file: idle, value, weight: IDLE_WEIGHT / USUAL_WEIGHT }
                 }
-                _ => Share { group, file: file(name), value: weight, weight: weight / usual },
+                _ => {
+                    Share { group, file: format!("{folder}/{name}"), value, weight: value / usual }
+                }
             })
         });
         groups.collect()

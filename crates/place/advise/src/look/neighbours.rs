@@ -76,13 +76,12 @@ fn partners(evidence: &Evidence, strangers: &[Neighbour]) -> BTreeSet<Tid> {
 /// there is one. They need not get any time.
 fn gives_way(threads: &[Thread], against: &[Neighbour], cpus: &[&Cpu]) -> Option<GivesWay> {
     let root = Root::new("/");
-    let wanted = |thread: &&Thread| thread.run_percent + thread.wait_percent.unwrap_or(0.0);
     let mut wanting: Vec<&Thread> =
         threads.iter().filter(|one| wanted(one) >= BUSY_PERCENT).collect();
     wanting.sort_by(|a, b| wanted(b).total_cmp(&wanted(a)));
-    let strangers = || cpus.iter().flat_map(|cpu| &cpu.strangers);
     against.iter().find_map(|one| {
-        let threads = strangers().filter(|stranger| stranger.pid == one.pid);
+        let strangers = cpus.iter().flat_map(|cpu| &cpu.strangers);
+        let threads = strangers.filter(|stranger| stranger.pid == one.pid);
         let busiest = threads.max_by(|a, b| a.run_percent.total_cmp(&b.run_percent))?;
         let own = wanting.iter().take(MOST_COMPARED);
         let each = own.map(|thread| priority::gives_way(&root, thread.tid, busiest.tid));
@@ -95,6 +94,11 @@ fn gives_way(threads: &[Thread], against: &[Neighbour], cpus: &[&Cpu]) -> Option
         let remedy = first.remedy.map(|remedy| if is_of_threads { all } else { remedy });
         Some(GivesWay { remedy, ..first })
     })
+}
+
+/// The part of the time in which a thread ran, or waited for a CPU as far as that is counted.
+fn wanted(thread: &Thread) -> f64 {
+    thread.run_percent + thread.wait_percent.unwrap_or(0.0)
 }
 
 /// The other programs on these CPUs, by process.

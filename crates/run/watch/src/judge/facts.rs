@@ -339,14 +339,12 @@ impl<'a> Facts<'a> {
         cpus.clone()
     }
 
-    /// Whether a thread asks for much of a CPU: it is busy, or one of several that share a CPU which
-    /// is never idle. Each of those has little of it, and waits for the others.
+    /// Whether a thread asks for much of a CPU: it is busy, or one of several that share a CPU
+    /// which is never idle. Each of those has little of it, and waits for the others.
     pub fn is_demanding(&self, sitter: &Sitter) -> bool {
-        let is_on_full_cpu = || {
-            let busy = sitter.seat().and_then(|cpu| self.busy_percent(cpu));
-            busy.is_some_and(|percent| percent >= FULL_PERCENT)
-        };
-        sitter.is_busy() || sitter.demand_percent() >= SHARES_PERCENT && is_on_full_cpu()
+        let cpu_percent = sitter.seat().and_then(|cpu| self.busy_percent(cpu));
+        let is_on_full_cpu = cpu_percent.is_some_and(|percent| percent >= FULL_PERCENT);
+        sitter.is_busy() || is_on_full_cpu && sitter.demand_percent() >= SHARES_PERCENT
     }
 
     pub fn busy_percent(&self, cpu: u32) -> Option<f64> {

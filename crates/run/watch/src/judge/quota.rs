@@ -352,7 +352,7 @@ mod tests {
                 crate::judge::judge(&made.seating, &made.topology, &crate::Criteria::default());
             found.into_iter().map(|finding| finding.rule).collect::<Vec<String>>()
         };
-        assert_eq!(rules(&made), ["strangers", "shared-cpu"]);
+        assert_eq!(rules(&made), ["shared-cpu", "strangers"]);
         made = made.quota("/box", 0.5, Some(5));
         made.seating.quotas[0].stopped_watched_s = Some(0.35);
         assert_eq!(rules(&made), ["quota"]);

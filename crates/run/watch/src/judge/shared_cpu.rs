@@ -78,7 +78,8 @@ mod tests {
         assert!(found[0].is_wrong());
     }
 
-    /// Eight threads that meet at barriers: each has an eighth of the CPU and waits half of the time.
+    /// Eight threads that meet at barriers: each has an eighth of the CPU, and waits half of the
+    /// time.
     #[test]
     fn many_threads_on_one_cpu_are_found_though_each_has_little() {
         let crowd = |made: Made, run_percent| {
