@@ -22,8 +22,8 @@ fn mistakes_are_one_sentence_with_the_way_out() {
         ("bench --rnus 3 true", "'seatmap bench' has no option '--rnus'; did you mean '--runs'?"),
         (
             "run --cpunodebind 0 ./app",
-            "'seatmap run' has no option '--cpunodebind'; '--cpus numa:0' lets each thread run on all \
-             CPUs of node 0, '--memory node:0' takes memory from there",
+            "'seatmap run' has no option '--cpunodebind'; '--cpus numa:0' lets each thread run on \
+             all CPUs of node 0, '--memory node:0' takes memory from there",
         ),
         (
             "measure --membind 0",

@@ -50,16 +50,18 @@ pub fn check_not_running(command: &[OsString], how: &'static str) -> Result<(), 
     let own = std::process::id().to_string();
     // The kernel keeps the first 15 bytes of a name.
     let kept = &name[..name.floor_char_boundary(15)];
-    let is_it = |process: &KnownValue| process.about.as_deref() == Some(kept);
-    let pids: Vec<String> =
-        processes().into_iter().filter(is_it).map(|process| process.value).collect();
-    let pids: Vec<String> = pids.into_iter().filter(|pid| *pid != own).collect();
+    let pids: Vec<String> = processes()
+        .into_iter()
+        .filter(|process| process.about.as_deref() == Some(kept) && process.value != own)
+        .map(|process| process.value)
+        .collect();
     if pids.is_empty() { Ok(()) } else { Err(RunsAlready { name, pids, how }) }
 }
 
 /// A program runs already whose name was given as a command.
 #[derive(Debug, thiserror::Error)]
 #[error(
+    // Plural: "runs" is a verb here.
     "{name} runs already, as {}; '{}' asks about it, and '-- {name}' starts another one",
     shown(.pids),
     .how.replace("NAME", .name).replace("PID", &.pids[0])

@@ -57,10 +57,10 @@ fn words_before<'a>(error: &clap::Error, words: &'a [OsString]) -> &'a [OsString
         ErrorKind::UnknownArgument => text(error, ContextKind::InvalidArg),
         _ => text(error, ContextKind::InvalidSubcommand),
     };
-    let is_it = |word: &OsString| {
-        unknown.as_ref().is_some_and(|unknown| word.to_string_lossy().starts_with(unknown))
-    };
-    &words[..words.iter().skip(1).position(is_it).map_or(words.len(), |at| at + 1)]
+    let at = unknown.and_then(|unknown| {
+        words.iter().skip(1).position(|word| word.to_string_lossy().starts_with(&unknown))
+    });
+    &words[..at.map_or(words.len(), |at| at + 1)]
 }
 
 /// The answer to a word of another tool.

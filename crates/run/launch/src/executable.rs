@@ -84,7 +84,7 @@ pub enum ProgramError {
 fn in_front(path: &str) -> String {
     let name = path.rsplit('/').next().unwrap_or_default();
     match name {
-        "sudo" | "doas" | "su" | "pkexec" => format!("type it in front: {name} seatmap ..."),
+        "sudo" | "doas" => format!("type it in front: {name} seatmap ..."),
         _ => "be root, or run its own threads without it".to_owned(),
     }
 }

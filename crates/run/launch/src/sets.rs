@@ -127,6 +127,12 @@ fn is_of_likwid(member: &str) -> bool {
         || domain.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
+/// Whether a member is this one of [`FOREIGN`], or begins with it.
+fn is_like(member: &str, known: &str) -> bool {
+    let is_beginning = known == "0x" || known.ends_with(|end: char| !end.is_alphanumeric());
+    member == known || is_beginning && member.starts_with(known)
+}
+
 /// The words that say what to write for a member of another tool's list; `None` for other text.
 #[must_use]
 pub fn foreign(member: &str) -> Option<&'static str> {
@@ -146,11 +152,7 @@ pub fn foreign(member: &str) -> Option<&'static str> {
              numbers, such as 0-1",
         );
     }
-    let is_it = |known: &&str| {
-        let is_beginning = *known == "0x" || known.ends_with(|end: char| !end.is_alphanumeric());
-        member == *known || is_beginning && member.starts_with(known)
-    };
-    let known = FOREIGN.iter().find(|(members, _)| members.iter().any(|member| is_it(&member)));
+    let known = FOREIGN.iter().find(|(known, _)| known.iter().any(|known| is_like(member, known)));
     known.map(|(_, advice)| *advice)
 }
 

@@ -440,6 +440,7 @@ mod tests {
         (report.empty_tasks, report.helpers) = (Vec::new(), 40);
         report.threads[0].task = None;
         report.threads[0].cpus = vec![4, 5];
+        report.threads[0].waiting = true;
         let told = |behind| {
             let report = Report { behind: Some(behind), ..report.clone() };
             report.losses().last().or(report.notes().last()).cloned().unwrap()

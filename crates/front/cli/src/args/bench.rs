@@ -211,6 +211,12 @@ fn is_line(word: &str) -> bool {
     word.trim().contains(' ') && !Path::new(word).exists()
 }
 
+/// Whether a word is a program, or a line that begins with one.
+fn can_run(word: &str) -> bool {
+    let program = if is_line(word) { word.split(' ').next() } else { Some(word) };
+    program.is_some_and(|program| Executable::find(&[program.into()]).is_ok())
+}
+
 /// How many of these words, from the first, can each be a command by itself. Bare names can only
 /// if all words are such: `nice`, `env` and the like stand in front of a command. A name in front
 /// of a path is an interpreter with its script.
@@ -218,15 +224,10 @@ fn commands_in(words: &[&str]) -> usize {
     if words.iter().all(|word| is_line(word)) {
         return words.len();
     }
-    let is_path = |word: &str| word.contains('/');
-    let can_run = |word: &&&str| {
-        let program = if is_line(word) { word.split(' ').next() } else { Some(**word) };
-        program.is_some_and(|program| Executable::find(&[program.into()]).is_ok())
-    };
-    let lines = words.iter().take_while(can_run).count();
+    let lines = words.iter().take_while(|word| can_run(word)).count();
     let has_lines = words[..lines].iter().any(|word| is_line(word));
-    let has_paths = words[..lines].iter().all(|word| is_path(word));
-    let are_names = lines == words.len() && !words.iter().any(|word| is_path(word));
+    let has_paths = words[..lines].iter().all(|word| word.contains('/'));
+    let are_names = lines == words.len() && !words.iter().any(|word| word.contains('/'));
     if has_lines || has_paths || are_names { lines } else { 0 }
 }
 

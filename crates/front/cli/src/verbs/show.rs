@@ -36,11 +36,12 @@ pub fn run(typed: &Show, colour: ColourChoice) -> Result<(), CliError> {
     if let Some(plan) = input::if_in_file(name, is_plan, Plan::from_json)? {
         return show_plan(typed, page, picture, &plan);
     }
-    if picture.is_some() && other_document(name) {
-        return Err(CliError::at(
-            Path::new(name),
-            "--svg draws machines and plans of tasks; leave it out to see this document",
-        ));
+    if picture.is_some() {
+        input::if_in_file(name, is_other, |_| {
+            Err::<Infallible, _>(
+                "--svg draws machines and plans of tasks; leave it out to see this document",
+            )
+        })?;
     }
     // Seatmap's other documents first: the readers of machines would call them damaged profiles.
     if let Some(recording) = input::if_in_file(name, Recording::is_recording, Recording::read)? {
@@ -82,14 +83,9 @@ fn picture(typed: &Show, page: Option<&Destination>) -> Result<Option<Destinatio
     output::beside(typed.svg.as_deref(), on_stdout, "--svg")
 }
 
-/// Whether the file holds a document of Seatmap's that is neither a machine nor a plan of tasks.
-fn other_document(name: &str) -> bool {
-    let is_other = |bytes: &[u8]| {
-        seatmap_document::is_kind(bytes, "")
-            && !seatmap_document::is_kind(bytes, "seatmap-profile/")
-    };
-    input::if_in_file(name, is_other, |_| Ok::<_, Infallible>(()))
-        .is_ok_and(|found| found.is_some())
+/// Whether this is a document of Seatmap's that is neither a machine nor a plan of tasks.
+fn is_other(bytes: &[u8]) -> bool {
+    seatmap_document::is_kind(bytes, "") && !seatmap_document::is_kind(bytes, "seatmap-profile/")
 }
 
 fn is_pattern(bytes: &[u8]) -> bool {

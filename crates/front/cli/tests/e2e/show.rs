@@ -115,9 +115,8 @@ fn a_saved_plan_is_drawn() {
 fn a_plan_of_another_machine_is_drawn_by_what_it_says() {
     let place = Place::new();
     for machine in ["rack 7", "./secret.json", "/dev/zero"] {
-        let plan = format!(
-            r#"{{"format":"seatmap-plan/1","machine":"{machine}","placement":[3,1,900000],"names":["a","b","c"]}}"#
-        );
+        let seats = r#""placement":[3,1,900000],"names":["a","b","c"]"#;
+        let plan = format!(r#"{{"format":"seatmap-plan/1","machine":"{machine}",{seats}}}"#);
         place.file("plan.json", plan);
         let page = place.stdout(&["show", "plan.json", "--html", "-"]);
         assert!(page.contains(&format!("a placement on {machine}")), "{machine}");

@@ -293,7 +293,8 @@ const HABITS: &[Habit] = &[
         "lstopo lstopo-no-graphics hwloc-ls hwloc-info",
         PROGRAM,
         Sentence(
-            "'seatmap show' draws this computer in the terminal, 'seatmap show --html PAGE' as a page",
+            "'seatmap show' draws this computer in the terminal, 'seatmap show --html PAGE' as a \
+             page",
         ),
     ),
     habit(
