@@ -112,6 +112,10 @@ pub(crate) fn protocol(protocol: &Protocol) -> String {
 /// The information in a matrix of pairs, as plain sentences; empty without a model.
 pub(crate) fn information(profile: &Profile) -> String {
     let Some(model) = &profile.home_model else { return String::new() };
+    if !model.is_overdetermined() {
+        let pus = counted(model.offset_ns.len(), "PU");
+        return format!("The pairs of {pus} cannot show which is near the line's home.");
+    }
     let homes = match model.homes() {
         0 | 1 => String::new(),
         // Plural: one home has no words.

@@ -10,13 +10,16 @@ use crate::svg::curves::Curve;
 use crate::svg::frame::Title;
 use crate::svg::intervals::Interval;
 use seatmap_document::visible;
-use seatmap_statistics::words::{figure, signed};
+use seatmap_statistics::words::{figure, lasting, signed};
 use seatmap_statistics::{quantile, signed_rank};
 use seatmap_tune::document::Baseline;
 use seatmap_tune::metric::Better;
-use seatmap_tune::verdict::percent;
+use seatmap_tune::verdict::{Floor, blocks_to_show, percent};
 use seatmap_tune::{Comparison, Results, Verdict};
 use std::collections::BTreeSet;
+
+/// The change, in percent, for which a session that cannot detect it says how many blocks it needs.
+const WORTH_SHOWING_PERCENT: f64 = 10.0;
 
 /// Names are cut at this length in a table.
 const LONGEST_NAME: usize = 40;
@@ -296,27 +299,21 @@ fn decimals(percent: f64) -> usize {
     if percent.abs() < 0.995 { 2 } else { 1 }
 }
 
-/// The least difference that can be shown, from the first command's difference from itself and the
-/// spread of the comparisons, in percent of the other's reading as every difference here.
+/// The least difference that would have been detected, from the first command's difference from
+/// itself and the spread of the comparisons, in percent of the other's reading as every difference
+/// here. If that is much, also the blocks that a smaller one needs.
 fn floor(results: &Results) -> Vec<String> {
     // The first command is compared with itself block by block, and one block has no spread.
     let Some(itself) = &results.itself else {
         return vec!["One block does not say which differences this computer can show.".to_owned()];
     };
-    let blocks = counted(results.blocks().len(), "block");
-    let ends_percent = itself.ends_percent(&results.comparisons);
-    let [low, high] = ends_percent.map(|percent| signed(percent, decimals(percent)));
-    let sessions = match itself.sessions {
-        1 => "This session shows",
-        2 => "This session and the earlier one show",
-        _ => "This session and earlier ones show",
-    };
     let mut said = vec![format!(
-        "{sessions} differences below {low} % and above {high} % ({blocks}); a later one may need \
-         more. '{}' differs from itself by {} %.",
+        "{} '{}' differs from itself by {} %.",
+        detected(results, itself),
         names(results)[0],
         digits(itself.difference_percent.abs()),
     )];
+    said.extend(blocks_needed(results));
     if itself.differs_from_itself {
         said.push(
             "Warning: it differs from itself at 99 %, so a run changes what the next one finds."
@@ -324,6 +321,45 @@ fn floor(results: &Results) -> Vec<String> {
         );
     }
     said
+}
+
+/// The changes that these blocks would have detected.
+fn detected(results: &Results, itself: &Floor) -> String {
+    let count = results.blocks().len();
+    let blocks = counted(count, "block");
+    let fewest = signed_rank::fewest(results.confidence);
+    if count < fewest {
+        return format!("With {blocks} no change can be detected: at least {fewest} are needed.");
+    }
+    let ends_percent = itself.ends_percent(&results.comparisons);
+    let [low, high] = ends_percent.map(|percent| signed(percent, decimals(percent)));
+    let earlier = match itself.sessions {
+        1 => "",
+        2 => " and the floor of the earlier session",
+        _ => " and the floors of earlier sessions",
+    };
+    format!(
+        "With {blocks}{earlier}, only changes beyond {low} % or {high} % would have been \
+         detected; a later session may need more."
+    )
+}
+
+/// The blocks and the time that a difference of 10 % needs, and the option that asks for them;
+/// `None` if this session has as many, or has shown all differences.
+fn blocks_needed(results: &Results) -> Option<String> {
+    let blocks = results.blocks();
+    let found = &results.comparisons;
+    let is_open = found.is_empty() || found.iter().any(|one| one.verdict == Verdict::NotShown);
+    let needed = blocks_to_show(&blocks, WORTH_SHOWING_PERCENT, results.confidence)
+        .filter(|needed| *needed > blocks.len())
+        .filter(|_| is_open)?;
+    let whole = results.runs.last().map_or(1, |run| run.block + 1);
+    let block_s = results.runs.iter().map(|run| run.seconds).sum::<f64>() / whole as f64;
+    Some(format!(
+        "To detect a change of {WORTH_SHOWING_PERCENT} %, run about {needed} blocks ({}): --runs \
+         {needed}.",
+        lasting(needed as f64 * block_s)
+    ))
 }
 
 /// The comparison with an earlier result.

@@ -66,17 +66,26 @@ pub(crate) fn blocks(cluster: &Cluster) -> Page {
         sections,
         footer: "Measured over TCP, one pair at a time. Pairs of nodes that were not measured are \
                  predicted from the others.",
-        ..Page::new("A cluster", sentence(&found))
+        ..Page::new("A cluster", sentence(cluster, &found))
     }
 }
 
-fn sentence(found: &[Fault]) -> String {
+fn sentence(cluster: &Cluster, found: &[Fault]) -> String {
     match found {
+        [] if cluster.pairs.len() < 2 => nothing_to_compare(cluster) + ".",
         [] => "Nothing is wrong with this cluster, by what was measured.".to_owned(),
         [fault] => fault.sentence.clone() + ".",
         [first, others @ ..] => {
             format!("{}; and {} more.", first.sentence, counted(others.len(), "finding"))
         }
+    }
+}
+
+/// The words for a cluster of which no two pairs were measured: a pair is slow beside others alone.
+fn nothing_to_compare(cluster: &Cluster) -> String {
+    match cluster.pairs.len() {
+        0 => "No pair of nodes was measured".to_owned(),
+        _ => "One pair of nodes was measured, and there is no other to compare it with".to_owned(),
     }
 }
 
@@ -88,6 +97,7 @@ pub fn verdict(cluster: &Cluster, found: &[Fault]) -> String {
     let nodes = counted(cluster.nodes.len(), "node");
     let pairs = counted(cluster.pairs.len(), "pair");
     let text = match found {
+        [] if cluster.pairs.len() < 2 => nothing_to_compare(cluster) + ".\n",
         [] => format!("Nothing is wrong with {nodes}, by {pairs} of them.\n"),
         found => found.iter().map(|fault| format!("{}\n", fault.sentence)).collect(),
     };

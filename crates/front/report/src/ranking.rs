@@ -47,6 +47,11 @@ fn headline(ranking: &MachineRanking, pattern: &str) -> String {
     };
     let name = visible(&first.time.machine).to_string();
     let time = duration(first.time.time_ns);
+    if ranking.ranked.len() == 1 {
+        return format!(
+            "{name} needs {time} for {pattern} ({tasks}); no other machine can be ranked beside it."
+        );
+    }
     let near = ranking.ranked.iter().skip(1).filter(|machine| !machine.is_apart).count();
     let also = match near {
         0 => String::new(),

@@ -3,11 +3,12 @@
 use crate::Digits;
 use crate::duration::duration;
 use seatmap_machine::Profile;
-use seatmap_measure::classes::DistanceClass;
+use seatmap_measure::classes::{PairInterval, are_apart, classes_with_pairs};
 use seatmap_measure::findings::{Finding, findings};
 use seatmap_noise::{CpuNoise, NoiseReport};
 use seatmap_pattern::Pattern;
 use seatmap_plan::Plan;
+use seatmap_statistics::quantile_sorted;
 use seatmap_statistics::words::counted;
 
 /// Classes nearer to each other than this ratio give no advice on seats.
@@ -20,37 +21,42 @@ const SAME: f64 = 0.0005;
 const QUIET_GAP_US: f64 = 20.0;
 /// A CPU that loses more of its time is not quiet.
 const QUIET_PERCENT: f64 = 0.1;
+/// CPUs whose losses differ by less than this ratio are equally noisy: a second run may swap them.
+const ALIKE_LOSS: f64 = 1.5;
 /// The part of all bytes that the heaviest edges are said to carry.
 const MOST_BYTES: f64 = 0.9;
 
 /// A machine's distances.
-pub(crate) fn of_profile(profile: &Profile, classes: &[DistanceClass], digits: Digits) -> String {
+pub(crate) fn of_profile(profile: &Profile, digits: Digits) -> String {
     let far_home_ns = findings(profile).iter().find_map(|finding| match finding {
         Finding::FarHome { far_ns, .. } => Some(*far_ns),
         _ => None,
     });
     // No class is near to infinity, so that without the finding none is left out.
     let far_home_ns = far_home_ns.unwrap_or(f64::INFINITY);
-    let mut cores = classes.iter().filter(|class| {
+    let classes = classes_with_pairs(profile);
+    let mut cores = classes.iter().filter(|(class, _)| {
         // One part of the machine that looks slow because the line's home is in another says
         // nothing about where threads should sit.
         let is_far_home = (class.median_ns / far_home_ns - 1.0).abs() < FAR_HOME;
         class.name != "SMT siblings" && !(is_far_home && class.name.starts_with("same "))
     });
     // A machine of one core has no class but that of its siblings.
-    let Some(near) = cores.next().or(classes.first()) else {
+    let Some((near, near_pairs)) = cores.next().or(classes.first()) else {
         return format!(
             "This profile holds no distances: 'seatmap measure' on {} itself finds them.",
             profile.name
         );
     };
     // Classes come nearest first; a single one is both the nearest and the farthest.
-    let far = cores.next_back().unwrap_or(near);
-    if let Some(said) = of_one_kind(near, far, digits) {
-        return said;
-    }
+    let farthest = cores.next_back();
+    let times = farthest.map_or(1.0, |(far, _)| far.median_ns / near.median_ns);
+    let shown = farthest.filter(|(_, pairs)| times >= ALIKE && are_apart(near_pairs, pairs));
+    let Some((far, _)) = shown else {
+        let others = farthest.map_or(&[][..], |(_, pairs)| pairs);
+        return of_one_kind(&near.name, [near_pairs, others].concat(), digits);
+    };
     let [near_ns, far_ns] = [near, far].map(|class| digits.show(class.median_ns));
-    let times = far.median_ns / near.median_ns;
     format!(
         "A cache line's round trip takes {near_ns} ns in the nearest class of cores ({}) and \
          {far_ns} ns in the farthest ({}), {times:.1} times as long: seat threads that talk to \
@@ -59,28 +65,40 @@ pub(crate) fn of_profile(profile: &Profile, classes: &[DistanceClass], digits: D
     )
 }
 
-/// Where no class is far: whether its pairs are alike, too. `None` where a class is.
-fn of_one_kind(near: &DistanceClass, far: &DistanceClass, digits: Digits) -> Option<String> {
-    if far.median_ns / near.median_ns >= ALIKE {
-        return None;
-    }
-    let [low, high] = [near.p10_ns.min(far.p10_ns), near.p90_ns.max(far.p90_ns)];
-    let [low_ns, median_ns, high_ns] = [low, near.median_ns, high].map(|ns| digits.show(ns));
-    // Quantiles and not extremes: a single disturbed pair does not make a machine uneven.
+/// If no class is shown to be far: whether these pairs differ, by more than each is known to.
+fn of_one_kind(class: &str, mut pairs: Vec<PairInterval>, digits: Digits) -> String {
     // A machine of one core has no class but that of its siblings.
-    let what = if near.name == "SMT siblings" { "threads of a core" } else { "cores" };
-    Some(if high / low < ALIKE {
-        format!(
+    let what = if class == "SMT siblings" { "threads of a core" } else { "cores" };
+    pairs.sort_by(|a, b| a.median_ns.total_cmp(&b.median_ns));
+    // Tenths and not extremes: a single disturbed pair does not make a machine uneven.
+    let tenth = pairs.len().div_ceil(10);
+    let [near, far] = [&pairs[..tenth], &pairs[pairs.len() - tenth..]];
+    let medians: Vec<f64> = pairs.iter().map(|pair| pair.median_ns).collect();
+    let [low, median, high] =
+        [0.1, 0.5, 0.9].map(|share| quantile_sorted(&medians, share).unwrap_or(f64::NAN));
+    let [low_ns, median_ns, high_ns] = [low, median, high].map(|ns| digits.show(ns));
+    if pairs.len() == 1 {
+        return format!(
+            "The two {what} are {median_ns} ns apart, and there is no other pair: it does not \
+             matter where threads sit."
+        );
+    }
+    if high / low < ALIKE {
+        return format!(
             "All {what} are about equally far apart, {median_ns} ns: it matters little where \
              threads sit."
-        )
-    } else {
-        format!(
-            "Pairs of cores are {low_ns} to {high_ns} ns apart (p10 to p90) though they share the \
-             same level of the machine: seat threads by the measured distances, not by the \
-             topology."
-        )
-    })
+        );
+    }
+    if !are_apart(near, far) {
+        return format!(
+            "No pair of {what} is shown to be nearer than another: their medians are {low_ns} to \
+             {high_ns} ns, and each pair's own passes differ by as much."
+        );
+    }
+    format!(
+        "Pairs of {what} are {low_ns} to {high_ns} ns apart (p10 to p90) though they share the \
+         same level of the machine: seat threads by the measured distances, not by the topology."
+    )
 }
 
 /// A plan against what is usual and against the bound.
@@ -174,6 +192,8 @@ pub(crate) fn of_noise(report: &NoiseReport) -> String {
         }
     } else if is_quiet(noisy) {
         format!("All CPUs are quiet: even {}.", loses(noisy))
+    } else if noisy.stolen_percent < ALIKE_LOSS * quiet.stolen_percent {
+        format!("No CPU is shown to be quieter than the others: even {}.", loses(quiet))
     } else {
         format!(
             "{}, and {}: put what must not wait on CPU {}.",

@@ -10,6 +10,7 @@ use seatmap_os::cpu_list::named;
 use seatmap_services::apply::{AppliedPlan, Seated};
 use seatmap_services::drift::{DriftReport, ServiceDrift};
 use seatmap_services::import::{ImportRemark, ImportedSeats};
+use seatmap_services::plan::baselines::PackingPolicy;
 use seatmap_services::plan::cost::CostTerms;
 use seatmap_services::plan::document::{PackingBaseline, PlanVerdict};
 use seatmap_services::plan::replay::Lateness;
@@ -22,6 +23,9 @@ use serde::Serialize;
 
 /// The most letters of a strip: a machine of more CPUs has several to a letter.
 const STRIP: usize = 48;
+
+/// Latenesses that differ by less than this ratio are the same.
+const SAME_LATENESS: f64 = 1.05;
 
 /// The most pairs of talking services in a terminal.
 const MOST_PAIRS: usize = 8;
@@ -197,7 +201,7 @@ fn plan_page(shown: &ShownServicesPlan) -> Page {
     if plan.cost.is_some() {
         page.sections.push(
             Section::new("Beside other ways")
-                .unit("percent of the services' time that is lost")
+                .unit("lost ms per CPU second that a service needs")
                 .with(ways(plan)),
         );
     }
@@ -208,40 +212,73 @@ fn plan_page(shown: &ShownServicesPlan) -> Page {
 }
 
 fn headline(plan: &ServicesPlan) -> String {
-    let services = counted(plan.services.len(), "service");
-    let (before, name) = before(plan);
-    let now = seen(plan.cost_percent, 1);
-    match plan.verdict {
+    let services = format!("{} on {}", counted(plan.services.len(), "service"), plan.machine);
+    let Some(before) = plan.baselines.first() else {
+        return format!("{services}, as it is written; nobody has judged it.");
+    };
+    let way = way_of(before);
+    let [lost, lost_before] =
+        [plan.cost_percent.unwrap_or(0.0), before.cost_percent].map(per_cpu_second);
+    let model = match plan.verdict {
+        PlanVerdict::AsWritten => "as it is written; nobody has judged it.".to_owned(),
         PlanVerdict::Seat => format!(
-            "{services} on {}: by the model, a service seated so loses {now} % of the CPU time \
-             that it wants, in the mean; {name}, {} %.",
-            plan.machine,
-            figure(before, 1)
+            "Model: with these sets a service loses {lost} per CPU second it needs; {way}, \
+             {lost_before}."
         ),
         PlanVerdict::KeepLimits => format!(
-            "{services} on {}: seated so, the limits of the file are kept and by the model a \
-             service loses {now} % of its time in the mean; {name} breaks them and loses {} %.",
-            plan.machine,
-            figure(before, 1)
+            "these sets keep the limits of the file. Model: with them a service loses {lost} per \
+             CPU second it needs; {way}, which breaks the limits, {lost_before}."
         ),
         PlanVerdict::NothingToGain => format!(
-            "{services} on {}: there is nothing to gain. By the model a service loses {} % of its \
-             time in the mean {}, and seated {now} %.",
-            plan.machine,
-            figure(before, 1),
-            if name == "as it is now" { "as it is now" } else { "where all share all CPUs" }
+            "there is nothing to gain. Model: a service loses {lost_before} per CPU second it \
+             needs {way}, and {lost} with sets."
         ),
-        PlanVerdict::AsWritten => {
-            format!("{services} on {}, as it is written; nobody has judged it.", plan.machine)
-        }
+    };
+    let replay = plan.lateness.and_then(|late| other_verdict(plan, late, before));
+    std::iter::once(format!("{services}: {model}")).chain(replay).collect::<Vec<_>>().join(" ")
+}
+
+/// The second judge, if it says the opposite of the first.
+fn other_verdict(plan: &ServicesPlan, own: Lateness, before: &PackingBaseline) -> Option<String> {
+    let seats = matches!(plan.verdict, PlanVerdict::Seat | PlanVerdict::KeepLimits);
+    let [seated_ms, before_ms] = [own.p99_ms, before.lateness.p99_ms];
+    let disagrees = if seats {
+        seated_ms > SAME_LATENESS * before_ms
+    } else {
+        before_ms > SAME_LATENESS * seated_ms
+    };
+    let [seated, unseated] = [seated_ms, before_ms].map(|ms| lasting(ms / 1e3));
+    disagrees.then(|| {
+        format!(
+            "The record played on the sets says the opposite: one slice of work in a hundred is \
+             {seated} late or more, and {unseated} {}. 'seatmap services race' decides by the \
+             services themselves.",
+            way_of(before)
+        )
+    })
+}
+
+/// The way that a plan is compared with, in a sentence.
+fn way_of(before: &PackingBaseline) -> &str {
+    if before.name == PackingPolicy::Together.word() {
+        "with everything shared"
+    } else {
+        &before.name
     }
 }
 
-/// The way that the plan is compared with: the present one, or all sharing all.
-fn before(plan: &ServicesPlan) -> (f64, &str) {
-    plan.baselines.first().map_or((plan.cost_percent.unwrap_or(0.0), "without it"), |first| {
-        (first.cost_percent, &first.name)
-    })
+/// A loss of CPU time as a time: the loss in a second that a service needs. It may be more than
+/// that second, so that a percentage misleads.
+fn per_cpu_second(percent: f64) -> String {
+    match 10.0 * percent {
+        ms @ 999.5.. => format!("{} s", figure(ms / 1e3, 1)),
+        ms => format!("{} ms", lost_ms(ms)),
+    }
+}
+
+/// Milliseconds, with a digit behind the point if there are few.
+fn lost_ms(ms: f64) -> String {
+    figure(ms, usize::from(ms < 9.95))
 }
 
 /// A figure, or nothing where nobody has recorded it.
@@ -280,10 +317,10 @@ fn sets(plan: &ServicesPlan) -> Table {
 fn ways(plan: &ServicesPlan) -> Table {
     let table = Table::default()
         .words(["way"])
-        .figures(["lost %", "waiting", "sharing", "caches", "talk", "memory", "late p99", "late"]);
+        .figures(["lost", "waiting", "sharing", "caches", "talk", "memory", "late p99", "late"]);
     let own = plan.cost.zip(plan.lateness).map(|(cost, late)| way("this plan", cost, late));
-    let bound = ["no plan is below", &seen(plan.bound_percent, 1), "", "", "", "", "", "", ""]
-        .map(TableCell::from);
+    let bound = plan.bound_percent.map_or_else(String::new, |percent| lost_ms(10.0 * percent));
+    let bound = ["no plan is below", &bound, "", "", "", "", "", "", ""].map(TableCell::from);
     let others = plan.baselines.iter().map(|one| way(&name_of(one), one.cost, one.lateness));
     table.rows(own.into_iter().chain(others).chain([bound]))
 }
@@ -296,12 +333,12 @@ fn name_of(baseline: &PackingBaseline) -> String {
 fn way(name: &str, cost: CostTerms, late: Lateness) -> [TableCell; 9] {
     [
         name.into(),
-        TableCell::strong(figure(cost.total(), 1)),
-        figure(cost.waiting_percent, 1).into(),
-        figure(cost.sharing_percent, 1).into(),
-        figure(cost.caches_percent, 1).into(),
-        figure(cost.talk_percent, 1).into(),
-        figure(cost.memory_percent, 1).into(),
+        TableCell::strong(lost_ms(10.0 * cost.total())),
+        lost_ms(10.0 * cost.waiting_percent).into(),
+        lost_ms(10.0 * cost.sharing_percent).into(),
+        lost_ms(10.0 * cost.caches_percent).into(),
+        lost_ms(10.0 * cost.talk_percent).into(),
+        lost_ms(10.0 * cost.memory_percent).into(),
         format!("{} ms", figure(late.p99_ms, 1)).into(),
         format!("{} %", figure(late.late_percent, 1)).into(),
     ]

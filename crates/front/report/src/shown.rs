@@ -182,7 +182,10 @@ pub fn summary(profile: &Profile) -> String {
     sizes.dedup();
     let sizes: Vec<String> = sizes.iter().map(usize::to_string).collect();
     let groups = counted(model.groups.len(), "group");
-    format!("{} with {pus} in {groups} of {}, R2 {:.4}", profile.name, sizes.join(" or "), model.r2)
+    // A fit of as many unknowns as pairs says nothing of the machine.
+    let fit =
+        if model.is_overdetermined() { format!(", R2 {:.4}", model.r2) } else { String::new() };
+    format!("{} with {pus} in {groups} of {}{fit}", profile.name, sizes.join(" or "))
 }
 
 #[cfg(test)]

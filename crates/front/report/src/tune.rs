@@ -173,11 +173,17 @@ fn sentences(tuned: &Tuned, verdict: &Verdict) -> Vec<String> {
     let runner_up = verdict.confirmed.iter().find(|found| found.with != DEFAULT);
     said.extend(runner_up.map(|found| format!("{}.", difference(tuned, verdict, found))));
     said.extend(advice(tuned, verdict));
-    said.extend(verdict.rank_correlation.map(agreement));
+    let predicted = tuned.candidates.iter().filter(|one| one.predicted.is_some()).count();
+    let known = verdict.rank_correlation.filter(|_| predicted >= FEWEST_ORDERED);
+    said.extend(known.map(agreement));
     said.extend(tuned.rivals.iter().map(|rival| format!("Note: {rival}.")));
     said.extend(tuned.throttled.iter().map(|quotas| crate::bench::throttled(quotas)));
     said
 }
+
+/// Candidates from which on their order says something: by chance one order in six of three is the
+/// model's, and one in 120 of five.
+const FEWEST_ORDERED: usize = 5;
 
 /// How far the model's order is that of the runs, by their rank correlation.
 fn agreement(correlation: f64) -> String {

@@ -72,6 +72,14 @@ pub struct HomeLines {
 }
 
 impl HomeModel {
+    /// Whether there are more pairs than ways to the home: as many ways fit as many pairs, whatever
+    /// these are, and explain nothing.
+    #[must_use]
+    pub fn is_overdetermined(&self) -> bool {
+        let pus = self.offset_ns.len();
+        pus * pus.saturating_sub(1) / 2 > pus
+    }
+
     /// The group of each PU, in the order of `pus`.
     #[must_use]
     pub fn group_of(&self, pus: &[u32]) -> Vec<Option<usize>> {

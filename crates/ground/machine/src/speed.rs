@@ -37,22 +37,24 @@ const GAP_PERCENT: u128 = 10;
 /// ```
 #[must_use]
 pub fn kinds_of(speeds: &[Speed]) -> Vec<Option<CoreKind>> {
-    let all = |measure: fn(&Speed) -> Option<u64>| -> Option<Vec<u64>> {
-        speeds.iter().map(measure).collect()
-    };
-    let types = all(|speed| speed.core_type);
-    let known = all(|speed| speed.capacity)
+    let types = all_of(speeds, |speed| speed.core_type);
+    let known = all_of(speeds, |speed| speed.capacity)
         .filter(|capacities| slowest_of_fastest(capacities).is_some())
         // Equal base frequencies say that higher ones are turbo modes (open-mpi/hwloc#502).
-        .or_else(|| all(|speed| speed.base_khz))
-        .or_else(|| all(|speed| speed.max_khz));
+        .or_else(|| all_of(speeds, |speed| speed.base_khz))
+        .or_else(|| all_of(speeds, |speed| speed.max_khz));
     let Some(known) = known else { return vec![None; speeds.len()] };
     let levelled = types.map_or_else(|| known.clone(), |types| fastest_of_type(&known, &types));
     let Some(least) = slowest_of_fastest(&levelled) else { return vec![None; speeds.len()] };
-    let kind = |value: u64| {
-        if value >= least { CoreKind::Performance } else { CoreKind::Efficiency }
-    };
-    levelled.into_iter().map(|value| Some(kind(value))).collect()
+    let is_fast = levelled.into_iter().map(|value| value >= least);
+    is_fast
+        .map(|is_fast| Some(if is_fast { CoreKind::Performance } else { CoreKind::Efficiency }))
+        .collect()
+}
+
+/// What a measure says of every core; `None` if it is unknown for one of them.
+fn all_of(speeds: &[Speed], measure: fn(&Speed) -> Option<u64>) -> Option<Vec<u64>> {
+    speeds.iter().map(measure).collect()
 }
 
 /// The speed of each type's fastest core, for each core.

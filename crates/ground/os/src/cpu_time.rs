@@ -32,7 +32,7 @@ impl CpuTimes {
     }
 
     /// Reads the file of a computer; no times if its numbers are not those of the CPUs. lxcfs
-    /// numbers the CPUs of a container from 0, so that a CPU of the caller's mask is not among them.
+    /// numbers the CPUs of a container from 0, and may so lack a CPU of the caller's mask.
     #[must_use]
     pub fn of(text: &[u8], root: &Root) -> Self {
         let times = CpuTimes::parse(text);

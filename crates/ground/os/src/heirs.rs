@@ -252,14 +252,15 @@ impl SeatLedger {
     #[must_use]
     pub fn heir(&self, pid: Tid, tid: Tid) -> Option<StillSeated> {
         let mask = CpuSet::of_thread(tid).ok()?;
-        let terms = || self.terms.iter().filter(|(seat, ..)| affinity::is_as_given(seat, &mask));
-        let (seat, _, of_another) = terms().next()?;
+        let mut terms =
+            self.terms.iter().filter(|(seat, ..)| affinity::is_as_given(seat, &mask)).peekable();
+        let (seat, _, of_another) = *terms.peek()?;
         let task = Task::of(tid).filter(|task| !task.has_ended())?;
         let own = match self.threads.get(&(tid, task.started_ticks)) {
             Some(lent) if lent.is_on_seat => return None,
             Some(lent) => lent.own.clone(),
             None if self.is_older(&task) => return None,
-            None => terms().find(|term| term.1 == pid).map_or(of_another, |term| &term.2).clone(),
+            None => terms.find(|term| term.1 == pid).map_or(of_another, |term| &term.2).clone(),
         };
         if own == mask {
             return None;
@@ -311,10 +312,11 @@ impl SeatLedger {
                 _ => processes()?.into_iter().collect(),
             };
             left = self.look_at(&all);
-            let is_new = |one: &&StillSeated| {
-                !one.is_unclear && !refused.contains(&(one.thread.tid, one.thread.started_ticks))
-            };
-            let heirs: Vec<StillSeated> = left.iter().filter(is_new).cloned().collect();
+            let known = left.iter().filter(|one| !one.is_unclear);
+            let heirs: Vec<StillSeated> = known
+                .filter(|one| !refused.contains(&(one.thread.tid, one.thread.started_ticks)))
+                .cloned()
+                .collect();
             quiet = if heirs.is_empty() && round > 0 { quiet + 1 } else { 0 };
             if quiet >= quiet_looks {
                 break;
@@ -437,7 +439,7 @@ fn control_groups(pid: Tid) -> String {
     text.lines().collect::<Vec<_>>().join("\t")
 }
 
-/// What a ledger notes, as a line for a guard.
+/// A note of a ledger, as a line for a guard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Line {
     Begin(u64),

@@ -13,12 +13,13 @@
 /// ```
 #[must_use]
 pub fn node_of(name: &str, nodes: &[impl AsRef<str>]) -> Option<usize> {
-    let is_node = |node: &str| {
-        is_short_for(name, node) && stands_for_one(name, nodes)
-            || is_short_for(node, name) && stands_for_one(node, nodes)
-    };
     let exact = nodes.iter().position(|node| node.as_ref() == name);
-    exact.or_else(|| nodes.iter().position(|node| is_node(node.as_ref())))
+    exact.or_else(|| {
+        nodes.iter().map(AsRef::as_ref).position(|node| {
+            is_short_for(name, node) && stands_for_one(name, nodes)
+                || is_short_for(node, name) && stands_for_one(node, nodes)
+        })
+    })
 }
 
 /// Whether this name, alone or with a domain, is that of exactly one of the nodes.

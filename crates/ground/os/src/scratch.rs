@@ -78,8 +78,8 @@ pub fn sweep_all() {
 fn sweep_kinds(place: &Path) {
     sweep_if(place, |name, entry| {
         // A user's folder of such a name is seldom closed to others.
-        let is_private = || entry.metadata().is_ok_and(|it| it.permissions().mode() & 0o77 == 0);
-        KINDS.iter().any(|kind| name.starts_with(&prefix(kind))) && is_private()
+        KINDS.iter().any(|kind| name.starts_with(&prefix(kind)))
+            && entry.metadata().is_ok_and(|it| it.permissions().mode() & 0o77 == 0)
     });
 }
 

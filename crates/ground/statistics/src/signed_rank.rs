@@ -175,7 +175,8 @@ fn beyond_normal(count: f64, tail: f64) -> usize {
 
 /// The standard normal's quantile, by bisection of its distribution function: this is asked once
 /// for an interval.
-pub(crate) fn normal_quantile(share: f64) -> f64 {
+#[must_use]
+pub fn normal_quantile(share: f64) -> f64 {
     let mut low = -40.0;
     let mut high = 40.0;
     for _ in 0..80 {

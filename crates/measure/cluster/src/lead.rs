@@ -506,8 +506,9 @@ fn carried(earlier: &Cluster, now: &Cluster) -> Result<Vec<Pair>, MeasureError> 
     let names: Vec<&str> = now.nodes.iter().map(|node| node.name.as_str()).collect();
     let index = earlier.nodes.iter().map(|node| {
         let at = host_names::node_of(&node.name, &names);
-        let missing = || format!("{} is not among those of this start", node.name);
-        at.ok_or_else(|| MeasureError::Earlier(missing()))
+        at.ok_or_else(|| {
+            MeasureError::Earlier(format!("{} is not among those of this start", node.name))
+        })
     });
     let index: Vec<usize> = index.collect::<Result<_, _>>()?;
     let mut met = BTreeSet::new();

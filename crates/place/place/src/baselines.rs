@@ -2,9 +2,10 @@
 
 use crate::orders::{compact, scatter};
 use crate::search::{Limit, Solution};
-use crate::{PlaceRequest, Problem, Pus, seed};
-use seatmap_plan::{Baselines, Random};
+use crate::{Level, PlaceRequest, Problem, Pus, seed};
+use seatmap_plan::{Baselines, Objective, Random};
 use seatmap_statistics::Xoshiro;
+use std::collections::BTreeMap;
 
 /// Random placements drawn.
 const DRAWN: usize = 1000;
@@ -18,8 +19,13 @@ pub(crate) fn drawn(problem: &Problem) -> usize {
     if problem.tasks() > LARGEST_DRAWN { DRAWN / 50 } else { DRAWN }
 }
 
-/// The PU (row) of each task, at random.
-pub(crate) fn at_random(problem: &Problem, rng: &mut Xoshiro) -> Vec<usize> {
+/// The PU (row) of each task, at random; on one of each core first, if these are given ([`cores`]).
+pub(crate) fn at_random(problem: &Problem, core: Option<&[u32]>, rng: &mut Xoshiro) -> Vec<usize> {
+    if let Some(core) = core {
+        let mut rows: Vec<usize> = (0..core.len()).collect();
+        rng.shuffle(&mut rows);
+        return dealt(problem.tasks(), cores_first(rows, Some(core)));
+    }
     let slot_of = seed::random(problem, rng);
     slot_of[..problem.tasks()]
         .iter()
@@ -42,24 +48,57 @@ pub(crate) fn baselines(
     let mut rng = Xoshiro::new(request.seed);
     // Without one draw the mean below would be 0/0.
     let in_time = (0..drawn).take_while(|at| *at == 0 || !limit.is_late());
-    let random: Vec<f64> = in_time.map(|_| cost(&at_random(problem, &mut rng))).collect();
+    let core = cores(request, pus);
+    let random: Vec<f64> =
+        in_time.map(|_| cost(&at_random(problem, core.as_deref(), &mut rng))).collect();
     let best = random.iter().copied().fold(f64::INFINITY, f64::min);
     // Where all placements cost the same, the sum is rounded, and no mean is below the best.
     let mean = (random.iter().sum::<f64>() / random.len() as f64).max(best);
     Baselines { os, compact, scatter, random: Random { mean, best } }
 }
 
-/// The PU (row) of each task: along the OS's numbers, compact, scattered.
+/// The PU (row) of each task: along the OS's numbers (`taskset -c 0-N`), compact
+/// (`OMP_PROC_BIND=close`), scattered (`OMP_PROC_BIND=spread`). If the objective is a time, each
+/// core gets a task before any gets a second one ([`cores_first`]).
 pub(crate) fn usual(request: &PlaceRequest, tasks: usize, pus: &Pus) -> [Vec<usize>; 3] {
     let mut os = pus.os.clone();
     // PUs may come in the order that the user typed; the OS's order is by number.
     os.sort_unstable();
     let topology = &request.profile.topology;
+    let core = cores(request, pus);
     [os, compact(topology, &pus.os, &pus.distance_ns), scatter(topology, &pus.os, &pus.distance_ns)]
         .map(|order| {
-            // More tasks than PUs begin again with the first one.
-            (0..tasks).map(|task| pus.index_of(order[task % order.len()]).unwrap_or(0)).collect()
+            let rows = order.iter().map(|os| pus.index_of(*os).unwrap_or(0)).collect();
+            dealt(tasks, cores_first(rows, core.as_deref()))
         })
+}
+
+/// A row of an order for each task: more tasks than PUs begin again with the first one.
+fn dealt(tasks: usize, order: Vec<usize>) -> Vec<usize> {
+    order.into_iter().cycle().take(tasks).collect()
+}
+
+/// The core of each PU (row), if the objective knows what it costs to share one; for others the
+/// user says whether tasks do.
+pub(crate) fn cores(request: &PlaceRequest, pus: &Pus) -> Option<Vec<u32>> {
+    let knows = request.objective == Objective::Time;
+    Level::Core.groups(&request.profile.topology, &pus.os).filter(|_| knows)
+}
+
+/// The same order with the first hardware thread of each core before all second ones, as
+/// `OMP_PLACES=cores` and the kernel's choice of an idle core (`select_idle_core`) have it.
+fn cores_first(mut order: Vec<usize>, core: Option<&[u32]>) -> Vec<usize> {
+    let Some(core) = core else { return order };
+    let mut met: BTreeMap<u32, usize> = BTreeMap::new();
+    let mut rank = vec![0; core.len()];
+    for row in &order {
+        let before = met.entry(core[*row]).or_default();
+        rank[*row] = *before;
+        *before += 1;
+    }
+    // Stable: inside a rank the order is as it was.
+    order.sort_by_key(|row| rank[*row]);
+    order
 }
 
 /// The usual placements, `None` for those that a problem does not allow. A search that starts from
@@ -116,6 +155,15 @@ mod tests {
     use super::*;
     use crate::Traffic;
     use seatmap_machine::Square;
+
+    #[test]
+    fn cores_come_before_their_second_threads() {
+        let core = [0, 0, 1, 1, 2];
+        assert_eq!(cores_first(vec![0, 1, 2, 3, 4], Some(&core)), [0, 2, 4, 1, 3]);
+        assert_eq!(cores_first(vec![3, 2, 1, 0, 4], Some(&core)), [3, 1, 4, 2, 0]);
+        assert_eq!(cores_first(vec![1, 0], None), [1, 0]);
+        assert_eq!(dealt(3, vec![4, 2]), [4, 2, 4]);
+    }
 
     #[test]
     fn a_placement_is_an_assignment_where_it_is_allowed() {

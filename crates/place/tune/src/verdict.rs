@@ -2,14 +2,24 @@
 //!
 //! The first command is the one in question, and all figures are its ratios to the others. Within a
 //! block its reading is divided by another's, both as logarithms, and the blocks' log ratios give a
-//! shift with its interval ([`seatmap_statistics::signed_rank`]). Its second reading serves the
-//! floor alone: the order of two single runs is random, so that the log ratios of equal commands
+//! shift with its interval ([`seatmap_statistics::signed_rank`]). Neighbours who stay for several
+//! blocks make readings alike, and not these ratios: all commands run on the same CPUs, and if two
+//! are equal, the random order in each block alone decides which of its readings is whose. So the
+//! signs of the ratios are independent whatever the neighbours do (Fisher 1935, "The Design of
+//! Experiments", section 21), and the interval is that of independent values.
+//!
+//! The first command's second reading serves the floor alone: the order of two single runs is random, so that the log ratios of equal commands
 //! are as likely above 0 as below, whatever the noise. A mean of two runs less a single one is not:
 //! skewed noise then makes equal commands differ in up to 11 % of sessions of a hundred blocks.
 
 use crate::metric::Better;
-use seatmap_statistics::signed_rank::{self, Shift};
+use seatmap_statistics::signed_rank::{self, Shift, normal_quantile};
+use seatmap_statistics::{MAD_TO_SIGMA, mad};
 use serde::{Deserialize, Serialize};
+use std::f64::consts::FRAC_PI_3;
+
+/// The share of sessions in which [`blocks_to_show`] blocks are to show a difference.
+const POWER: f64 = 0.8;
 
 /// The judgement of the runs about the first command beside another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,7 +57,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// The comparison by the log ratios of blocks in the order of time.
+    /// The comparison by the log ratios of blocks.
     fn of(
         with: usize,
         logs: &[f64],
@@ -57,7 +67,7 @@ impl Comparison {
     ) -> Option<Self> {
         // So few blocks have no interval of this confidence: the ratio is shown, and claims
         // nothing.
-        let Some(shift) = signed_rank::shift_in_order(logs, confidence) else {
+        let Some(shift) = signed_rank::shift(logs, confidence) else {
             let ratio = signed_rank::centre(logs)?.exp();
             return Some(Comparison {
                 with,
@@ -117,7 +127,7 @@ pub fn percent(ratio: f64) -> f64 {
     100.0 * (ratio - 1.0)
 }
 
-/// The first command against each of the others, from complete blocks in the order of time
+/// The first command against each of the others, from complete blocks
 /// ([`crate::blocks::complete`]). A difference within the floor is not shown.
 #[must_use]
 pub fn comparisons(
@@ -126,14 +136,44 @@ pub fn comparisons(
     better: Option<Better>,
     floor: Option<&Floor>,
 ) -> Vec<Comparison> {
-    let commands = blocks.first().map_or(0, |block| block.len().saturating_sub(1));
-    (1..commands)
+    (1..commands(blocks))
         .filter_map(|with| {
-            let logs: Vec<f64> =
-                blocks.iter().map(|block| block[0].ln() - block[with + 1].ln()).collect();
-            Comparison::of(with, &logs, confidence, better, floor)
+            Comparison::of(with, &log_ratios(blocks, with + 1), confidence, better, floor)
         })
         .collect()
+}
+
+/// The number of commands in these blocks, of which the first has two readings in each.
+fn commands(blocks: &[Vec<f64>]) -> usize {
+    blocks.first().map_or(0, |block| block.len().saturating_sub(1))
+}
+
+/// The logarithms of the first reading over the one in another place, of each block.
+fn log_ratios(blocks: &[Vec<f64>], place: usize) -> Vec<f64> {
+    blocks.iter().map(|block| block[0].ln() - block[place].ln()).collect()
+}
+
+/// The number of blocks with which four sessions of five show a difference of this many percent,
+/// by the spread of the ratios in these blocks: that of the loudest pair of readings, the first
+/// command's own two among them. `None` for fewer than two blocks.
+#[must_use]
+pub fn blocks_to_show(blocks: &[Vec<f64>], percent: f64, confidence: f64) -> Option<usize> {
+    let spreads = (1..=commands(blocks)).map(|place| spread(&log_ratios(blocks, place)));
+    let most = spreads.reduce(f64::max).filter(|_| blocks.len() > 1)?;
+    let reach = normal_quantile(0.5 * (1.0 + confidence)) + normal_quantile(POWER);
+    // The signed-rank test needs pi / 3 times as many normal values as the mean does (Hodges and
+    // Lehmann 1956, "The efficiency of some nonparametric competitors of the t-test").
+    let needed = FRAC_PI_3 * (reach * most / (0.01 * percent).ln_1p()).powi(2);
+    Some((needed.ceil() as usize).max(signed_rank::fewest(confidence)))
+}
+
+/// The standard deviation of log ratios, by their median deviation if that is larger: few values
+/// are often alike by chance.
+fn spread(logs: &[f64]) -> f64 {
+    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+    let squares = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
+    let deviation = (squares / (logs.len() as f64 - 1.0)).sqrt();
+    deviation.max(MAD_TO_SIGMA * mad(logs).unwrap_or(0.0))
 }
 
 /// The first command against itself.
@@ -212,6 +252,7 @@ pub fn floor(blocks: &[Vec<f64>], seed: u64) -> Option<Floor> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use seatmap_statistics::{median, normal};
 
     fn blocks(ratio: f64, count: usize) -> Vec<Vec<f64>> {
         let drift = |block: usize| 1.0 + 0.3 * block as f64;
@@ -240,6 +281,42 @@ mod tests {
             Verdict::Worse
         );
         assert_eq!(comparisons(&blocks(1.05, 10), 0.95, None, None)[0].verdict, Verdict::Different);
+    }
+
+    /// Sessions of two commands whose readings scatter by 20 %, the first so many times the second.
+    fn scattered(ratio: f64, count: usize, chance: &mut fastrand::Rng) -> Vec<Vec<f64>> {
+        let mut reading = |ratio: f64| ratio * (0.2 * normal(chance)).exp();
+        (0..count).map(|_| vec![reading(ratio), reading(ratio), reading(1.0)]).collect()
+    }
+
+    fn is_shown(blocks: &[Vec<f64>]) -> bool {
+        let floor = floor(blocks, 1);
+        let found = comparisons(blocks, 0.95, Some(Better::Lower), floor.as_ref());
+        found[0].verdict == Verdict::Worse
+    }
+
+    #[test]
+    fn six_blocks_show_a_factor_of_three() {
+        let mut chance = fastrand::Rng::with_seed(8);
+        for count in 6..10 {
+            for _ in 0..200 {
+                assert!(is_shown(&scattered(3.0, count, &mut chance)), "{count} blocks");
+            }
+        }
+    }
+
+    #[test]
+    fn the_blocks_that_a_difference_needs_show_it_in_most_sessions() {
+        let mut chance = fastrand::Rng::with_seed(9);
+        let needed: Vec<f64> = (0..50)
+            .filter_map(|_| blocks_to_show(&scattered(1.0, 15, &mut chance), 10.0, 0.95))
+            .map(|blocks| blocks as f64)
+            .collect();
+        let blocks = median(&needed).unwrap() as usize;
+        let shown = (0..200).filter(|_| is_shown(&scattered(1.1, blocks, &mut chance))).count();
+        assert!((150..=195).contains(&shown), "{shown} of 200 with {blocks} blocks");
+        assert_eq!(blocks_to_show(&self::blocks(1.0, 1), 10.0, 0.95), None);
+        assert_eq!(blocks_to_show(&self::blocks(1.0, 9), 10.0, 0.95), Some(6), "quiet");
     }
 
     /// A session whose runs hang together shows less than its runs one by one suggest.

@@ -39,6 +39,49 @@ fn commands_are_compared_in_blocks() {
     assert!(page.contains("'new' is better") && page.contains("10.0 % higher"), "{page}");
 }
 
+/// A line that prints the next of these readings each time, and begins again behind the last one.
+fn next_of(place: &Place, name: &str, readings: &str) -> String {
+    let script = format!(
+        "n=$(cat {name}.at 2> none || echo 0); set -- {readings}; echo $((n + 1)) > {name}.at; \
+         shift $((n % $#)); echo rate $1\n"
+    );
+    place.file(&format!("{name}.sh"), script);
+    format!("sh {name}.sh")
+}
+
+/// Six blocks whose pairs all agree are enough: nothing is widened by what six cannot show.
+#[test]
+fn few_blocks_show_a_factor_of_three() {
+    for blocks in ["6", "7", "8", "9"] {
+        let place = Place::new();
+        let fast = next_of(&place, "fast", "62 71 166 64 150 90 80 101 66 122 75");
+        let slow = next_of(&place, "slow", "244 303 251 290 262 247 281");
+        let compared = format!("slow={slow}");
+        let options = ["bench", "--runs", blocks, "--metric", "regex:rate ([0-9.]+)"];
+        let options = [&options[..], &["--lower-is-better", "--compare", &compared]].concat();
+        let words: Vec<&str> = fast.split(' ').collect();
+        let text = place.stdout(&[&options[..], &["--name", "fast", "--"], &words].concat());
+        assert!(text.contains("'fast' is better: it reads "), "{blocks}: {text}");
+        assert!(text.contains(" blocks, only changes beyond -"), "{text}");
+    }
+}
+
+/// A session that cannot show a change of 10 % says how many blocks can, and how to have them.
+#[test]
+fn blocks_that_a_small_difference_needs_are_offered() {
+    let place = Place::new();
+    let loud = next_of(&place, "loud", "100 131 92 117 88 126 104");
+    let other = next_of(&place, "other", "121 95 99 130 90 108");
+    let compared = format!("other={other}");
+    let words: Vec<&str> = loud.split(' ').collect();
+    let options = ["--lower-is-better", "--compare", &compared, "--"];
+    let text = place.stdout(&[&RATE[..], &options, &words].concat());
+    assert!(text.contains("No difference between"), "{text}");
+    let offer = text.split("To detect a change of 10 %, run about ").nth(1).expect(&text);
+    let needed: usize = offer.split(' ').next().unwrap().parse().unwrap();
+    assert!(needed > 6 && offer.contains(&format!(": --runs {needed}.")), "{text}");
+}
+
 #[test]
 fn a_direction_that_nobody_gave_is_not_judged() {
     let place = Place::new();

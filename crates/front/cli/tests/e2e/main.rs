@@ -51,6 +51,7 @@ mod services_domain;
 mod services_packets;
 mod shell;
 mod show;
+mod small;
 mod streams;
 mod top;
 mod trace;

@@ -32,6 +32,20 @@ fn a_plan_says_all_that_was_asked() {
 }
 
 #[test]
+fn no_baseline_shares_a_core_while_another_is_free() {
+    let place = Place::new();
+    let options = ["--pattern", "idle:4", "--objective", "time", "--load-ns", "1000", "--json"];
+    for machine in ["xeon-e5-2680-2s", "ryzen-7950x3d", "core-i9-12900k"] {
+        let plan = place.json(&[&["place", "--on", machine], &options[..]].concat());
+        let usual = &plan["baselines"];
+        for cost in [&usual["compact"], &usual["os"], &usual["random"]["best"]] {
+            let cost = cost.as_f64().unwrap();
+            assert!(cost <= 1.01 * plan["cost"].as_f64().unwrap(), "{machine}: {plan}");
+        }
+    }
+}
+
+#[test]
 fn the_cost_is_what_the_profile_says() {
     let place = Place::new();
     place.stdout(&["export", "xeon-e5-2680-2s", "--format", "json", "-o", "machine.json"]);

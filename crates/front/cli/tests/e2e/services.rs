@@ -48,6 +48,32 @@ fn a_plan_is_better_than_packing_or_says_that_nothing_is_gained() {
 }
 
 #[test]
+fn the_headline_has_both_judges_and_no_percentage_above_a_hundred() {
+    let place = Place::new();
+    let plan = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x"];
+    let text = place.stdout(&[&plan[..], &["-o", "plan.json", "--html", "plan.html"]].concat());
+    let again = place.stdout(&["show", "plan.json"]);
+    let page = place.read("plan.html");
+    for text in [&text, &again, &page] {
+        for part in [
+            "with these sets a service loses 5.3 s per CPU second it needs; with everything shared, 10.6 s.",
+            "The record played on the sets says the opposite",
+            "8.1 s late or more, and 2.9 s with everything shared",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        let percentages = text.split(" %").filter_map(|before| before.rsplit(' ').next());
+        let above = percentages.filter_map(|word| word.parse::<f64>().ok()).find(|it| *it > 100.0);
+        assert_eq!(above, None, "{text}");
+    }
+    let mut plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    plan["lateness"]["p99_ms"] = 100.0.into();
+    place.file("agrees.json", plan.to_string());
+    let agrees = place.stdout(&["show", "agrees.json"]);
+    assert!(!agrees.contains("says the opposite"), "{agrees}");
+}
+
+#[test]
 fn a_plan_is_text_a_page_and_a_document_of_the_same_sets() {
     let place = Place::new();
     let arguments = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x"];

@@ -6,7 +6,7 @@ use crate::axis::Unit;
 use crate::page::Block;
 use crate::svg::curves::Curve;
 use crate::svg::frame::Title;
-use seatmap_statistics::words::agreeing;
+use seatmap_statistics::words::{agreeing, figure};
 use seatmap_tune::{Disturbance, Results};
 
 /// The one that took most, and how much: `others used 41 % of CPU 0`.
@@ -15,7 +15,8 @@ fn taken(disturbance: &Disturbance, cpus: &str) -> String {
     let steal = disturbance.steal_percent.unwrap_or(0.0);
     let quota = disturbance.throttled_percent;
     if quota > foreign.max(steal) {
-        format!("quotas took {} % of the time of {cpus}", digits(quota))
+        // Groups add up, so that it may be more than all of the time.
+        format!("quotas stopped {} ms in each second of {cpus}", figure(10.0 * quota, 0))
     } else if steal > foreign {
         format!("the hypervisor gave {} % of {cpus} to others", digits(steal))
     } else {
@@ -23,18 +24,16 @@ fn taken(disturbance: &Disturbance, cpus: &str) -> String {
     }
 }
 
-/// The share in one disturbance that is the largest in another: figures of one kind stand side by
-/// side.
-fn same_share(largest_in: &Disturbance, of: &Disturbance) -> f64 {
+/// The share in one disturbance that is the largest in another, with its unit: figures of one kind
+/// stand side by side.
+fn same_share(largest_in: &Disturbance, of: &Disturbance) -> String {
     let foreign = largest_in.foreign_percent.unwrap_or(0.0);
     let steal = largest_in.steal_percent.unwrap_or(0.0);
     if largest_in.throttled_percent > foreign.max(steal) {
-        of.throttled_percent
-    } else if steal > foreign {
-        of.steal_percent.unwrap_or(0.0)
-    } else {
-        of.foreign_percent.unwrap_or(0.0)
+        return format!("{} ms", figure(10.0 * of.throttled_percent, 0));
     }
+    let share = if steal > foreign { of.steal_percent } else { of.foreign_percent };
+    format!("{} %", digits(share.unwrap_or(0.0)))
 }
 
 /// The reservation about a result beside neighbours who stay. CPU time counts no turns of others,
@@ -55,7 +54,7 @@ pub(super) fn sentences(results: &Results, cpus: &str) -> Vec<String> {
     let mut said = Vec::new();
     if let Some(disturbed) = &results.disturbed {
         let otherwise = disturbed.otherwise.as_ref().map_or_else(String::new, |rest| {
-            format!(", and {} % during the others", digits(same_share(&disturbed.during, rest)))
+            format!(", and {} during the others", same_share(&disturbed.during, rest))
         });
         let during = taken(&disturbed.during, cpus);
         let during = format!("Note: {during} during {} of {runs}{otherwise}", disturbed.runs);
@@ -150,7 +149,7 @@ mod tests {
         let stolen = Disturbance { steal_percent: Some(7.0), ..of(1.0) };
         assert_eq!(taken(&stolen, "CPU 0"), "the hypervisor gave 7.0 % of CPU 0 to others");
         let stopped = Disturbance { throttled_percent: 9.0, ..of(1.0) };
-        assert_eq!(taken(&stopped, "CPU 0"), "quotas took 9.0 % of the time of CPU 0");
+        assert_eq!(taken(&stopped, "CPU 0"), "quotas stopped 90 ms in each second of CPU 0");
         let Block::Curves { curves, .. } = curves(&results(1.0, None), vec!["a".to_owned()]) else {
             panic!("no curves")
         };

@@ -9,7 +9,7 @@ use crate::{Digits, about, ranking};
 use maud::{Markup, PreEscaped, html};
 use seatmap_gallery::{Gallery, GalleryMachine, LikePair};
 use seatmap_machine::Profile;
-use seatmap_measure::classes::{DistanceClass, classes};
+use seatmap_measure::classes::{DistanceClass, PairInterval, are_apart, classes_with_pairs};
 use seatmap_statistics::words::{counted, figure};
 
 /// Sorts the table by a column, and shows the rows that hold some words.
@@ -72,11 +72,12 @@ fn how_to_read() -> Markup {
 
 fn row(machine: &GalleryMachine) -> Markup {
     let profile = &machine.profile;
-    let classes = classes(profile);
+    let found = classes_with_pairs(profile);
+    let span = span(&found);
+    let classes: Vec<&DistanceClass> = found.iter().map(|(class, _)| class).collect();
     let digits = Digits::of(profile);
     let topology = &profile.topology;
     let cores = topology.count(|pu| pu.core);
-    let span = span(&classes);
     let nearest_ns = classes.first().map_or(0.0, |class| class.median_ns);
     let day = profile.origin.date.as_deref().unwrap_or_default();
     html! {
@@ -106,10 +107,12 @@ fn row(machine: &GalleryMachine) -> Markup {
     }
 }
 
-/// How many times as far as the nearest class the farthest one is; `None` without two classes.
-fn span(classes: &[DistanceClass]) -> Option<f64> {
-    let [near, .., far] = classes else { return None };
-    (near.median_ns > 0.0).then(|| far.median_ns / near.median_ns)
+/// How many times as far as the nearest class the farthest one is; `None` without two classes that
+/// are shown to differ.
+fn span(classes: &[(DistanceClass, Vec<PairInterval>)]) -> Option<f64> {
+    let [(near, near_pairs), .., (far, far_pairs)] = classes else { return None };
+    let is_shown = near.median_ns > 0.0 && are_apart(near_pairs, far_pairs);
+    is_shown.then(|| far.median_ns / near.median_ns)
 }
 
 fn source(profile: &Profile) -> Markup {

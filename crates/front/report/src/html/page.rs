@@ -88,7 +88,7 @@ fn header(profile: &Profile, classes: &[DistanceClass], digits: Digits) -> Marku
             }
         }
     };
-    head(&profile.name, &sentence::of_profile(profile, classes, digits), &more)
+    head(&profile.name, &sentence::of_profile(profile, digits), &more)
 }
 
 /// The text beside the heatmap: the spread of the distances, and their oddities.

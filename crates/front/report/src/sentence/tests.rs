@@ -2,18 +2,19 @@
 
 use super::*;
 use crate::samples;
-use seatmap_measure::classes::classes;
 use seatmap_plan::{Baselines, Random};
 
 fn shown(profile: &Profile) -> String {
-    of_profile(profile, &classes(profile), Digits::of(profile))
+    of_profile(profile, Digits::of(profile))
 }
 
 #[test]
 fn distances_say_where_to_sit() {
     let mut profile = samples::two_groups();
     insta::assert_snapshot!(shown(&profile), @"A cache line's round trip takes 43.0 ns in the nearest class of cores (same L3) and 103.0 ns in the farthest (same package), 2.4 times as long: seat threads that talk to each other in the nearest.");
-    profile.core_distance.as_mut().unwrap().median_ns = seatmap_machine::Matrix::filled(8, 80.0);
+    let distance = profile.core_distance.as_mut().unwrap();
+    (distance.ci95_low_ns, distance.ci95_high_ns) = (None, None);
+    distance.median_ns = seatmap_machine::Matrix::filled(8, 80.0);
     assert_eq!(
         shown(&profile),
         "All cores are about equally far apart, 80.0 ns: it matters little where threads sit."
@@ -36,6 +37,53 @@ fn distances_say_where_to_sit() {
         shown(&profile),
         "This profile holds no distances: 'seatmap measure' on sample itself finds them."
     );
+}
+
+/// As many cores under one cache as 6 at most, whose pairs are some of these distances apart, each
+/// known to so many nanoseconds.
+fn of_pairs(cores: usize, distances_ns: &[f64], off_ns: f64) -> Profile {
+    let mut profile = samples::grouped(cores as u32, 8);
+    profile.home_model = None;
+    let cell = |i: usize, j: usize| distances_ns[(i.min(j) * 5 + i.max(j)) % distances_ns.len()];
+    let around = |by: f64| {
+        let ns = move |i: usize, j: usize| if i == j { 0.0 } else { cell(i, j) + by };
+        seatmap_machine::Matrix::from_fn(cores, ns)
+    };
+    let distance = profile.core_distance.as_mut().unwrap();
+    distance.median_ns = around(0.0);
+    distance.ci95_low_ns = Some(around(-off_ns));
+    distance.ci95_high_ns = Some(around(off_ns));
+    profile
+}
+
+#[test]
+fn nothing_is_said_of_pairs_that_noise_sets_apart() {
+    let mut one = of_pairs(2, &[154.0], 97.0);
+    // The spread of the samples of one pair is no difference between pairs.
+    let deciles = std::array::from_fn(|at| 57.0 + 30.0 * at as f64);
+    one.core_distance.as_mut().unwrap().deciles_ns = Some(vec![Some(deciles)]);
+    let only = "The two cores are 154.0 ns apart, and there is no other pair: it does not matter \
+                where threads sit.";
+    assert_eq!(shown(&one), only);
+    let distances = [80.0, 95.0, 140.0];
+    for cores in [3, 4] {
+        let noisy = shown(&of_pairs(cores, &distances, 40.0));
+        assert!(noisy.starts_with("No pair of cores is shown to be nearer"), "{noisy}");
+        let clear = shown(&of_pairs(cores, &distances, 4.0));
+        assert!(clear.starts_with("Pairs of cores are 8"), "{clear}");
+        let equal = shown(&of_pairs(cores, &[80.0], 40.0));
+        assert!(equal.starts_with("All cores are about equally far apart, 80.0 ns"), "{equal}");
+    }
+}
+
+#[test]
+fn classes_that_noise_sets_apart_give_no_seats() {
+    let mut profile = samples::two_groups();
+    let distance = profile.core_distance.as_mut().unwrap();
+    distance.ci95_low_ns = Some(seatmap_machine::Matrix::filled(8, 30.0));
+    distance.ci95_high_ns = Some(seatmap_machine::Matrix::filled(8, 190.0));
+    let said = shown(&profile);
+    assert!(said.starts_with("No pair of cores is shown to be nearer"), "{said}");
 }
 
 #[test]

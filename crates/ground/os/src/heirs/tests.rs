@@ -1,3 +1,5 @@
+//! Families of processes that grow while seats stand, and their masks afterwards.
+
 use super::*;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
@@ -78,7 +80,7 @@ fn all_who_were_born_on_a_seat_get_the_mask_without_it() {
     seat.give(family.pid()).unwrap();
     let born = family.grow();
     assert_eq!(masks(&born), vec![seat.clone(); 4]);
-    // What one of them has chosen by itself is its own.
+    // A mask that one of them chose itself is its own.
     other.give(born[3]).unwrap();
     // As the guard of a killed process, that knows the lines alone.
     let mut guard = SeatLedger::default();

@@ -35,15 +35,21 @@ pub(super) fn read(tree: &Tree, pus: &CpuSet) -> HashMap<u32, CoreKind> {
     pus.iter().zip(kinds).filter_map(|(pu, kind)| Some((pu, kind?))).collect()
 }
 
+/// The implementer and part of a PU's core, as the kernel's file has them.
+fn midr(tree: &Tree, pu: u32) -> Option<u64> {
+    let text = tree.text(&format!("{CPUS}/cpu{pu}/regs/identification/midr_el1"))?;
+    hexadecimal(&text).map(|midr| midr & 0xff00_fff0)
+}
+
+fn hexadecimal(text: &str) -> Option<u64> {
+    u64::from_str_radix(text.trim().strip_prefix("0x")?, 16).ok()
+}
+
 /// The type of each PU's core on Arm, from `MIDR_EL1`: its implementer (bits 24 to 31) and part
 /// (bits 4 to 15). 32-bit kernels, and 64-bit ones without the file, have both in `/proc/cpuinfo`.
 fn core_types(tree: &Tree, pus: &CpuSet) -> HashMap<u32, u64> {
-    let hexadecimal = |text: &str| u64::from_str_radix(text.trim().strip_prefix("0x")?, 16).ok();
-    let midr = |pu| {
-        let file = format!("{CPUS}/cpu{pu}/regs/identification/midr_el1");
-        hexadecimal(&tree.text(&file)?).map(|midr| midr & 0xff00_fff0)
-    };
-    let of_files: HashMap<u32, u64> = pus.iter().map_while(|pu| Some((pu, midr(pu)?))).collect();
+    let of_files: HashMap<u32, u64> =
+        pus.iter().map_while(|pu| Some((pu, midr(tree, pu)?))).collect();
     if !of_files.is_empty() {
         return of_files;
     }

@@ -1,9 +1,9 @@
 //! The sets of PUs that share something, nested: which sets are kept, and how they are numbered.
 //!
 //! The sets come from files that can contradict each other. A set that cuts an earlier set in two
-//! is left out and named, so that any two sets that are kept are disjoint or nested. Groups get the numbers
-//! that hwloc gives them: the groups of one level are numbered in the order in which a walk through
-//! the tree meets them, and siblings are ordered by their first PU.
+//! is left out and named, so that any two sets that are kept are disjoint or nested. Groups get the
+//! numbers that hwloc gives them: the groups of one level are numbered in the order in which a walk
+//! through the tree meets them, and siblings are ordered by their first PU.
 
 use seatmap_machine::import::Note;
 use seatmap_os::CpuSet;
@@ -110,13 +110,15 @@ impl Nest {
 
     /// A note for each set that was left out.
     pub(super) fn notes(&self) -> Vec<Note> {
-        let named = |(kind, set): &(Kind, CpuSet)| format!("{} of {}", kind.name(), set.named());
-        let all = self.contradictions.iter();
-        all.map(|[left_out, earlier]| Note::Contradiction {
-            left_out: named(left_out),
-            earlier: named(earlier),
-        })
-        .collect()
+        self.contradictions
+            .iter()
+            .map(|both| {
+                let [left_out, earlier] = both
+                    .each_ref()
+                    .map(|(kind, set)| format!("{} of {}", kind.name(), set.named()));
+                Note::Contradiction { left_out, earlier }
+            })
+            .collect()
     }
 
     /// Numbers the sets that each of these PUs belongs to. A set without any of these PUs also

@@ -4,15 +4,17 @@
 //! named by the topology where that is known, and by the groups found in the distances where it is
 //! not.
 
+mod interval;
 mod order;
 mod pooled;
 mod relation;
 
+pub use interval::{PairInterval, are_apart};
 pub use order::grouped_order;
 pub use relation::{LEVELS, Level, Relations};
 
 use seatmap_machine::{CoreDistance, Deciles, Profile};
-use seatmap_statistics::{quantile_sorted, sorted};
+use seatmap_statistics::quantile_sorted;
 use serde::Serialize;
 
 /// The values that the quantiles of a class are taken over.
@@ -56,21 +58,31 @@ pub fn classes(profile: &Profile) -> Vec<DistanceClass> {
 /// histogram is drawn.
 #[must_use]
 pub fn classes_with_distances(profile: &Profile) -> Vec<(DistanceClass, Vec<f64>)> {
+    classes_with_pairs(profile)
+        .into_iter()
+        .map(|(class, pairs)| (class, pairs.iter().map(|pair| pair.median_ns).collect()))
+        .collect()
+}
+
+/// The distance classes, each with its pairs by ascending medians.
+#[must_use]
+pub fn classes_with_pairs(profile: &Profile) -> Vec<(DistanceClass, Vec<PairInterval>)> {
     let Some(distance) = &profile.core_distance else { return Vec::new() };
     let relations = Relations::of(profile, distance);
     let mut members = std::collections::BTreeMap::<String, Vec<Member>>::new();
-    for (at, (i, j, median_ns)) in
+    for (at, (i, j, _)) in
         distance.median_ns.pairs().enumerate().filter(|(_, pair)| pair.2.is_finite())
     {
-        let member = Member { median_ns: *median_ns, deciles: deciles(distance, at) };
+        let interval = PairInterval::of(distance, i, j);
+        let member = Member { interval, deciles: deciles(distance, at) };
         members.entry(relations.name(i, j)).or_default().push(member);
     }
     let mut classes: Vec<_> = members
         .into_iter()
-        .filter_map(|(name, members)| {
-            let ascending =
-                sorted(&members.iter().map(|member| member.median_ns).collect::<Vec<_>>());
-            Some((class(name, &members, &ascending)?, ascending))
+        .filter_map(|(name, mut members)| {
+            members.sort_by(|a, b| a.interval.median_ns.total_cmp(&b.interval.median_ns));
+            let class = class(name, &members)?;
+            Some((class, members.into_iter().map(|member| member.interval).collect()))
         })
         .collect();
     classes.sort_by(|(a, _), (b, _)| a.median_ns.total_cmp(&b.median_ns));
@@ -79,7 +91,7 @@ pub fn classes_with_distances(profile: &Profile) -> Vec<(DistanceClass, Vec<f64>
 
 /// A pair of a class.
 struct Member {
-    median_ns: f64,
+    interval: PairInterval,
     deciles: Option<Deciles>,
 }
 
@@ -88,14 +100,16 @@ fn deciles(distance: &CoreDistance, at: usize) -> Option<Deciles> {
     distance.deciles_ns.as_ref()?.get(at).copied().flatten()
 }
 
-fn class(name: String, members: &[Member], ascending: &[f64]) -> Option<DistanceClass> {
+/// The class of these pairs, which are in the order of their medians.
+fn class(name: String, members: &[Member]) -> Option<DistanceClass> {
+    let ascending: Vec<f64> = members.iter().map(|member| member.interval.median_ns).collect();
     // A single pair without deciles makes the class one of medians, as the two do not mix.
     let deciles: Option<Vec<Deciles>> = members.iter().map(|member| member.deciles).collect();
     let quantiles_of =
         if deciles.is_some() { QuantilesOf::Samples } else { QuantilesOf::PairMedians };
     let [p10_ns, median_ns, p90_ns] = [0.1, 0.5, 0.9].map(|share| match &deciles {
         Some(deciles) => pooled::quantile(deciles, share),
-        None => quantile_sorted(ascending, share),
+        None => quantile_sorted(&ascending, share),
     });
     Some(DistanceClass {
         name,

@@ -10,8 +10,8 @@ const UNEQUAL: f64 = 1.2;
 /// Two groups, each by the row of its first PU, and their distance.
 type Block = (usize, usize, f64);
 
-/// The class of pairs of groups whose blocks differ most, if they differ enough. `None` where a far
-/// home explains the difference already.
+/// The class of pairs of groups whose blocks differ most, if they differ enough, and by more than
+/// their measurements do. `None` if a far home explains the difference already.
 pub fn asymmetric(view: &View, explained: bool) -> Option<Finding> {
     let mut of_class = BTreeMap::<String, Vec<Block>>::new();
     for (a, b, between) in
@@ -31,7 +31,13 @@ pub fn asymmetric(view: &View, explained: bool) -> Option<Finding> {
         extremes.max_by(|a, b| (a.2.2 / a.1.2).total_cmp(&(b.2.2 / b.1.2)))?;
     let [nearest_pus, farthest_pus] =
         [nearest, farthest].map(|(i, j, _)| [i, j].map(|row| view.distance.pus[row]));
-    let is_unequal = farthest.2 > UNEQUAL * nearest.2;
+    let group = &view.relations.group;
+    let is_of = |block: Block, i: usize, j: usize| {
+        let groups = [group[block.0], group[block.1]];
+        [group[i], group[j]] == groups || [group[j], group[i]] == groups
+    };
+    let is_unequal = farthest.2 > UNEQUAL * nearest.2
+        && view.are_apart(|i, j| is_of(nearest, i, j), |i, j| is_of(farthest, i, j));
     if explained || !is_unequal {
         return None;
     }

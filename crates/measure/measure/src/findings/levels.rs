@@ -4,12 +4,15 @@ use super::{Finding, View};
 use crate::classes::{LEVELS, Level};
 use crate::fit::linkage::{renumbered, sizes};
 
-/// Speaks up where the groups are the parts of no level that is known of every PU.
+/// Speaks up where the groups are the parts of no level that is known of every PU. Groups whose own
+/// pairs are not shown to be nearer than the others may be noise.
 pub fn disagree(view: &View) -> Option<Finding> {
     let parts: Vec<(&str, Vec<usize>)> =
         LEVELS.iter().filter_map(|level| Some((level.0, parts(view, level)?))).collect();
     let group = renumbered(&view.relations.group);
-    if parts.is_empty() || parts.iter().any(|(_, parts)| *parts == group) {
+    let are_shown = view.are_apart(|i, j| group[i] == group[j], |i, j| group[i] != group[j]);
+    let is_known = parts.iter().any(|(_, parts)| *parts == group);
+    if parts.is_empty() || is_known || !are_shown {
         return None;
     }
     let levels =

@@ -11,7 +11,7 @@ mod passes;
 mod sentence;
 mod siblings;
 
-use crate::classes::Relations;
+use crate::classes::{PairInterval, Relations, are_apart};
 use crate::fit;
 use seatmap_machine::{CoreDistance, HomeModel, OriginKind, Profile};
 use serde::Serialize;
@@ -166,6 +166,24 @@ struct View<'a> {
     distance: &'a CoreDistance,
     model: &'a HomeModel,
     relations: &'a Relations,
+}
+
+impl View<'_> {
+    /// Whether the pairs that are near are shown to be nearer than those that are far, each pair
+    /// given by its rows.
+    fn are_apart(
+        &self,
+        is_near: impl Fn(usize, usize) -> bool,
+        is_far: impl Fn(usize, usize) -> bool,
+    ) -> bool {
+        let known = self.distance.median_ns.pairs().filter(|(_, _, value)| value.is_finite());
+        let known: Vec<(usize, usize)> = known.map(|(i, j, _)| (i, j)).collect();
+        let of = |is_member: &dyn Fn(usize, usize) -> bool| -> Vec<PairInterval> {
+            let members = known.iter().filter(|(i, j)| is_member(*i, *j));
+            members.map(|(i, j)| PairInterval::of(self.distance, *i, *j)).collect()
+        };
+        are_apart(&of(&is_near), &of(&is_far))
+    }
 }
 
 /// All findings about a profile, most important first: those that cast doubt on the figures, then

@@ -72,7 +72,7 @@ fn multi_regime(
 ) -> fmt::Result {
     write!(out, "{} between several distances", subject(pairs, percent, "flips", "flip"))?;
     if let Some(flip) = widest {
-        write!(out, ", most of all PUs {} and {}: ", flip.pus[0], flip.pus[1])?;
+        write!(out, ", {}PUs {} and {}: ", of_several(pairs, "most"), flip.pus[0], flip.pus[1])?;
         write!(
             out,
             "{:.0} ns and {:.0} ns, {:.0} % slow",
@@ -122,8 +122,11 @@ fn unsteady(
     if let Some(wide) = widest {
         write!(
             out,
-            ", least of all PUs {} and {}: the median is {:.0} ns, ",
-            wide.pus[0], wide.pus[1], wide.median_ns
+            ", {}PUs {} and {}: the median is {:.0} ns, ",
+            of_several(pairs, "least"),
+            wide.pus[0],
+            wide.pus[1],
+            wide.median_ns
         )?;
         write!(
             out,
@@ -222,10 +225,16 @@ fn not_resolvable(out: &mut fmt::Formatter<'_>, lines: usize, pus: usize) -> fmt
     }
 }
 
+/// The words before the pair that shows it best; a single one has no rivals.
+fn of_several(pairs: usize, most: &str) -> String {
+    if pairs > 1 { format!("{most} of all ") } else { String::new() }
+}
+
 /// The number of pairs as a subject, with the verb in the right number.
 fn subject(pairs: usize, percent: f64, one: &str, many: &str) -> String {
     let percent = if percent < 1.0 { "less than 1".to_owned() } else { format!("{percent:.0}") };
     match pairs {
+        1 if percent == "100" => format!("The only pair {one}"),
         1 => format!("1 pair ({percent} %) {one}"),
         _ => format!("{pairs} ({percent} %) {many}", pairs = counted(pairs, "pair")),
     }

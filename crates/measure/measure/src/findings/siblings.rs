@@ -35,13 +35,14 @@ pub fn hidden(view: &View) -> Option<Finding> {
         && pairs_only
         && are_other_cores
         && near_ns <= SIBLINGS_NS
-        && near_ns <= SHARE * far_ns)
-        .then(|| Finding::HiddenSiblings {
-            pairs: near.len(),
-            example: [pus[i].os, pus[j].os],
-            near_ns,
-            far_ns,
-        })
+        && near_ns <= SHARE * far_ns
+        && view.are_apart(|i, j| group[i] == group[j], |i, j| group[i] != group[j]))
+    .then(|| Finding::HiddenSiblings {
+        pairs: near.len(),
+        example: [pus[i].os, pus[j].os],
+        near_ns,
+        far_ns,
+    })
 }
 
 fn median_of(pairs: &[(usize, usize, &f64)]) -> Option<f64> {

@@ -46,6 +46,10 @@ pub fn average(distance: &Matrix) -> Merges {
     merges
 }
 
+fn is_known(distance: &Matrix, i: usize, j: usize) -> bool {
+    i != j && distance[(i, j)].is_finite()
+}
+
 /// Two clusters, each by its first member, and the distance at which they join.
 struct Join {
     keep: usize,
@@ -66,11 +70,15 @@ struct Clusters {
 impl Clusters {
     fn of(distance: &Matrix) -> Self {
         let n = distance.n();
-        let is_known = |i, j| i != j && distance[(i, j)].is_finite();
         Clusters {
             alive: (0..n).collect(),
-            sum: Matrix::from_fn(n, |i, j| if is_known(i, j) { distance[(i, j)] } else { 0.0 }),
-            count: Matrix::from_fn(n, |i, j| f64::from(u8::from(is_known(i, j)))),
+            sum: Matrix::from_fn(
+                n,
+                |i, j| {
+                    if is_known(distance, i, j) { distance[(i, j)] } else { 0.0 }
+                },
+            ),
+            count: Matrix::from_fn(n, |i, j| f64::from(u8::from(is_known(distance, i, j)))),
             height: vec![f64::NEG_INFINITY; n],
         }
     }

@@ -45,8 +45,12 @@ pub struct TimedPlacement<'a> {
     work_ns: Vec<f64>,
     /// The messages of the tasks on each PU.
     messages_ns: Vec<f64>,
-    /// PUs with tasks on each core.
+    /// Tasks on each PU that work or send.
+    active: Vec<u32>,
+    /// PUs with such tasks on each core: an idle task slows nothing down.
     busy: Vec<u32>,
+    /// Tasks on each core.
+    on_core: Vec<u32>,
     /// Tasks in each group, where a group may have one only.
     in_group: Vec<u32>,
 }
@@ -69,7 +73,9 @@ impl<'a> TimedPlacement<'a> {
             count: vec![0; pus],
             work_ns: vec![0.0; pus],
             messages_ns: vec![0.0; pus],
+            active: vec![0; pus],
             busy: vec![0; model.cores.len()],
+            on_core: vec![0; model.cores.len()],
             in_group: vec![0; groups],
         }
     }
@@ -98,7 +104,11 @@ impl<'a> TimedPlacement<'a> {
         if self.count[pu] == 0 {
             // Rounding would leave some time on an empty seat.
             (self.work_ns[pu], self.messages_ns[pu]) = (0.0, 0.0);
-            self.busy[self.model.core[pu]] -= 1;
+        }
+        self.on_core[self.model.core[pu]] -= 1;
+        if !self.model.is_idle(task) {
+            self.active[pu] -= 1;
+            self.busy[self.model.core[pu]] -= u32::from(self.active[pu] == 0);
         }
         if let Some(group) = &self.model.group {
             self.in_group[group[pu] as usize] -= 1;
@@ -108,8 +118,12 @@ impl<'a> TimedPlacement<'a> {
     /// Puts a lifted task on a PU.
     pub(super) fn put(&mut self, task: usize, pu: usize) {
         self.pu_of[task] = pu;
-        // Busy hardware threads are counted, not tasks: two tasks on one take turns.
-        self.busy[self.model.core[pu]] += u32::from(self.count[pu] == 0);
+        if !self.model.is_idle(task) {
+            // Busy hardware threads are counted, not tasks: two tasks on one take turns.
+            self.busy[self.model.core[pu]] += u32::from(self.active[pu] == 0);
+            self.active[pu] += 1;
+        }
+        self.on_core[self.model.core[pu]] += 1;
         self.count[pu] += 1;
         self.work_ns[pu] += self.model.work_ns[task];
         self.message(task, pu, 1.0);
@@ -189,7 +203,7 @@ impl<'a> TimedPlacement<'a> {
 
     /// Whether no task sits on a core.
     pub(super) fn is_empty(&self, core: usize) -> bool {
-        self.busy[core] == 0
+        self.on_core[core] == 0
     }
 
     /// The PU of the slowest seat.
@@ -207,6 +221,11 @@ impl<'a> TimedPlacement<'a> {
 }
 
 impl TimeModel<'_> {
+    /// Whether a task neither works nor sends.
+    fn is_idle(&self, task: usize) -> bool {
+        self.work_ns[task] == 0.0 && self.traffic.degree(task) == 0
+    }
+
     /// Whether a placement keeps all constraints.
     #[must_use]
     pub fn allows(&self, pu_of: &[usize]) -> bool {

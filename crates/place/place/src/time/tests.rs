@@ -210,6 +210,40 @@ fn more_tasks_than_seats_share_the_fast_ones() {
     );
 }
 
+/// Nobody who has a core for each task puts two on one, so no baseline does.
+#[test]
+fn the_usual_placements_fill_cores_before_their_second_threads() {
+    let machine = catalog::load("xeon-e5-2680-2s").unwrap();
+    let cores = 16;
+    for tasks in [1, 4, cores] {
+        let mut pattern = generate(&format!("idle:{tasks}")).unwrap();
+        pattern.load_ns = Some(1000.0);
+        let usual = request(&machine, &pattern).place().unwrap().baselines;
+        assert_eq!([usual.os, usual.compact, usual.scatter], [1000.0; 3], "{tasks} tasks");
+    }
+    let mut pattern = generate("idle:17").unwrap();
+    pattern.load_ns = Some(1000.0);
+    let usual = request(&machine, &pattern).place().unwrap().baselines;
+    assert!(usual.compact > 1000.0, "one core is shared: {usual:?}");
+}
+
+#[test]
+fn an_idle_task_slows_its_sibling_by_nothing() {
+    let machine = catalog::load("xeon-e5-2680-2s").unwrap();
+    let mut pattern = generate("idle:2").unwrap();
+    pattern.load_ns = Some(1000.0);
+    let siblings = [0, 16];
+    let cost = |loads: [f64; 2]| {
+        let pattern = Pattern { loads: loads.to_vec(), ..pattern.clone() };
+        with_model(&request(&machine, &pattern), |model, _, pus| {
+            model.cost(&siblings.map(|os| pus.index_of(os).unwrap()))
+        })
+    };
+    assert_eq!(cost([1.0, 0.0]), 1000.0);
+    assert_eq!(cost([0.0, 1.0]), 1000.0);
+    assert!(cost([1.0, 0.5]) > 1500.0);
+}
+
 #[test]
 fn a_load_without_a_unit_is_an_error() {
     let machine = catalog::load("core-i9-12900k").unwrap();

@@ -200,7 +200,7 @@ pub enum ImportRemark {
 }
 
 impl ImportRemark {
-    /// What could not be read, and where; `None` for other remarks.
+    /// The file or setting that could not be read, and why; `None` for other remarks.
     fn unread(&self) -> Option<String> {
         match self {
             ImportRemark::UnreadFile { file, problem } => Some(format!("{file}: {problem}")),

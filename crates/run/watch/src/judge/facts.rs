@@ -51,8 +51,8 @@ pub(crate) struct Facts<'a> {
     promised: RefCell<Promised>,
 }
 
-/// What the remedies so far give away: they are run one after the other, and then no remedy may
-/// undo another.
+/// The CPUs that the remedies so far give away: they are run one after the other, and then no
+/// remedy may undo another.
 #[derive(Debug, Default)]
 struct Promised {
     /// The CPUs of each thread or program that a remedy moves.
@@ -320,13 +320,16 @@ impl<'a> Facts<'a> {
         among: &CpuSet,
         level: impl Fn(&Pu) -> Option<u32>,
     ) -> Option<CpuSet> {
-        let part = |cpu: u32| self.topology.pu(cpu).and_then(&level);
         let taken: BTreeSet<u32> = {
             let promised = self.promised.borrow();
             let others = promised.cpus.iter().filter(|(other, _)| **other != to);
-            others.flat_map(|(_, cpus)| cpus.iter()).filter_map(part).collect()
+            let cpus = others.flat_map(|(_, cpus)| cpus.iter());
+            cpus.filter_map(|cpu| self.topology.pu(cpu).and_then(&level)).collect()
         };
-        let free = among.iter().filter(|cpu| part(*cpu).is_none_or(|part| !taken.contains(&part)));
+        let free = among.iter().filter(|cpu| {
+            let part = self.topology.pu(*cpu).and_then(&level);
+            part.is_none_or(|part| !taken.contains(&part))
+        });
         self.promise(to, 1, &free.collect())
     }
 

@@ -71,10 +71,13 @@ fn crowded(
     let finding =
         if sitters.iter().all(|one| one.thread.pid == pid) { finding.of(pid) } else { finding };
     let taken: CpuSet = facts.sitters.iter().filter_map(Sitter::seat).collect();
-    let part = |cpu: u32| facts.topology.pu(cpu).and_then(level);
-    let parts: BTreeSet<Option<u32>> = taken.with(&on).iter().map(part).collect();
+    let parts: BTreeSet<Option<u32>> =
+        taken.with(&on).iter().map(|cpu| facts.topology.pu(cpu).and_then(level)).collect();
     let usable = facts.allowed(pid).within(&facts.usual);
-    let free: CpuSet = usable.iter().filter(|cpu| !parts.contains(&part(*cpu))).collect();
+    let free: CpuSet = usable
+        .iter()
+        .filter(|cpu| !parts.contains(&facts.topology.pu(*cpu).and_then(level)))
+        .collect();
     // The first one stays where it is.
     let moved: Vec<Remedy> = sitters[1..]
         .iter()

@@ -340,14 +340,18 @@ mod tests {
         let group = Group { cpusets: levels, ..Group::default() };
         let made = Made::new(8);
         let facts = made.facts();
-        let requested_cpus = CpuSet::of_list("2-3").unwrap();
-        let partial = || Finding::wrong("partial", "");
-        let found = mended_by_width(partial(), widening(&facts, &group, &requested_cpus));
+        let widened = |group: &Group, cpus: &str| {
+            let requested = CpuSet::of_list(cpus).unwrap();
+            mended_by_width(Finding::wrong("partial", ""), widening(&facts, group, &requested))
+        };
         let requested = "echo 0-3 > /c/system.slice/cpuset.cpus; \
             systemctl set-property --runtime redis.service AllowedCPUs=0,2,3";
-        assert_eq!(found.remedy.as_deref(), Some(requested));
-        let locked =
-            mended_by_width(partial(), widening(&facts, &Group::default(), &requested_cpus));
+        assert_eq!(widened(&group, "2-3").remedy.as_deref(), Some(requested));
+        let both = "echo 0-4 > /c/system.slice/cpuset.cpus; \
+            systemctl set-property --runtime redis.service AllowedCPUs=0,2-4";
+        let second = widened(&group, "4");
+        assert_eq!(second.remedy.as_deref(), Some(both), "with the CPUs of the first remedy");
+        let locked = widened(&Group::default(), "2-3");
         assert!(locked.remedy.is_none() && locked.advice.is_some());
     }
 }

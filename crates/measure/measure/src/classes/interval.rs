@@ -1,0 +1,56 @@
+//! Whether pairs differ by more than their own measurements do.
+
+use seatmap_machine::CoreDistance;
+use seatmap_statistics::median;
+
+/// The distance of a pair, as far as it is known, in round-trip nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairInterval {
+    /// The median.
+    pub median_ns: f64,
+    /// The lower end of its 95 % interval; the median itself if the profile has no intervals.
+    pub low_ns: f64,
+    /// The upper end.
+    pub high_ns: f64,
+}
+
+impl PairInterval {
+    /// That of the PUs in these rows.
+    #[must_use]
+    pub fn of(distance: &CoreDistance, i: usize, j: usize) -> Self {
+        let median_ns = distance.median_ns[(i, j)];
+        let [low_ns, high_ns] = [&distance.ci95_low_ns, &distance.ci95_high_ns].map(|ends| {
+            let end = ends.as_ref().map(|ends| ends[(i, j)]);
+            end.filter(|end| end.is_finite()).unwrap_or(median_ns)
+        });
+        PairInterval { median_ns, low_ns, high_ns }
+    }
+}
+
+/// Whether the first pairs are shown to be nearer than the others: their intervals lie below those
+/// of the others, in the median of each. A pair is not nearer than itself, and nothing is nearer
+/// than no pair.
+#[must_use]
+pub fn are_apart(near: &[PairInterval], far: &[PairInterval]) -> bool {
+    let high_ns = median(&near.iter().map(|pair| pair.high_ns).collect::<Vec<_>>());
+    let low_ns = median(&far.iter().map(|pair| pair.low_ns).collect::<Vec<_>>());
+    high_ns.zip(low_ns).is_some_and(|(high_ns, low_ns)| high_ns < low_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pairs_are_apart_if_their_intervals_are() {
+        let pair = |median_ns: f64, off: f64| PairInterval {
+            median_ns,
+            low_ns: median_ns - off,
+            high_ns: median_ns + off,
+        };
+        assert!(are_apart(&[pair(80.0, 5.0)], &[pair(100.0, 5.0)]));
+        assert!(!are_apart(&[pair(80.0, 12.0)], &[pair(100.0, 12.0)]), "they overlap");
+        assert!(!are_apart(&[pair(80.0, 0.0)], &[pair(80.0, 0.0)]), "a pair and itself");
+        assert!(!are_apart(&[pair(80.0, 0.0)], &[]) && !are_apart(&[], &[]));
+    }
+}
