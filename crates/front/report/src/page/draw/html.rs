@@ -102,7 +102,8 @@ fn cell(column: &TableColumn, cell: &TableCell, is_first: bool) -> Markup {
     html! {
         // With the scope, a screen reader says the row's name before each of its figures.
         @if is_first {
-            th.wide[!column.is_figures].whole[column.is_figures] scope="row" title=[tip] { (inside(cell)) }
+            @let class = if column.is_figures { "whole" } else { "wide" };
+            th.(class) scope="row" title=[tip] { (inside(cell)) }
         } @else {
             td.wide[!column.is_figures] title=[tip] { (inside(cell)) }
         }
