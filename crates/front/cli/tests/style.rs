@@ -224,20 +224,18 @@ fn no_path_of_anybodys_machine() {
 fn no_place_beside_the_repository() {
     let mut files = Vec::new();
     below(&root(), &mut files);
-    let name = |path: &Path| path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
-    let text = |path: &Path| {
-        String::from_utf8_lossy(&std::fs::read(path).unwrap_or_default()).into_owned()
-    };
-    let texts: Vec<_> = files
-        .iter()
-        .map(|path| (name(path), text(path)))
-        .filter(|(name, _)| !is_style(name) && name != ".ci/run")
-        .collect();
+    let mut texts = Vec::new();
+    for path in files {
+        let name = path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
+        let bytes = std::fs::read(&path).unwrap_or_default();
+        if !is_style(&name) && name != ".ci/run" {
+            texts.push((name, String::from_utf8_lossy(&bytes).into_owned()));
+        }
+    }
     assert!(texts.iter().any(|(name, _)| name == "Makefile"));
-    let names_it = |lines: &[&str], at: usize| lines[at].contains("shared/data");
     assert_none(
         "a folder that a clone lacks; SEATMAP_DATA names it",
-        &lines_that(&texts, names_it),
+        &lines_that(&texts, |lines, at| lines[at].contains("shared/data")),
     );
 }
 

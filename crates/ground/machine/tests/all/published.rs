@@ -146,7 +146,8 @@ fn threads_and_kinds_are_told_apart() {
 
 #[test]
 fn a_matrix_marries_the_topology_of_its_machine() {
-    let (Some(matrices), Some(topologies)) = (published("core-to-core"), published("hwloc-xml")) else {
+    let (Some(matrices), Some(topologies)) = (published("core-to-core"), published("hwloc-xml"))
+    else {
         return;
     };
     let raptor = imported(&topologies.join("Intel-RaptorLake-Corei7-1370P.xml")).profile.topology;
