@@ -40,8 +40,7 @@ fn for_one_program(finding: Finding, pids: &[Tid]) -> Finding {
             format!("{}: {command}", finding.advice.as_deref().unwrap_or_default())
         }
         _ if pids.is_empty() && changes_others(command, pids) => format!(
-            "it has ended: start it with other CPUs, which '{command}' would have given it while it \
-             ran"
+            "it has ended: start it with other CPUs, which '{command}' would have given it before"
         ),
         _ if changes_others(command, pids) => format!(
             "another program decides here: '{command}' changes that one, which is for its owner to \

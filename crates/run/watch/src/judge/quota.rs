@@ -354,7 +354,7 @@ mod tests {
         };
         assert_eq!(rules(&made), ["shared-cpu", "strangers"]);
         made = made.quota("/box", 0.5, Some(5));
-        made.seating.quotas[0].stopped_watched_s = Some(0.35);
+        made.seating.quotas[0].stopped_watched_s = Some(0.4);
         assert_eq!(rules(&made), ["quota"]);
     }
 
