@@ -124,7 +124,7 @@ fn one_that_cannot_be_freed_is_returned_with_the_command() {
     let Some([seat, _]) = two_seats() else {
         return seatmap_needs::skipped!("there is one CPU");
     };
-    let mut family = Family::start();
+    let family = Family::start();
     let thread = family.mask();
     let (tid, whole) = (thread.tid, thread.cpus.clone());
     let mut ledger = SeatLedger::default();
