@@ -48,10 +48,14 @@ impl Group {
     /// they like; `None`, and a word about it, where this user can make none.
     pub fn with_time(period_us: u32, quota_us: u32) -> Option<Self> {
         let group = Group::new("cpu").filter(|group| group.set_time(period_us, quota_us).is_some());
-        if group.is_none() {
+        let Some(group) = group else {
             seatmap_needs::skipped!("no cpu controller takes a quota here");
-        }
-        group
+            return None;
+        };
+        // Beside busy programs its members would get less than their quota, which then stops none.
+        let weight = group.set("cpu.weight", "10000");
+        weight.or_else(|| group.set("cpu.shares", "262144"));
+        Some(group)
     }
 
     /// A group whose members may use this share of a CPU, in periods of 10 ms; `None`, and a word
