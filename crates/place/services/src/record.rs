@@ -260,7 +260,9 @@ mod tests {
     use super::*;
 
     fn record() -> ServicesRecord {
+        let service = Service { name: "a".into(), command: Some("a".into()), ..Service::default() };
         let service = RecordedService {
+            service,
             used_cpus: vec![0.5, 1.0],
             waited_cpus: vec![0.0, 0.5],
             ..RecordedService::default()
