@@ -40,8 +40,8 @@ use std::time::Duration;
 /// form a circle.
 const LONGEST_LINE: usize = 64;
 
-/// The pause between two looks: a clone(2) under way copies its parent's mask before the child can
-/// be seen.
+/// The pause after the first look without an heir, twice as long after each further one: a clone(2)
+/// under way copies its parent's mask before the child can be seen.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// How long after the start of an orphan its control group shows that the program started it.
@@ -301,7 +301,7 @@ impl SeatLedger {
         let mut refused: BTreeSet<(Tid, u64)> = BTreeSet::new();
         let mut left = Vec::new();
         let mut quiet = 0;
-        for round in 0..MOST_LOOKS.max(2 * quiet_looks) {
+        for round in 0..MOST_LOOKS {
             if self.terms.is_empty() {
                 break;
             }
@@ -325,8 +325,8 @@ impl SeatLedger {
                 }
             }
             // Between two looks that find heirs, each moment counts.
-            if heirs.is_empty() && round > 0 {
-                std::thread::sleep(PAUSE);
+            if quiet > 0 {
+                std::thread::sleep(PAUSE * (1 << (quiet - 1)));
             }
         }
         Ok(left)

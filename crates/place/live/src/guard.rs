@@ -24,9 +24,9 @@ const DONE: &str = "done";
 /// The line after which the guard knows only those threads that are named below it.
 const OWED: &str = "owed";
 
-/// Looks without an heir after which a guard ends, 10 ms apart: on a crowded computer a thread may
-/// stand for long between the copy of its creator's mask and its own first sight.
-const LAST_LOOKS: usize = 100;
+/// Looks without an heir after which a guard ends, the last a second after the first: on a crowded
+/// computer a new thread may be halted between the copy of its creator's mask and its first sight.
+const LAST_LOOKS: usize = 8;
 
 /// A guard that waits.
 #[derive(Debug)]

@@ -32,7 +32,7 @@ impl Brood {
         let number = STARTED.fetch_add(1, Ordering::Relaxed);
         let name = format!("brood{}-{number}", std::process::id() % 100_000);
         let mut command = Command::new(programs::brood()?);
-        command.args(["3", "10", &name]).stdout(Stdio::null());
+        command.args(["2", "20", &name]).stdout(Stdio::null());
         let program = Guarded(command.spawn().unwrap());
         let brood = Brood { program, name, _alone: alone };
         until("births", || brood.masks().len() > 3);

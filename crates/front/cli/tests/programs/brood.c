@@ -1,20 +1,30 @@
 /* Two threads that hand over buffers, and start threads and processes all the time: children, orphans, daemons in
- * sessions of their own, and children with threads. Each sleeps and ends. The arguments: how long each lives in seconds,
+ * sessions of their own, and children with threads. Each sleeps and ends; no more than 200 live at once. The arguments: how long each lives in seconds,
  * the pause between two births in milliseconds, and the name of all (at most 15 bytes).
  */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#define MOST 200
+
 static int lives_s, pause_ms, pipes[2][2];
+static int *alive;
+
+static void live(void) {
+    __sync_fetch_and_add(alive, 1);
+    sleep(lives_s);
+    __sync_fetch_and_sub(alive, 1);
+}
 
 static void *sleeper(void *none) {
-    sleep(lives_s);
+    live();
     return none;
 }
 
@@ -28,6 +38,8 @@ static void thread(void) {
 }
 
 static void born(int kind) {
+    if (*alive >= MOST)
+        return;
     if (kind == 0) {
         thread();
         return;
@@ -47,7 +59,7 @@ static void born(int kind) {
             _exit(0);
         setsid();
     }
-    sleep(lives_s);
+    live();
     _exit(0);
 }
 
@@ -79,6 +91,9 @@ int main(int count, char **words) {
     lives_s = count > 1 ? atoi(words[1]) : 3;
     pause_ms = count > 2 ? atoi(words[2]) : 10;
     signal(SIGCHLD, SIG_IGN);
+    /* It ends with the test, however that ends. */
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    alive = mmap(NULL, sizeof *alive, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     prctl(PR_SET_NAME, count > 3 ? words[3] : "brood");
     pipe(pipes[0]);
     pipe(pipes[1]);
