@@ -338,16 +338,20 @@ mod tests {
             level("/c/cpuset.cpus", "0-7", None),
         ];
         let group = Group { cpusets: levels, ..Group::default() };
-        let found =
-            widened(Finding::wrong("partial", ""), &group, &CpuSet::of_list("2-3").unwrap());
+        let made = Made::new(8);
+        let facts = made.facts();
+        let widened = |group: &Group, cpus: &str| {
+            let requested = CpuSet::of_list(cpus).unwrap();
+            mended_by_width(Finding::wrong("partial", ""), widening(&facts, group, &requested))
+        };
         let requested = "echo 0-3 > /c/system.slice/cpuset.cpus; \
             systemctl set-property --runtime redis.service AllowedCPUs=0,2,3";
-        assert_eq!(found.remedy.as_deref(), Some(requested));
-        let locked = widened(
-            Finding::wrong("partial", ""),
-            &Group::default(),
-            &CpuSet::of_list("2-3").unwrap(),
-        );
+        assert_eq!(widened(&group, "2-3").remedy.as_deref(), Some(requested));
+        let both = "echo 0-4 > /c/system.slice/cpuset.cpus; \
+            systemctl set-property --runtime redis.service AllowedCPUs=0,2-4";
+        let second = widened(&group, "4");
+        assert_eq!(second.remedy.as_deref(), Some(both), "with the CPUs of the first remedy");
+        let locked = widened(&Group::default(), "2-3");
         assert!(locked.remedy.is_none() && locked.advice.is_some());
     }
 }
