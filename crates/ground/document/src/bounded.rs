@@ -106,7 +106,9 @@ impl<'de> Visitor<'de> for OutlineVisitor {
         while let Some(key) = map.next_key()? {
             match key {
                 Key::Format => format = Some(map.next_value::<BoundedText>()?.0),
-                Key::Other => drop(map.next_value::<BoundedTexts>()?),
+                Key::Other => {
+                    let BoundedTexts = map.next_value()?;
+                }
             }
         }
         let format = format.ok_or_else(|| de::Error::missing_field("format"))?;
