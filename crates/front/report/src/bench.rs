@@ -355,6 +355,7 @@ fn blocks_needed(results: &Results) -> Option<String> {
         .filter(|_| is_open)?;
     let whole = results.runs.last().map_or(1, |run| run.block + 1);
     let block_s = results.runs.iter().map(|run| run.seconds).sum::<f64>() / whole as f64;
+    // Plural: a change takes several blocks.
     Some(format!(
         "To detect a change of {WORTH_SHOWING_PERCENT} %, run about {needed} blocks ({}): --runs \
          {needed}.",

@@ -52,7 +52,7 @@ pub fn kinds_of(speeds: &[Speed]) -> Vec<Option<CoreKind>> {
         .collect()
 }
 
-/// What a measure says of every core; `None` if it is unknown for one of them.
+/// The values of a measure for all cores; `None` if it is unknown for one of them.
 fn all_of(speeds: &[Speed], measure: fn(&Speed) -> Option<u64>) -> Option<Vec<u64>> {
     speeds.iter().map(measure).collect()
 }

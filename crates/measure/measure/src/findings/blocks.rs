@@ -1,7 +1,7 @@
 //! Blocks of the matrix that should be equal and are not.
 
 use super::{Finding, View};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Two blocks of one class that differ by more than this ratio. The wires of a large package alone
 /// make 1.15.
@@ -32,12 +32,13 @@ pub fn asymmetric(view: &View, explained: bool) -> Option<Finding> {
     let [nearest_pus, farthest_pus] =
         [nearest, farthest].map(|(i, j, _)| [i, j].map(|row| view.distance.pus[row]));
     let group = &view.relations.group;
-    let is_of = |block: Block, i: usize, j: usize| {
-        let groups = [group[block.0], group[block.1]];
-        [group[i], group[j]] == groups || [group[j], group[i]] == groups
-    };
+    let [near_groups, far_groups] =
+        [nearest, farthest].map(|(i, j, _)| BTreeSet::from([group[i], group[j]]));
     let is_unequal = farthest.2 > UNEQUAL * nearest.2
-        && view.are_apart(|i, j| is_of(nearest, i, j), |i, j| is_of(farthest, i, j));
+        && view.are_apart(
+            |i, j| BTreeSet::from([group[i], group[j]]) == near_groups,
+            |i, j| BTreeSet::from([group[i], group[j]]) == far_groups,
+        );
     if explained || !is_unequal {
         return None;
     }

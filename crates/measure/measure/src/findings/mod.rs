@@ -178,11 +178,12 @@ impl View<'_> {
     ) -> bool {
         let known = self.distance.median_ns.pairs().filter(|(_, _, value)| value.is_finite());
         let known: Vec<(usize, usize)> = known.map(|(i, j, _)| (i, j)).collect();
-        let of = |is_member: &dyn Fn(usize, usize) -> bool| -> Vec<PairInterval> {
-            let members = known.iter().filter(|(i, j)| is_member(*i, *j));
-            members.map(|(i, j)| PairInterval::of(self.distance, *i, *j)).collect()
-        };
-        are_apart(&of(&is_near), &of(&is_far))
+        let [near, far]: [Vec<PairInterval>; 2] =
+            [&is_near as &dyn Fn(usize, usize) -> bool, &is_far].map(|is_member| {
+                let members = known.iter().filter(|(i, j)| is_member(*i, *j));
+                members.map(|(i, j)| PairInterval::of(self.distance, *i, *j)).collect()
+            });
+        are_apart(&near, &far)
     }
 }
 

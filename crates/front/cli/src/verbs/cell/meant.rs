@@ -35,8 +35,8 @@ pub fn ask(verb: &CellVerb) -> Result<Option<(Ask, bool)>, CliError> {
     }))
 }
 
-/// A new cell as it is requested. A bare name would take CPUs of Seatmap's choice from everybody for
-/// ever: it is a slip more often than a wish.
+/// A new cell as it is requested. A bare name would take CPUs of Seatmap's choice for ever: it is a
+/// slip more often than a wish.
 fn order(typed: &CellCreate) -> Result<Create, CliError> {
     let chooses = typed.cpus.is_some() || typed.count.is_some() || typed.pattern.is_some();
     if !chooses && typed.ttl.is_none() {

@@ -84,17 +84,15 @@ pub fn pictured_machine(plan: &ServicesPlan) -> Profile {
 pub fn imported(typed: &ServicesImport) -> Result<ImportedSeats, CliError> {
     let mut files: Vec<(String, String, bool)> = Vec::new();
     let mut unopened = Vec::new();
-    let mut note = |path: &Path, problem: String| {
-        let file = path.to_string_lossy().into_owned();
-        let problem = problem.trim_start_matches(&format!("{file}: ")).to_owned();
-        unopened.push(ImportRemark::UnreadFile { file, problem });
-    };
     for source in &typed.sources {
         let mut paths = vec![source.clone()];
         if source.is_dir() {
             let found = gather::files_of(source).map_err(|error| CliError::at(source, error))?;
             paths = found.0;
-            found.1.iter().for_each(|(folder, error)| note(folder, error.to_string()));
+            found
+                .1
+                .iter()
+                .for_each(|(folder, error)| unopened.push(unread(folder, &error.to_string())));
         }
         for path in paths {
             let text = input::bytes(&path).and_then(|bytes| {
@@ -104,7 +102,7 @@ pub fn imported(typed: &ServicesImport) -> Result<ImportedSeats, CliError> {
                 Ok(text) => {
                     files.push((path.to_string_lossy().into_owned(), text, path != *source));
                 }
-                Err(error) if path != *source => note(&path, error.text()),
+                Err(error) if path != *source => unopened.push(unread(&path, &error.text())),
                 Err(error) => return Err(error),
             }
         }
@@ -123,6 +121,13 @@ pub fn imported(typed: &ServicesImport) -> Result<ImportedSeats, CliError> {
         SeatsFormatName::Libvirt => SeatsFormat::Libvirt,
     });
     Ok(import::read(&sources, unopened, format, CgroupDriver::here(&Root::new("/")))?)
+}
+
+/// The remark on a file of a folder that cannot be read.
+fn unread(path: &Path, problem: &str) -> ImportRemark {
+    let file = path.to_string_lossy().into_owned();
+    let problem = problem.trim_start_matches(&format!("{file}: ")).to_owned();
+    ImportRemark::UnreadFile { file, problem }
 }
 
 /// The machine that imported CPUs are of.
