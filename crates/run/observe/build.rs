@@ -59,10 +59,14 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 /// One attempt to compile the library, with these options for the linker.
 fn compiled(linker: &[String]) -> Result<Output, Box<dyn Error>> {
-    let variable = |name: &str| env::var_os(name).ok_or_else(|| format!("cargo sets no {name}"));
-    let mut file = OsString::from(variable("OUT_DIR")?);
+    let mut file = variable("OUT_DIR")?;
     file.push("/preload.so");
     let mut rustc = Command::new(variable("RUSTC")?);
     rustc.arg("--target").arg(variable("TARGET")?).args(OPTIONS).args(linker).arg("-o").arg(file);
     Ok(rustc.output()?)
+}
+
+/// A variable that cargo sets for build scripts.
+fn variable(name: &str) -> Result<OsString, String> {
+    env::var_os(name).ok_or_else(|| format!("cargo sets no {name}"))
 }

@@ -13,10 +13,9 @@ mod parts;
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::panic::PanicInfo;
-use parts::system;
 
-// `core` and `alloc` are compiled for programs that unwind, and name these two. Nothing here does, so
-// neither is ever called.
+// `core` and `alloc` are compiled for programs that unwind, and name these two. Nothing here does,
+// so neither is ever called.
 #[cfg(target_arch = "x86_64")]
 core::arch::global_asm!(
     ".globl rust_eh_personality, _Unwind_Resume",
@@ -34,6 +33,12 @@ core::arch::global_asm!(
     "udf #0",
 );
 
+unsafe extern "C" {
+    fn malloc(bytes: usize) -> *mut u8;
+    fn free(address: *mut u8);
+    fn abort() -> !;
+}
+
 /// The process's own heap.
 struct Heap;
 
@@ -42,12 +47,12 @@ struct Heap;
 unsafe impl GlobalAlloc for Heap {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: any size is allowed.
-        unsafe { system::malloc(layout.size()) }
+        unsafe { malloc(layout.size()) }
     }
 
     unsafe fn dealloc(&self, address: *mut u8, _layout: Layout) {
         // SAFETY: the address is one of malloc(3).
-        unsafe { system::free(address) };
+        unsafe { free(address) };
     }
 }
 
@@ -57,5 +62,5 @@ static HEAP: Heap = Heap;
 #[panic_handler]
 fn panicked(_: &PanicInfo) -> ! {
     // SAFETY: the call has no preconditions.
-    unsafe { system::abort() }
+    unsafe { abort() }
 }

@@ -37,7 +37,8 @@ pub fn library() -> Library {
     /// The address of `MPI_COMM_WORLD`, 1 for MPICH, and 0 before it is known.
     static WORLD: AtomicUsize = AtomicUsize::new(0);
     if WORLD.load(Relaxed) == 0 {
-        // A program in C may have the variable itself (a copy relocation): all objects are searched.
+        // A program in C may have the variable itself (a copy relocation), so all objects are
+        // searched.
         WORLD.store((symbol(DEFAULT, c"ompi_mpi_comm_world") as usize).max(1), Relaxed);
     }
     match WORLD.load(Relaxed) {

@@ -26,6 +26,6 @@ mod persistent;
 mod point;
 mod process;
 mod remote;
-pub mod system;
+mod system;
 mod words;
 mod write;

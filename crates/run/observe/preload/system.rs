@@ -27,9 +27,6 @@ const GETTID: c_long = 186;
 const GETTID: c_long = 178;
 
 unsafe extern "C" {
-    pub fn malloc(bytes: usize) -> *mut u8;
-    pub fn free(address: *mut u8);
-    pub fn abort() -> !;
     pub fn dlsym(object: *mut u8, name: *const c_char) -> *mut u8;
     pub fn dlopen(name: *const c_char, flags: c_int) -> *mut u8;
     fn getenv(name: *const c_char) -> *const c_char;

@@ -55,6 +55,8 @@ mod windows;
 
 // The library that ranks load, so that its source is checked like any other.
 #[cfg(test)]
+extern crate alloc;
+#[cfg(test)]
 #[path = "../preload/parts.rs"]
 mod parts;
 

@@ -1,5 +1,5 @@
-//! Programs that report on themselves: by the methods `tsan`, through `libseatmap_trace`, and `mpi`,
-//! through a library that they load.
+//! Programs that report on themselves: by the method `tsan` through `libseatmap_trace`, and by
+//! `mpi` through a library that they load.
 
 use crate::command::{self, SubjectCommand};
 use crate::observed::{Observed, Sighting};

@@ -715,7 +715,7 @@ fn recordings_that_cannot_be_read_are_refused() {
         (&["--method", "tsan", "--recording", "text"], "--recording is for the method c2c"),
         (&["--method", "c2c", "--seconds", "1", "--", "true"], "--seconds has no effect"),
         (&["--recording", "text", "--seconds", "1"], "--seconds has no effect"),
-        (&["--recording", "text", "--means", "perf"], "--means have no effect"),
+        (&["--recording", "text", "--means", "perf"], "--means has no effect"),
         (&["--method", "c2c", "-p", "1"], "c2c observes commands"),
         (&["--recording", "text", "--", "true"], "cannot be used with"),
     ] {
