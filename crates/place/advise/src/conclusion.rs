@@ -160,7 +160,7 @@ impl Conclusion {
 
     /// The same conclusion, with less confidence if facts that decide were not seen. Seats that a
     /// trial compared and settings whose effect the kernel counted rest on none of them.
-    fn as_far_as_seen(self, evidence: &Evidence) -> Self {
+    fn capped_by_unseen(self, evidence: &Evidence) -> Self {
         let is_whole = evidence.unseen.is_empty() && evidence.quotas_unseen.is_none();
         let most = match self.reason {
             Reason::Setting { .. } | Reason::Better { .. } => Confidence::High,
@@ -186,7 +186,7 @@ pub fn at_first_sight(evidence: &Evidence) -> Option<Conclusion> {
     } else {
         by_everything_here(evidence)
     };
-    found.map(|conclusion| conclusion.as_far_as_seen(evidence))
+    found.map(|conclusion| conclusion.capped_by_unseen(evidence))
 }
 
 fn by_everything_here(evidence: &Evidence) -> Option<Conclusion> {
@@ -203,7 +203,7 @@ fn by_everything_here(evidence: &Evidence) -> Option<Conclusion> {
 #[must_use]
 pub fn conclude(evidence: &Evidence) -> Conclusion {
     let conclusion = at_first_sight(evidence).unwrap_or_else(|| by_trial(evidence));
-    conclusion.as_far_as_seen(evidence)
+    conclusion.capped_by_unseen(evidence)
 }
 
 /// A setting that is wrong comes first: what it costs was measured, and a command mends it. One of

@@ -16,13 +16,16 @@ const ENDINGS: [&str; 8] =
 /// The states of kubelet, in `/var/lib/kubelet`.
 const STATES: [&str; 2] = ["cpu_manager_state", "memory_manager_state"];
 
+/// A folder that cannot be read, and why.
+type Unread = (PathBuf, io::Error);
+
 /// The files of a folder that may say where services run, and of the drop-in folders in it, by
 /// name; and the drop-in folders that cannot be read. Links are left out: those that enable a unit
 /// lead to another file of the folder.
 ///
 /// # Errors
 /// The folder cannot be read, or there are more files than any computer has units.
-pub fn files_of(folder: &Path) -> io::Result<(Vec<PathBuf>, Vec<(PathBuf, io::Error)>)> {
+pub fn files_of(folder: &Path) -> io::Result<(Vec<PathBuf>, Vec<Unread>)> {
     let mut files = Vec::new();
     let mut unread = Vec::new();
     for entry in std::fs::read_dir(folder)? {
