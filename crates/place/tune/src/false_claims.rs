@@ -89,26 +89,28 @@ fn equal_commands_are_seldom_told_apart_and_five_percent_are_found() {
 /// The logarithm of the time of each run, one after the other, on a computer of some kind.
 type Slots = Box<dyn FnMut() -> f64>;
 
+/// Runs of which each is so much like the one before.
+fn correlated(rho: f64, seed: u64) -> Slots {
+    let mut own = fastrand::Rng::with_seed(seed);
+    let mut value = normal(&mut own);
+    Box::new(move || {
+        value = rho * value + (1.0 - rho * rho).sqrt() * normal(&mut own);
+        0.05 * value
+    })
+}
+
 /// Runs of which each is so much like the one before, and runs beside a neighbour who doubles the
 /// time of a dozen runs, on a computer that grows slower, and with heavy tails.
 fn kinds(seed: u64) -> Vec<(&'static str, Slots)> {
     let mut chance = fastrand::Rng::with_seed(seed);
-    let correlated = |rho: f64| -> Slots {
-        let mut own = fastrand::Rng::with_seed(seed);
-        let mut value = normal(&mut own);
-        Box::new(move || {
-            value = rho * value + (1.0 - rho * rho).sqrt() * normal(&mut own);
-            0.05 * value
-        })
-    };
     let mut drifting = chance.fork();
     let mut hour = 0.0;
     let mut flipping = chance.fork();
     let mut is_slow = false;
     vec![
-        ("independent", correlated(0.0)),
-        ("0.6", correlated(0.6)),
-        ("0.9", correlated(0.9)),
+        ("independent", correlated(0.0, seed)),
+        ("0.6", correlated(0.6, seed)),
+        ("0.9", correlated(0.9, seed)),
         (
             "drift",
             Box::new(move || {

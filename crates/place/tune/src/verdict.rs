@@ -10,8 +10,8 @@
 //!
 //! The first command's second reading serves the floor alone: the order of two single runs is
 //! random, so that the log ratios of equal commands are as likely above 0 as below, whatever the
-//! noise. A mean of two runs less a single one is not: skewed noise then makes equal commands differ
-//! in up to 11 % of sessions of a hundred blocks.
+//! noise. A mean of two runs less a single one is not: skewed noise then makes equal commands
+//! differ in up to 11 % of sessions of a hundred blocks.
 
 use crate::metric::Better;
 use seatmap_statistics::signed_rank::{self, Shift, normal_quantile};

@@ -59,7 +59,7 @@ fn table(machines: &[MachineEntry]) -> String {
         // Plural: a machine has two PUs or more.
         table += &format!(
             "{}  {:>3} PUs  {}  {}{model}\n",
-            left_aligned(&entry.machine, longest),
+            left_aligned(entry.machine, longest),
             entry.pus,
             left_aligned(&can, widest),
             entry.summary

@@ -48,12 +48,11 @@ impl PairTimes {
         // Seven letters hold a predicted time, '(12.34)'.
         let width = self.short.iter().map(|name| name.chars().count()).fold(7, usize::max);
         let n = self.short.len();
-        let cell = |text: &str| " ".to_owned() + &right_aligned(text, width);
-        let mut text = format!("{}, ms{}\n {}", self.title, self.brackets, cell(""));
-        text.extend(self.short.iter().map(|name| cell(&visible(name))));
+        let mut text = format!("{}, ms{}\n {}", self.title, self.brackets, column("", width));
+        text.extend(self.short.iter().map(|name| column(&visible(name), width)));
         for row in 0..n {
-            text += &format!("\n {}", cell(&visible(&self.short[row])));
-            text.extend((0..n).map(|column| cell(&self.cell(row, column))));
+            text += &format!("\n {}", column(&visible(&self.short[row]), width));
+            text.extend((0..n).map(|other| column(&self.cell(row, other), width)));
         }
         text + "\n"
     }
@@ -112,4 +111,9 @@ impl PairTimes {
         let time = time(self.times_ns[(row, column)]);
         format!("{} and {}: {time}{how}", self.names[row], self.names[column])
     }
+}
+
+/// A text at the right of a column of this width, behind a space.
+fn column(text: &str, width: usize) -> String {
+    " ".to_owned() + &right_aligned(text, width)
 }

@@ -59,7 +59,7 @@ fn of_pairs(cores: usize, distances_ns: &[f64], off_ns: f64) -> Profile {
 #[test]
 fn nothing_is_said_of_pairs_that_noise_sets_apart() {
     let mut one = of_pairs(2, &[154.0], 97.0);
-    // The spread of the samples of one pair is no difference between pairs.
+    // Samples of one pair that scatter do not set pairs apart.
     let deciles = std::array::from_fn(|at| 57.0 + 30.0 * at as f64);
     one.core_distance.as_mut().unwrap().deciles_ns = Some(vec![Some(deciles)]);
     let only = "The two cores are 154.0 ns apart, and there is no other pair: it does not matter \
