@@ -94,7 +94,7 @@ fn flips_and_drifts_are_counted() {
     distance.median_ns.set_both(0, 1, 3_100_000.0);
     insta::assert_snapshot!(sentences(&profile), @r"
     - 1 pair (17 %) is stacked: the host runs both vCPUs on one CPU, in turn. A round trip between PUs 0 and 1 takes 3100.0 us, as long as the host's scheduler lets one of them run. Threads that talk must not sit on both: ask for vCPUs that are pinned to CPUs of their own, or use fewer of these.
-    - 1 pair (17 %) flips between several distances, most of all PUs 0 and 3: 80 ns and 302 ns, 25 % slow. In a virtual machine this is the host moving vCPUs about, and one median describes neither place. Pin the vCPUs on the host, or measure on bare metal.
+    - 1 pair (17 %) flips between several distances, PUs 0 and 3: 80 ns and 302 ns, 25 % slow. In a virtual machine this is the host moving vCPUs about, and one median describes neither place. Pin the vCPUs on the host, or measure on bare metal.
     - 2 pairs (33 %) drift from pass to pass. Frequency, temperature or load changed meanwhile: fix the governor, let the machine settle, and measure again.
     - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
     ");
@@ -108,7 +108,7 @@ fn an_interval_that_spans_a_factor_is_told() {
     distance.ci95_low_ns = Some(Matrix::filled(3, 66.7));
     distance.ci95_high_ns = Some(Matrix::filled(3, 417.0));
     insta::assert_snapshot!(sentences(&profile), @r"
-    - 1 pair (33 %) has no steady distance, least of all PUs 0 and 2: the median is 406 ns, and 95 % sure is only that it lies between 67 and 417 ns. The passes disagree and show no levels: something else ran, or a hypervisor moved the vCPUs. Look with 'seatmap doctor', and measure again with --thorough.
+    - 1 pair (33 %) has no steady distance, PUs 0 and 2: the median is 406 ns, and 95 % sure is only that it lies between 67 and 417 ns. The passes disagree and show no levels: something else ran, or a hypervisor moved the vCPUs. Look with 'seatmap doctor', and measure again with --thorough.
     - All distances are those of one cache line. Its home is unknown, and another line may give others: measure with --homes 64 to see how much.
     ");
 }
