@@ -412,8 +412,9 @@ impl Switch {
         let race = "tune --vary numa-balancing --candidates 2 --budget 30 --json --lower-is-better";
         let mut command = Command::new("nsenter");
         command.args(["--net", "--mount", "--target", &self.0.id().to_string()]);
-        command.arg(format!("--wd={}", place.folder().display()));
-        command.arg("--").arg(seatmap.get_program()).args(race.split(' '));
+        // A folder that was opened before belongs to the other mounts.
+        command.args(["--", "sh", "-c", "cd \"$0\" && exec \"$@\""]).arg(place.folder());
+        command.arg(seatmap.get_program()).args(race.split(' '));
         command.args(["--metric", "regex:took ([0-9]+)", "--", "sh", "run"]);
         command.envs(seatmap.get_envs().filter_map(|(name, value)| Some((name, value?))));
         command
