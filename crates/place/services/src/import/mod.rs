@@ -204,9 +204,11 @@ impl ImportRemark {
     fn unread(&self) -> Option<String> {
         match self {
             ImportRemark::UnreadFile { file, problem } => Some(format!("{file}: {problem}")),
-            ImportRemark::ReversedRange { unit, key, range: text }
-            | ImportRemark::UnreadSetting { unit, key, value: text } => {
-                Some(format!("{key}= of {unit}: '{text}'"))
+            ImportRemark::ReversedRange { unit, key, range } => {
+                Some(format!("{key}= of {unit}: '{range}' ends before it begins"))
+            }
+            ImportRemark::UnreadSetting { unit, key, value } => {
+                Some(format!("{key}= of {unit}: '{value}' is not a list such as 0-3,8"))
             }
             _ => None,
         }
