@@ -54,7 +54,7 @@ pub(crate) fn of_profile(profile: &Profile, digits: Digits) -> String {
     let shown = farthest.filter(|(_, pairs)| times >= ALIKE && are_apart(near_pairs, pairs));
     let Some((far, _)) = shown else {
         let others = farthest.map_or(&[][..], |(_, pairs)| pairs);
-        return of_one_kind(&near.name, [near_pairs, others].concat(), digits);
+        return of_one_kind(&near.name, [near_pairs.as_slice(), others].concat(), digits);
     };
     let [near_ns, far_ns] = [near, far].map(|class| digits.show(class.median_ns));
     format!(

@@ -161,10 +161,14 @@ fn log_ratios(blocks: &[Vec<f64>], place: usize) -> Vec<f64> {
 pub fn blocks_to_show(blocks: &[Vec<f64>], percent: f64, confidence: f64) -> Option<usize> {
     let spreads = (1..=commands(blocks)).map(|place| spread(&log_ratios(blocks, place)));
     let most = spreads.reduce(f64::max).filter(|_| blocks.len() > 1)?;
-    let reach = normal_quantile(0.5 * (1.0 + confidence)) + normal_quantile(POWER);
+    let outside = normal_quantile(0.5 * (1.0 + confidence));
+    let reach = outside + normal_quantile(POWER);
     // The signed-rank test needs pi / 3 times as many normal values as the mean does (Hodges and
-    // Lehmann 1956, "The efficiency of some nonparametric competitors of the t-test").
-    let needed = FRAC_PI_3 * (reach * most / (0.01 * percent).ln_1p()).powi(2);
+    // Lehmann 1956, "The efficiency of some nonparametric competitors of the t-test"). The last term
+    // is for the spread, which is estimated as well (Guenther 1981, "Sample size formulas for normal
+    // theory t tests").
+    let needed =
+        FRAC_PI_3 * (reach * most / (0.01 * percent).ln_1p()).powi(2) + 0.5 * outside.powi(2);
     Some((needed.ceil() as usize).max(signed_rank::fewest(confidence)))
 }
 

@@ -40,7 +40,8 @@ fn no_baseline_shares_a_core_while_another_is_free() {
         let usual = &plan["baselines"];
         for cost in [&usual["compact"], &usual["os"], &usual["random"]["best"]] {
             let cost = cost.as_f64().unwrap();
-            assert!(cost <= 1.01 * plan["cost"].as_f64().unwrap(), "{machine}: {plan}");
+            // Cores differ by a tenth, and a shared one takes half as long again.
+            assert!(cost <= 1.2 * plan["cost"].as_f64().unwrap(), "{machine}: {plan}");
         }
     }
 }

@@ -66,9 +66,9 @@ fn the_headline_has_both_judges_and_no_percentage_above_a_hundred() {
         let above = percentages.filter_map(|word| word.parse::<f64>().ok()).find(|it| *it > 100.0);
         assert_eq!(above, None, "{text}");
     }
-    let mut plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
-    plan["lateness"]["p99_ms"] = 100.0.into();
-    place.file("agrees.json", plan.to_string());
+    let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
+    let late = plan["lateness"]["p99_ms"].to_string();
+    place.file("agrees.json", place.read("plan.json").replace(&late, "100.0"));
     let agrees = place.stdout(&["show", "agrees.json"]);
     assert!(!agrees.contains("says the opposite"), "{agrees}");
 }

@@ -1,10 +1,12 @@
 //! Keeps the numbers in a page's tables whole. A narrow browser ends a line at the hyphen of
-//! `48-95`, and anywhere in the words of a program; behind a comma of `0-7,96-103` it may.
+//! `48-95`, and anywhere in the words of a program.
 
 use crate::glossary::{Piece, name_of, pieces};
 
-/// A body in whose tables no line ends inside a number or a range of numbers, but after each comma
-/// of a list of them.
+/// A longer list of numbers may go on in the next line after each of its commas, in bytes.
+const LONGEST_ON_A_LINE: usize = 20;
+
+/// A body in whose tables no line ends inside a number, a range or a short list of them.
 pub(super) fn whole_numbers(body: &str) -> String {
     let mut text = String::with_capacity(body.len());
     // How many of each element are open.
@@ -40,27 +42,30 @@ fn write(text: &mut String, words: &str, is_code: bool) {
     let mut rest = words;
     while let Some(at) = rest.find(|c: char| c.is_ascii_digit()) {
         *text += &rest[..at];
-        let number = &rest[at..][..length(&rest.as_bytes()[at..])];
-        rest = &rest[at + number.len()..];
-        if number.contains('-') || (is_code && number.len() > 1) {
-            *text += &format!("<span class=\"whole\">{number}</span>");
+        let list = &rest[at..][..length(&rest.as_bytes()[at..])];
+        rest = &rest[at + list.len()..];
+        // `core-i9-12900k` is a name, whatever its digits are.
+        let is_name = text.ends_with(|c: char| c.is_alphanumeric() || c == '-');
+        let is_list = list.contains('-') && !is_name;
+        if list.len() > LONGEST_ON_A_LINE {
+            let numbers =
+                list.split(',').map(|number| format!("<span class=\"whole\">{number}</span>"));
+            *text += &numbers.collect::<Vec<_>>().join(",<wbr>");
+        } else if is_list || (is_code && list.len() > 1) {
+            *text += &format!("<span class=\"whole\">{list}</span>");
         } else {
-            *text += number;
-        }
-        if rest.starts_with(',') && rest[1..].starts_with(|c: char| c.is_ascii_digit()) {
-            *text += ",<wbr>";
-            rest = &rest[1..];
+            *text += list;
         }
     }
     *text += rest;
 }
 
-/// The bytes of the number, range, date or time with which these bytes begin.
+/// The bytes of the number, range, date, time or list with which these bytes begin.
 fn length(bytes: &[u8]) -> usize {
     let mut length = 0;
     loop {
         match &bytes[length..] {
-            [b'0'..=b'9', ..] | [b'.' | b':' | b'-', b'0'..=b'9', ..] => length += 1,
+            [b'0'..=b'9', ..] | [b'.' | b':' | b'-' | b',', b'0'..=b'9', ..] => length += 1,
             _ => return length,
         }
     }
@@ -73,8 +78,14 @@ mod tests {
     #[test]
     fn a_line_ends_after_a_comma_and_not_inside_a_number() {
         for (body, whole) in [
-            ("<td>CPUs 48-95,7.</td>", "<td>CPUs <b>48-95</b>,<wbr>7.</td>"),
+            ("<td>CPUs 48-95,7.</td>", "<td>CPUs <b>48-95,7</b>.</td>"),
+            (
+                "<td>0-7,96-103,1000-1100,9</td>",
+                "<td><b>0-7</b>,<wbr><b>96-103</b>,<wbr><b>1000-1100</b>,<wbr><b>9</b></td>",
+            ),
+            ("<td>0,16</td>", "<td>0,16</td>"),
             ("<th>2026-11-28T16:57:25Z</th>", "<th><b>2026-11-28</b>T16:57:25Z</th>"),
+            ("<td>core-i9-12900k</td>", "<td>core-i9-12900k</td>"),
             ("<td>-3.5 %, 12 - 14, 5-</td>", "<td>-3.5 %, 12 - 14, 5-</td>"),
             (
                 "<td><code>echo 12 &gt; a2</code> 12</td>",
