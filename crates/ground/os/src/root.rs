@@ -76,7 +76,7 @@ impl Root {
     }
 
     /// Writes a file of the kernel that is there, in one piece, as control files want it. No path
-    /// leads the write to another file: [`control_file`] says how.
+    /// leads the write to another file: its module, `control_file`, says how.
     ///
     /// # Errors
     /// [`FileError`]; `EIO` from an interrupt that the kernel manages itself, `EBUSY` and `EINVAL`
