@@ -12,7 +12,7 @@ use std::path::Path;
 use tempfile::TempDir;
 
 /// The kinds of folders.
-const KINDS: [&str; 5] = ["bench", "mpi", "observe", "programs", "tune"];
+const KINDS: [&str; 6] = ["bench", "mpi", "observe", "preload", "programs", "tune"];
 
 /// Attempts to make a folder. Another process may take a new one for an old one, before it is
 /// locked, and remove it.
