@@ -164,9 +164,9 @@ pub fn blocks_to_show(blocks: &[Vec<f64>], percent: f64, confidence: f64) -> Opt
     let outside = normal_quantile(0.5 * (1.0 + confidence));
     let reach = outside + normal_quantile(POWER);
     // The signed-rank test needs pi / 3 times as many normal values as the mean does (Hodges and
-    // Lehmann 1956, "The efficiency of some nonparametric competitors of the t-test"). The last term
-    // is for the spread, which is estimated as well (Guenther 1981, "Sample size formulas for normal
-    // theory t tests").
+    // Lehmann 1956, "The efficiency of some nonparametric competitors of the t-test"). The last
+    // term is for the spread, which is estimated as well (Guenther 1981, "Sample size formulas for
+    // normal theory t tests").
     let needed =
         FRAC_PI_3 * (reach * most / (0.01 * percent).ln_1p()).powi(2) + 0.5 * outside.powi(2);
     Some((needed.ceil() as usize).max(signed_rank::fewest(confidence)))

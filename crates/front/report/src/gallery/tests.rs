@@ -72,7 +72,8 @@ fn the_page_of_a_pair_says_what_differs() {
         text_of(&files, "index.html")
     );
     assert!(text_of(&files, "a.html").contains("seatmap measure --share mine.json"));
-    let command = "seatmap compare core-i9-12900k host";
+    // A number in a command stays on one line.
+    let command = "seatmap compare core-i<span class=\"whole\">9-12900</span>k host";
     assert!(text_of(&files, "core-i9-12900k.html").contains(command));
 }
 

@@ -81,7 +81,10 @@ fn streams_are_the_programs() {
             child.wait_with_output().unwrap()
         });
         assert!(output.stdout == bytes && output.status.success(), "{form:?}");
-        assert_eq!(output.stderr, b"told\n");
+        // Other tests' programs may sit on the same CPUs, which a quiet run says as well.
+        let shown = String::from_utf8(output.stderr).unwrap();
+        let is_programs = |line: &&str| !line.contains(" is also the seat of ");
+        assert_eq!(shown.lines().filter(is_programs).collect::<Vec<_>>(), ["told"]);
     }
 }
 
