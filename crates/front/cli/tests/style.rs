@@ -16,6 +16,8 @@ mod packing;
 mod pages;
 #[path = "style/recipes.rs"]
 mod recipes;
+#[path = "style/size.rs"]
+mod size;
 #[path = "style/workflows.rs"]
 mod workflows;
 
