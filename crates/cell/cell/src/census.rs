@@ -23,9 +23,11 @@ const LONGEST_LINE: usize = 64;
 /// The note by which a control group remembers whose it is: the journal that knows of it.
 const NOTE: &str = "seatmap.cell";
 
-/// The beginning of the names of Seatmap's guardians, wardens and file proxies
-/// (`prctl(PR_SET_NAME)`).
+/// The beginning of the names of Seatmap's helpers, such as guardians (`prctl(PR_SET_NAME)`).
 const HELPERS: &str = "seatmap-";
+
+/// The beginning of the names of Seatmap's programs.
+const PROGRAMS: &[u8] = b"seatmap";
 
 /// Threads that may run on a cell's CPUs though they do not belong to the cell.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -63,11 +65,20 @@ pub fn stragglers(root: &Root, cell: &CpuSet, spared: &[Tid]) -> Result<Straggle
     Ok(Stragglers { bound: bound.len(), free })
 }
 
-/// Whether a thread is one of Seatmap's own helpers: the guardian, warden or file proxy of any
-/// cell.
+/// Whether a thread is one of Seatmap's own helpers, such as the guardian of any cell.
 #[must_use]
 pub fn is_helper(root: &Root, task: &Task) -> bool {
-    task.name.starts_with(HELPERS) && task::runs_this_program(root, task.pid)
+    task.name.starts_with(HELPERS) && runs_seatmap(root, task.pid)
+}
+
+/// Whether a process runs this program, or one that is installed with it: in the same folder, under
+/// a name that begins alike. Programs of Seatmap make cells of the same folder for one another.
+fn runs_seatmap(root: &Root, pid: Tid) -> bool {
+    let own = task::program(root, "self");
+    let other = task::program(root, &pid.to_string());
+    let (Some(own), Some(other)) = (own, other) else { return false };
+    let name = other.file_name().unwrap_or_default().as_encoded_bytes();
+    own == other || own.parent() == other.parent() && name.starts_with(PROGRAMS)
 }
 
 /// Whether a process was started into this cell: its environment or that of an ancestor says so, or
@@ -75,7 +86,7 @@ pub fn is_helper(root: &Root, task: &Task) -> bool {
 #[must_use]
 pub fn is_resident(root: &Root, pid: Tid, record: &Record) -> bool {
     let variable = (VARIABLE.to_owned(), record.name.to_string());
-    parent(root, pid).is_some_and(|pid| task::runs_this_program(root, pid))
+    parent(root, pid).is_some_and(|pid| runs_seatmap(root, pid))
         || line_of(root, pid).any(|pid| task::environment(root, pid).contains(&variable))
 }
 
@@ -171,6 +182,13 @@ mod tests {
         process("20", 1, "HOME=/", "/service");
         process("21", 1, "daemon: waits\0\0", "/daemon");
         process("22", 20, "", "/child");
+        process("24", 1, "", "/seatmap-other");
+        process("25", 24, "", "/env");
+        process("26", 1, "", "/other/seatmap");
+        process("27", 26, "", "/env");
+        let of_ours: Vec<Tid> =
+            (24..=27).filter(|pid| is_resident(&root, *pid, &record())).collect();
+        assert_eq!(of_ours, [25], "a program beside this one started it");
         let unknown = |began| {
             (10..=23).filter(|pid| may_be_resident(&root, *pid, began)).collect::<Vec<Tid>>()
         };

@@ -40,6 +40,21 @@ const PATIENCE: Duration = Duration::from_secs(2);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GuardianCommand(pub Vec<OsString>);
 
+impl GuardianCommand {
+    /// The command, ready for more words. It may live for days, and in a folder of its own would
+    /// keep a file system from being unmounted.
+    ///
+    /// # Errors
+    /// It has no words.
+    pub fn command(&self) -> io::Result<Command> {
+        let (program, arguments) =
+            self.0.split_first().ok_or_else(|| io::Error::other("there is none"))?;
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir("/");
+        Ok(command)
+    }
+}
+
 /// A guardian that has been posted, while its cell or its plan of services is being made or undone.
 #[derive(Debug)]
 pub struct Posted {
@@ -99,12 +114,8 @@ fn dead() -> CellError {
 }
 
 fn start(keeper: &GuardianCommand, name: &Name) -> io::Result<Child> {
-    let (program, arguments) =
-        keeper.0.split_first().ok_or_else(|| io::Error::other("there is none"))?;
-    let mut command = Command::new(program);
-    // It may live for days, and in a folder of its own would keep a file system from being
-    // unmounted.
-    fault::spare_guardian(&mut command).args(arguments).arg(name.to_string()).current_dir("/");
+    let mut command = keeper.command()?;
+    fault::spare_guardian(&mut command).arg(name.to_string());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
 }
 

@@ -211,10 +211,12 @@ fn host_namespace(root: &Root, pid: &str) -> Option<PathBuf> {
 /// Whether a process runs the same program file as this one.
 #[must_use]
 pub fn runs_this_program(root: &Root, pid: Tid) -> bool {
-    program_of(root, "self").is_some_and(|own| program_of(root, &pid.to_string()) == Some(own))
+    program(root, "self").is_some_and(|own| program(root, &pid.to_string()) == Some(own))
 }
 
-fn program_of(root: &Root, pid: &str) -> Option<PathBuf> {
+/// The file of the program that a process runs, by its number or the word `self`.
+#[must_use]
+pub fn program(root: &Root, pid: &str) -> Option<PathBuf> {
     fs::read_link(root.path(&format!("/proc/{pid}/exe"))).ok()
 }
 
