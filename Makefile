@@ -84,7 +84,7 @@ test-emulated:
 
 # A program that can be killed at every step is built apart from the one that is installed.
 lab-build:
-	$(CARGO) build --release --locked --package seatmap --package seatmap-lab --features seatmap/faults --target-dir target/faults
+	$(CARGO) build --release --locked --package seatmap --package seatmap-papers --package seatmap-lab --features seatmap/faults --target-dir target/faults
 
 lab: lab-build
 	./scripts/lab/run target/faults/release/seatmap

@@ -2,7 +2,7 @@
 //! that reads back as itself; and what answers a client sees.
 #![no_main]
 
-use seatmap_control::{ControlAnswer, ControlRequest, line};
+use seatmap_controller::{ControlAnswer, ControlRequest, line};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let mut stream = bytes;

@@ -30,17 +30,18 @@ pub fn played(arguments: &[String]) -> Option<Result<(), Box<dyn Error>>> {
     }
 }
 
-/// Where two CPUs are, and the seatmap binary is beside this one. The cell is as closed as it can
-/// be made here.
+/// Where two CPUs are, and the binaries of the product and the papers are beside this one. The cell
+/// is as closed as it can be made here.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
-    let seatmap = std::env::current_exe()?.with_file_name("seatmap");
-    if affinity::current()?.len() < 2 || !seatmap.exists() {
+    let own = std::env::current_exe()?;
+    let [seatmap, papers] = ["seatmap", "seatmap-papers"].map(|name| own.with_file_name(name));
+    if affinity::current()?.len() < 2 || !seatmap.exists() || !papers.exists() {
         return Ok(vec![Row::info(
             "9P",
-            "not measured: it takes the seatmap binary beside this one, and two CPUs",
+            "not measured: it takes seatmap and seatmap-papers beside this one, and two CPUs",
         )]);
     }
-    let bench = Controlled { seatmap, folder: tempfile::tempdir()? };
+    let bench = Controlled { seatmap, papers, folder: tempfile::tempdir()? };
     let mut controller = bench.serve()?;
     // The result is looked at only after the controller has ended, so that no cell is left behind.
     let measured = bench.measured();
@@ -57,6 +58,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 
 struct Controlled {
     seatmap: PathBuf,
+    papers: PathBuf,
     folder: tempfile::TempDir,
 }
 
@@ -65,17 +67,18 @@ impl Controlled {
         self.folder.path().join(name)
     }
 
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.seatmap);
-        // A run folder of its own: cells of a real controller on this computer are not touched.
-        command.arg("cell").args(arguments).env("SEATMAP_RUN", self.path("run"));
+    /// `seatmap-papers controller`. A run folder of its own: cells of a real controller on this
+    /// computer are not touched.
+    fn controller(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.papers);
+        command.arg("controller").args(arguments).env("SEATMAP_RUN", self.path("run"));
         command
     }
 
     /// A controller that shows a folder and is there.
     fn serve(&self) -> Result<Child, Box<dyn Error>> {
         std::fs::create_dir(self.path("shown"))?;
-        let mut serve = self.command(&["serve", "--socket"]);
+        let mut serve = self.controller(&["serve", "--socket"]);
         serve.arg(self.path("socket")).arg("--export").arg(self.path("shown"));
         let mut child = serve.stdout(Stdio::piped()).spawn()?;
         let said = child.stdout.take().ok_or("no stdout")?;
@@ -87,16 +90,8 @@ impl Controlled {
     /// How completely the cell is closed, and the figures found in it. The cell ends with the
     /// process that holds it.
     fn measured(&self) -> Result<(String, Figures), Box<dyn Error>> {
-        let mut create = self.command(&[
-            "create",
-            NAME,
-            "--count",
-            "1",
-            "--untested",
-            "--hold",
-            "--json",
-            "--via",
-        ]);
+        let order = ["create", NAME, "--count", "1", "--untested", "--hold", "--json", "--socket"];
+        let mut create = self.controller(&order);
         let mut holder = create.arg(self.path("socket")).stdout(Stdio::piped()).spawn()?;
         let stdout = holder.stdout.take().ok_or("no stdout")?;
         // `--hold` prints the cell's JSON on one line once the cell is there.
@@ -114,8 +109,12 @@ impl Controlled {
         let cpu = cell["cpus"][0].as_u64().ok_or("a cell without CPUs")?;
         let backend = cell["backend"].as_str().unwrap_or_default().to_owned();
         let channel = format!("--channel={}", self.path("socket.9p").display());
-        let mut run = self.command(&["run", NAME, "-q", &channel, "--"]);
+        let mut run = Command::new(&self.seatmap);
         let program = run
+            .env("SEATMAP_RUN", self.path("run"))
+            .args(["cell", "run", NAME, "-q", "--"])
+            .arg(&self.papers)
+            .args(["controller", "start", &channel, "--"])
             .arg(std::env::current_exe()?)
             .arg(PROGRAM)
             .arg(self.path("shown"))

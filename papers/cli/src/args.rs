@@ -1,12 +1,14 @@
 //! The arguments as they were typed.
 
 mod channels;
+mod controller;
 mod rank;
 mod stats;
 mod study;
 mod workers;
 
 pub use channels::*;
+pub use controller::*;
 pub use rank::*;
 pub use stats::*;
 pub use study::*;
@@ -68,6 +70,8 @@ pub enum Command {
     Channels(Box<Channels>),
     /// Compare pinned workers with threads (Gupta et al.).
     Workers(Workers),
+    /// Make cells for many users, in turn (Gupta et al.).
+    Controller(Box<Controller>),
     /// Repeat a published experiment on the models.
     Study(Study),
     #[command(flatten)]

@@ -17,6 +17,13 @@ const GUIDES: &[VerbGuide] = &[
     PRODUCER_CONSUMER,
     MANDELBROT,
     WORKERS,
+    CONTROLLER,
+    SERVE,
+    CREATE,
+    LIST,
+    DESTROY,
+    RENEW,
+    START,
     STUDY,
 ];
 
@@ -29,7 +36,7 @@ const PAPERS: VerbGuide = VerbGuide {
         ("seatmap-papers rank --on cell-ps3 --pattern ring:6", "time every mapping of a ring"),
         ("seatmap-papers stats --on cell-qs20", "measure the primitives of a Cell blade"),
     ],
-    see_also: &["study", "rank", "stats", "channels", "workers", "seatmap(1)"],
+    see_also: &["study", "rank", "stats", "channels", "workers", "controller", "seatmap(1)"],
     ..VerbGuide::USUAL
 };
 
@@ -149,6 +156,91 @@ const WORKERS: VerbGuide = VerbGuide {
     )],
     see_also: &["study", "seatmap-cell(1)"],
     ..VerbGuide::USUAL
+};
+
+/// The files and variables of a verb of the controller, which only the verb's own fields differ
+/// from.
+const OF_CONTROLLER: VerbGuide = VerbGuide {
+    files: &[
+        ("/run/seatmap", "journals of cells, the controller's ledger and account"),
+        ("/run/seatmap/controller.sock", "where a controller listens without --socket"),
+    ],
+    environment: &[("SEATMAP_RUN", "the folder of cells, instead of /run/seatmap")],
+    ..VerbGuide::USUAL
+};
+
+const CONTROLLER: VerbGuide = VerbGuide {
+    verb: "controller",
+    examples: &[
+        ("sudo seatmap-papers controller serve", "make cells for root, in turn"),
+        ("sudo seatmap-papers controller create mine --count 2", "wait for two CPUs"),
+    ],
+    see_also: &["study", "seatmap-cell(1)"],
+    ..OF_CONTROLLER
+};
+
+const SERVE: VerbGuide = VerbGuide {
+    verb: "controller serve",
+    examples: &[
+        ("sudo seatmap-papers controller serve", "make cells for root and oneself, in turn"),
+        (
+            "sudo seatmap-papers controller serve --socket /srv/s --group hpc --policy fair",
+            "share the computer among the members of a group",
+        ),
+    ],
+    exits: &[
+        ("0", "it was asked to stop, and every cell of its clients is undone"),
+        ("1", "a cell or the socket failed"),
+        USAGE,
+    ],
+    see_also: &["controller create", "controller list"],
+    ..OF_CONTROLLER
+};
+
+const CREATE: VerbGuide = VerbGuide {
+    verb: "controller create",
+    examples: &[
+        ("seatmap-papers controller create mine --count 4 --ttl 1h", "wait for four CPUs"),
+        ("seatmap-papers controller create mine --ttl 1h --hold", "end the cell with this command"),
+    ],
+    see_also: &["controller destroy", "seatmap-cell(1)"],
+    ..OF_CONTROLLER
+};
+
+const LIST: VerbGuide = VerbGuide {
+    verb: "controller list",
+    examples: &[("seatmap-papers controller list", "list the cells and the requests that wait")],
+    see_also: &["controller create"],
+    ..OF_CONTROLLER
+};
+
+const DESTROY: VerbGuide = VerbGuide {
+    verb: "controller destroy",
+    examples: &[("seatmap-papers controller destroy mine", "undo a cell of one's own")],
+    see_also: &["controller create"],
+    ..OF_CONTROLLER
+};
+
+const RENEW: VerbGuide = VerbGuide {
+    verb: "controller renew",
+    examples: &[("seatmap-papers controller renew mine --ttl 1h", "let it end in an hour")],
+    see_also: &["controller create"],
+    ..OF_CONTROLLER
+};
+
+const START: VerbGuide = VerbGuide {
+    verb: "controller start",
+    examples: &[(
+        "seatmap-papers controller start --channel --no-io -- ./static-solver",
+        "files of a controller, and no I/O rights",
+    )],
+    exits: &[
+        ("N", "the program's own exit code"),
+        ("1", "the program could not be started"),
+        ("2", "the command line is wrong, or no controller shows files"),
+    ],
+    see_also: &["controller serve", "seatmap-cell(1)"],
+    ..OF_CONTROLLER
 };
 
 const STUDY: VerbGuide = VerbGuide {

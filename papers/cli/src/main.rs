@@ -30,6 +30,7 @@ fn run(typed: PapersArguments) -> Result<(), CliError> {
         Command::Stats(stats) => verbs::stats::run(&stats),
         Command::Channels(channels) => verbs::channels::run(&channels),
         Command::Workers(workers) => verbs::workers::run(&workers),
+        Command::Controller(controller) => verbs::controller::run(controller.verb),
         Command::Study(study) => verbs::study::run(&study),
         Command::Shell(verb) => verb.run(&PROGRAM),
     }

@@ -1,6 +1,7 @@
 //! One file a verb.
 
 pub mod channels;
+pub mod controller;
 pub mod rank;
 pub mod stats;
 pub mod study;

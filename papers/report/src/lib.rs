@@ -7,12 +7,14 @@
 //! |---|---|
 //! | [`ranking`] | every mapping, ranked |
 //! | [`channels`] | what seats near the homes of lines are worth |
+//! | [`controller`] | the cells of a controller, and its news |
 //! | [`stats`] | what communicating costs |
 //! | [`study`] | published figures beside ours |
 //! | [`svg`], [`html`] | pictures and pages of these, and of pinned workers |
 #![deny(missing_docs)]
 
 pub mod channels;
+pub mod controller;
 pub mod html;
 pub mod ranking;
 mod sentence;

@@ -388,7 +388,7 @@ bool seatmap_inside_get(seatmap_inside *inside, size_t local, const void *from, 
 bool seatmap_inside_put(seatmap_inside *inside, size_t local, void *to, size_t bytes);
 
 /**
- * Takes over the connection that `seatmap cell run --channel` has made: `descriptor` is what
+ * Takes over the connection that `seatmap-papers controller start` has made: `descriptor` is what
  * SEATMAP_9P_FD says.
  */
 seatmap_worker_status seatmap_channel_create(int descriptor, seatmap_channel **channel);

@@ -26,7 +26,7 @@ pub enum Opening {
     Create = 2,
 }
 
-/// Takes over the connection that `seatmap cell run --channel` has made: `descriptor` is what
+/// Takes over the connection that `seatmap-papers controller start` has made: `descriptor` is what
 /// SEATMAP_9P_FD says.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn seatmap_channel_create(

@@ -3,22 +3,25 @@
 use crate::record::Record;
 use serde::Serialize;
 
-/// A list of cells: as they are here, or as a controller reports them.
+/// Name and version of the format of lists.
+pub const LIST_FORMAT: &str = "seatmap-cells/1";
+
+/// The cells of this host: the output of `seatmap cell list --json`.
 #[derive(Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct CellList<'a, T> {
+pub struct CellList<'a> {
     /// Name and version of the format.
-    #[cfg_attr(feature = "schema", schemars(extend("const" = "seatmap-cells/1")))]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = LIST_FORMAT)))]
     format: &'static str,
     /// The cells, by age.
-    cells: &'a [T],
+    cells: &'a [Record],
 }
 
-impl<'a, T> CellList<'a, T> {
+impl<'a> CellList<'a> {
     /// A list of these cells.
     #[must_use]
-    pub fn of(cells: &'a [T]) -> Self {
-        CellList { format: "seatmap-cells/1", cells }
+    pub fn of(cells: &'a [Record]) -> Self {
+        CellList { format: LIST_FORMAT, cells }
     }
 }
 

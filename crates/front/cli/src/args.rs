@@ -3,7 +3,6 @@
 mod advise;
 mod bench;
 mod cell;
-mod cell_control;
 mod check;
 mod cluster;
 mod compare;
@@ -24,7 +23,6 @@ mod tune;
 pub use advise::*;
 pub use bench::*;
 pub use cell::*;
-pub use cell_control::*;
 pub use check::*;
 pub use cluster::*;
 pub use compare::*;

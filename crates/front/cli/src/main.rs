@@ -30,7 +30,24 @@ const PROGRAM: Program = Program {
     known_values: known_values::of,
     guides: guides::ALL,
     // A person who types a verb of the papers here is told which command has it.
-    elsewhere: &[("seatmap-papers", &["rank", "stats", "channels", "workers", "study"])],
+    elsewhere: &[
+        ("rank", "seatmap-papers rank"),
+        ("stats", "seatmap-papers stats"),
+        ("channels", "seatmap-papers channels"),
+        ("workers", "seatmap-papers workers"),
+        ("study", "seatmap-papers study"),
+        ("cell serve", "seatmap-papers controller serve"),
+        ("cell create --via", "seatmap-papers controller create"),
+        ("cell create --hold", "seatmap-papers controller create --hold"),
+        ("cell create --no-wait", "seatmap-papers controller create --no-wait"),
+        ("cell create --priority", "seatmap-papers controller create --priority"),
+        ("cell create --turns", "seatmap-papers controller create --turns"),
+        ("cell list --via", "seatmap-papers controller list"),
+        ("cell destroy --via", "seatmap-papers controller destroy"),
+        ("cell renew --via", "seatmap-papers controller renew"),
+        ("cell run --channel", "seatmap-papers controller start"),
+        ("cell run --no-io", "seatmap-papers controller start --no-io"),
+    ],
 };
 
 fn main() -> ExitCode {

@@ -32,7 +32,22 @@ fn mistakes_are_one_sentence_with_the_way_out() {
         ("shwo", "'seatmap' has no command 'shwo'; did you mean 'show'?"),
         (
             "rank --pattern ring:4",
-            "'rank' repeats a published experiment: type 'seatmap-papers rank'",
+            "'rank' belongs to the published experiments: type 'seatmap-papers rank'",
+        ),
+        (
+            "cell serve --policy fair",
+            "'cell serve' belongs to the published experiments: type 'seatmap-papers controller \
+             serve'",
+        ),
+        (
+            "cell create mine --count 2 --via socket --hold",
+            "'cell create --via' belongs to the published experiments: type 'seatmap-papers \
+             controller create'",
+        ),
+        (
+            "cell run --channel=socket -- ./app",
+            "'cell run --channel' belongs to the published experiments: type 'seatmap-papers \
+             controller start'",
         ),
         ("pin ./app", "'seatmap' has no command 'pin'; did you mean 'run'?"),
         (

@@ -14,26 +14,12 @@ const ITSELF: &str = "/proc/self/exe";
 
 /// Waits for the end of a program that has made a cell, and destroys the cell.
 pub fn cell_guardian() -> GuardianCommand {
-    of_cells("guardian")
+    GuardianCommand([ITSELF, "cell", "guardian"].map(OsString::from).to_vec())
 }
 
 /// Waits for the end of a program that applies a plan of services, and for the end of its time.
 pub fn services_guardian() -> GuardianCommand {
     GuardianCommand([ITSELF, "services", "guardian"].map(OsString::from).to_vec())
-}
-
-/// Waits for the end of a controller of cells, and winds its cells up.
-pub fn warden() -> GuardianCommand {
-    of_cells("warden")
-}
-
-/// Reads and writes files for programs of a controller's cells.
-pub fn file_proxy() -> GuardianCommand {
-    of_cells("file-proxy")
-}
-
-fn of_cells(part: &str) -> GuardianCommand {
-    GuardianCommand([ITSELF, "cell", part].map(OsString::from).to_vec())
 }
 
 /// Puts masks back where `run --auto` ends without doing so.

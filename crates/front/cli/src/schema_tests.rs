@@ -12,9 +12,6 @@ use seatmap_cell::Record;
 use seatmap_cell::document::{CellList, CellVerdict};
 use seatmap_cluster::Cluster;
 use seatmap_console::output::OfMachine;
-use seatmap_control::account::Account;
-use seatmap_control::server::Announcement;
-use seatmap_control::{ControlAnswer, ControlRequest, Listed};
 use seatmap_doctor::DoctorReport;
 use seatmap_document::schema::{check_in, of};
 use seatmap_gallery::MachineRanking;
@@ -85,26 +82,6 @@ enum Cells {
     Verdict(CellVerdict<'static>),
 }
 
-/// All cells: the output of `seatmap cell list --json`.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum CellLists {
-    /// The cells of this host.
-    Here(CellList<'static, Record>),
-    /// The cells of a controller, and the requests that wait: with `--via`.
-    Via(CellList<'static, Listed>),
-}
-
-/// A line between a client and the controller of cells, over a Unix socket.
-#[derive(JsonSchema)]
-#[schemars(untagged)]
-enum ControlLine {
-    /// A line from a client.
-    Request(ControlRequest),
-    /// A line from the controller.
-    Answer(ControlAnswer),
-}
-
 /// The time that the system takes from a program on each CPU: the report of `seatmap noise`.
 #[derive(JsonSchema)]
 struct Noise(OfMachine<'static, NoiseReport>);
@@ -129,10 +106,7 @@ fn the_schemas_are_those_of_the_types() {
         of::<RecordingLine>(recording::FORMAT),
         of::<Cluster>(seatmap_cluster::cluster::FORMAT),
         of::<Cells>(seatmap_cell::record::FORMAT),
-        of::<CellLists>("seatmap-cells/1"),
-        of::<ControlLine>(seatmap_control::request::FORMAT),
-        of::<Announcement>("seatmap-controller/1"),
-        of::<Account>(seatmap_control::account::FORMAT),
+        of::<CellList<'static>>(seatmap_cell::document::LIST_FORMAT),
         of::<PretendReport>(seatmap_pretend::report::FORMAT),
         of::<ServicesFile>(seatmap_services::file::FORMAT),
         of::<ServicesRecord>(seatmap_services::record::FORMAT),

@@ -1,19 +1,18 @@
-//! The controller through the real binary, apart from the other verbs: while a cell stands, they
-//! miss its CPU.
+//! Cells that are really made, apart from the other verbs: while a cell stands, they miss its CPU.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 #[expect(dead_code, reason = "the other verbs' tests need more of it")]
 #[path = "e2e/common.rs"]
 mod common;
-#[path = "e2e/files.rs"]
-mod files;
 #[path = "e2e/folders.rs"]
 mod folders;
 #[path = "e2e/masks.rs"]
 mod masks;
-#[path = "e2e/serve.rs"]
-mod serve;
+#[path = "e2e/real_cells.rs"]
+mod real_cells;
+#[path = "e2e/standing_cells.rs"]
+mod standing_cells;
 #[path = "e2e/taken.rs"]
 mod taken;
 

@@ -13,6 +13,7 @@
 //! | [`input`], [`pattern_input`], [`plan_input`] | the machine, pattern or plan that a name or a file stands for |
 //! | [`baseline_input`] | good states of units from files and folders |
 //! | [`values`], [`time`], [`figures`] | values as they are typed: CPUs, sizes, times, figures of a model |
+//! | [`new_cell`] | the wishes for a new cell |
 //! | [`misread`] | a mistake in a command line, in one sentence |
 //! | [`living`] | the programs, units and groups that are there now, for completions |
 //! | [`shell`], [`completion`], [`manual`] | the verbs for shells: completions and manual pages; a short `-h` |
@@ -36,6 +37,7 @@ pub mod living;
 pub mod manual;
 pub mod meet;
 pub mod misread;
+pub mod new_cell;
 pub mod output;
 pub mod outputs;
 pub mod over_ranks;

@@ -41,7 +41,7 @@ pub fn sentence(
         _ => return None,
     };
     // A command of another program is not a mistyped one of this, though one may look like it.
-    if let Some(elsewhere) = elsewhere(error, program) {
+    if let Some(elsewhere) = elsewhere(error, &verb, program) {
         return Some(elsewhere);
     }
     // A question ends the sentence: the name that is meant stands in it.
@@ -152,11 +152,13 @@ fn unknown(
     Some(problem + &suggestion(error, &word, ContextKind::SuggestedArg))
 }
 
-/// The command is another program's.
-fn elsewhere(error: &clap::Error, program: &Program) -> Option<String> {
-    let word = text(error, ContextKind::InvalidSubcommand)?;
-    let owner = program.owner_of(&word)?;
-    Some(format!("'{word}' repeats a published experiment: type '{owner} {word}'"))
+/// The command or option is another program's.
+fn elsewhere(error: &clap::Error, verb: &str, program: &Program) -> Option<String> {
+    let word = text(error, ContextKind::InvalidSubcommand).or_else(|| argument(error))?;
+    let typed = format!("{verb} {word}");
+    let typed = typed.strip_prefix(program.name)?.trim_start();
+    let command = program.successor_of(typed)?;
+    Some(format!("'{typed}' belongs to the published experiments: type '{command}'"))
 }
 
 fn unknown_command(error: &clap::Error, verb: &str, command: &Command) -> Option<String> {

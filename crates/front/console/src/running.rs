@@ -48,15 +48,15 @@ pub struct Program {
     pub known_values: Lookup,
     /// Examples, exit codes and files of its commands.
     pub guides: Guides,
-    /// Commands that a person may look for here, by the program that has them.
-    pub elsewhere: &'static [(&'static str, &'static [&'static str])],
+    /// Commands and options that a person may look for here, as typed, and the command of another
+    /// program that has them.
+    pub elsewhere: &'static [(&'static str, &'static str)],
 }
 
 impl Program {
-    /// The other program that has this command.
-    pub fn owner_of(&self, verb: &str) -> Option<&'static str> {
-        let owner = self.elsewhere.iter().find(|(_, verbs)| verbs.contains(&verb));
-        owner.map(|(name, _)| *name)
+    /// The command of another program that has what was typed here.
+    pub fn successor_of(&self, typed: &str) -> Option<&'static str> {
+        self.elsewhere.iter().find(|(words, _)| *words == typed).map(|(_, command)| *command)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Cells as text.
 
 use seatmap_cell::{Record, State};
-use seatmap_control::{CellPhase, Listed, Say};
 use seatmap_document::visible;
 use seatmap_noise::Heard;
 use seatmap_os::CpuList;
@@ -89,17 +88,6 @@ pub fn row(cell: &Record) -> String {
     format!("{}  {}  {}  {state}{lease}\n", cell.name, cpus(cell), cell.backend)
 }
 
-/// A cell, or a request that waits, as a controller lists it.
-#[must_use]
-pub fn listed(listed: &Listed) -> String {
-    let phase = match listed.phase {
-        CellPhase::Waiting => "waits",
-        _ => "suspended: others have their turn",
-    };
-    let waits = format!("{}  {phase}\n", listed.name);
-    listed.cell.as_ref().map_or(waits, row) + &faults(&listed.faults)
-}
-
 /// Whether a cell is what it was made to be.
 #[must_use]
 pub fn verdict(cell: &Record, faults: &[String]) -> String {
@@ -116,22 +104,6 @@ pub fn damage(cell: &Record, faults: &[String]) -> Option<String> {
     let things = counted(count, "thing");
     let are = agreeing(count, "is", "are");
     (count > 0).then(|| format!("{things} {are} wrong with the cell '{}'", cell.name))
-}
-
-/// The lines about news that a controller sends unasked.
-#[must_use]
-pub fn news(say: &Say) -> Vec<String> {
-    match say {
-        Say::Damaged { name, faults } if faults.is_empty() => {
-            vec![format!("{name}: as it was made")]
-        }
-        Say::Damaged { name, faults } => {
-            faults.iter().map(|fault| format!("{name}: {fault}")).collect()
-        }
-        Say::Suspended { name } => vec![format!("{name}: its turn is over for now")],
-        Say::Resumed { name } => vec![format!("{name}: its turn")],
-        _ => Vec::new(),
-    }
 }
 
 /// The noise that a program had: a line a CPU, the first few, and what its threads lost.
@@ -182,24 +154,6 @@ mod tests {
         assert_eq!(owners(&several), " of processes 1 a, 2 b");
         let many = vec!["7 x".to_owned(); 10];
         assert!(owners(&many).ends_with(", 7 x and 2 more"));
-    }
-
-    #[test]
-    fn a_list_has_a_line_for_each_cell_and_for_each_request() {
-        let standing = Listed {
-            name: cell().name,
-            phase: CellPhase::Standing,
-            uid: None,
-            cell: Some(cell()),
-            faults: vec!["CPU 2 is offline".to_owned()],
-        };
-        let line = "quiet  CPUs 2,3  affinity  damaged  0 s left\n  wrong: CPU 2 is offline\n";
-        assert_eq!(listed(&standing), line);
-        let phases = [CellPhase::Waiting, CellPhase::Suspended];
-        let lines = phases.map(|phase| {
-            listed(&Listed { phase, cell: None, faults: Vec::new(), ..standing.clone() })
-        });
-        assert_eq!(lines, ["quiet  waits\n", "quiet  suspended: others have their turn\n"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Masks that this process gave, and that a thread of it gives once more when CPUs come.
 //!
-//! For processes that live on and have other work: a Python program, a controller, a benchmark.
+//! For processes that live on and have other work: a Python program, a daemon, a benchmark.
 //! They are kept for as long as the process lives. On kernels that forget no CPU
 //! ([`affinity::forgets_offline`]) nothing is kept, and the thread is not started.
 

@@ -48,7 +48,6 @@
 //! | [`ending`] | how a process ended, in words, and how to end alike |
 //! | [`limited`] | helper commands with a limit on their time |
 //! | [`scratch`] | folders and files that no run leaves behind, killed or not |
-//! | [`peer`] | the process at the other end of a socket, as the kernel knows it |
 //! | [`connections`] | processes that are connected by pipes and sockets |
 //! | [`starved`] | threads that are ready and never get a CPU |
 //! | [`published`] | text that a living process shows to others |
@@ -107,7 +106,6 @@ pub mod numa_maps;
 pub mod owed;
 pub mod pages;
 pub mod partners;
-pub mod peer;
 mod perf_event;
 pub mod pool;
 pub mod priority;

@@ -11,12 +11,11 @@
 //! | what is read | judged by |
 //! |---|---|
 //! | meeting files and secret files of ranks | [`read_secret`]: also readable for nobody else |
-//! | the profile that is remembered of this host, the run folder of cells, journals of cells, ledger, locks | [`TrustedFolder`]: the folders above, too |
+//! | the profile that is remembered of this host, the run folder of cells, journals of cells, locks | [`TrustedFolder`]: the folders above, too |
 //! | journals of `measure`, `rank` and `tune`, from which `--resume` goes on | [`open`], [`read_own`] |
 //! | plans that `services race` tries: their metrics are lines for the shell | [`read_own`] |
 //! | the folder in which the ranks of a job leave their traces | [`private_folder`] |
-//! | a folder that programs in cells are shown | [`reach`]: the way to it |
-//! | sockets of other processes | [`peer`](crate::peer): the kernel says who is there |
+//! | a folder that other programs are shown | [`reach`]: the way to it |
 //! | orders of other ranks | the handshake and the tags of `seatmap-cluster` |
 //! | a plan, pattern, profile, machine, cluster, baseline or recording that the user named | not judged: figures and seats, and no program or command |
 //!

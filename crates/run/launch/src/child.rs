@@ -2,7 +2,6 @@
 
 use crate::executable::Executable;
 use crate::signals::Signals;
-use seatmap_ninep::Fence;
 use seatmap_os::Tid;
 use seatmap_os::mempolicy::{MemoryPolicy, PolicyCall};
 use std::ffi::{CStr, c_char};
@@ -72,7 +71,6 @@ impl Child {
                         libc::close(*stream);
                     });
                     prepare_memory(memory.as_ref(), program.huge_pages(), reporter.as_raw_fd());
-                    close(program.fence(), reporter.as_raw_fd());
                     execute(
                         program.path(),
                         [&arguments, &by_shell],
@@ -151,16 +149,6 @@ fn allow_huge_pages(allowed: bool) -> bool {
     let is_forbidden = libc::c_ulong::from(!allowed);
     // SAFETY: sets an attribute of this process, and touches no memory.
     unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, is_forbidden, 0, 0, 0) >= 0 }
-}
-
-/// # Safety
-/// Only in the child.
-unsafe fn close(fence: Option<&Fence>, reporter: i32) {
-    if fence.is_some_and(|fence| fence.close().is_err()) {
-        // SAFETY: as the caller promises; the program must not run with rights that were to be
-        // taken.
-        unsafe { give_up(reporter, 1) }
-    }
 }
 
 /// # Safety

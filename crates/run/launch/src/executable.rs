@@ -1,7 +1,6 @@
 //! The program to run: found and checked before anything starts.
 
 use seatmap_document::shell_word;
-use seatmap_ninep::Fence;
 use seatmap_os::mempolicy::MemoryPolicy;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::Metadata;
@@ -26,7 +25,6 @@ pub struct Executable {
     arguments: Vec<CString>,
     variables: Vec<(OsString, OsString)>,
     group: Option<PathBuf>,
-    fence: Option<Fence>,
     closed: Vec<RawFd>,
     memory: Option<MemoryPolicy>,
     huge_pages: Option<bool>,
@@ -64,20 +62,6 @@ pub enum ProgramError {
     /// An argument with a zero byte.
     #[error("an argument holds a zero byte")]
     Zero,
-    /// A program that needs a loader cannot begin without I/O rights.
-    #[error(
-        "{0}: opens libraries before it runs, which --no-io forbids; link it statically, or have \
-         it put up its own fence"
-    )]
-    Dynamic(String),
-    /// The program's file cannot be read.
-    #[error("{path}")]
-    Unreadable {
-        /// The file.
-        path: String,
-        /// The system's error.
-        source: io::Error,
-    },
 }
 
 /// The way out for a program with another's rights: one that lends them stands in front.
@@ -110,7 +94,6 @@ impl Executable {
             arguments,
             variables,
             group: None,
-            fence: None,
             closed,
             memory: None,
             huge_pages: None,
@@ -148,19 +131,6 @@ impl Executable {
     #[must_use]
     pub fn closed_streams(&self) -> &[RawFd] {
         &self.closed
-    }
-
-    /// Without I/O rights: the fence is put up before its first instruction.
-    #[must_use]
-    pub fn behind(mut self, fence: Fence) -> Self {
-        self.fence = Some(fence);
-        self
-    }
-
-    /// The limits on its rights, where it has any.
-    #[must_use]
-    pub fn fence(&self) -> Option<&Fence> {
-        self.fence.as_ref()
     }
 
     /// With this memory policy, set before its first instruction.

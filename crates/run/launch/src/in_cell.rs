@@ -4,16 +4,13 @@ use crate::Ending;
 use crate::allocator::SeatAllocator;
 use crate::cell_watch::CellWatch;
 use crate::error::LaunchError;
-use crate::executable::{Executable, ProgramError};
+use crate::executable::Executable;
 use crate::launch::{self, LaunchOptions};
 use crate::report::Report;
 use seatmap_cell::aside::step_aside;
 use seatmap_cell::memory::{self, Memory};
 use seatmap_cell::{Host, Record, census};
-use seatmap_os::{Root, group, interpreter};
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use seatmap_os::{Root, group};
 
 impl Executable {
     /// In the group of a cell, if it has one, and told of the cell's name and memory.
@@ -28,21 +25,6 @@ impl Executable {
                 .with_variable(memory::VARIABLE, path)
                 .with_variable(memory::BYTES_VARIABLE, size_bytes.to_string()),
             _ => program,
-        }
-    }
-
-    /// Checks that the program needs no loader: behind a fence it would not get as far as its first
-    /// instruction.
-    ///
-    /// # Errors
-    /// [`ProgramError::Dynamic`], [`ProgramError::Unreadable`].
-    pub fn check_static(&self) -> Result<(), ProgramError> {
-        let path = Path::new(OsStr::from_bytes(self.path().to_bytes()));
-        let name = path.display().to_string();
-        match interpreter::is_static(path) {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(ProgramError::Dynamic(name)),
-            Err(source) => Err(ProgramError::Unreadable { path: name, source }),
         }
     }
 }
@@ -111,11 +93,5 @@ pub(crate) mod tests {
         assert_eq!(program, own);
         let grouped = Record { group: Some("/sys/fs/cgroup/quiet".to_owned()), ..cell() };
         assert!(shell().in_cell(&Root::new("/"), &grouped).group().is_some());
-    }
-
-    #[test]
-    fn a_program_that_needs_a_loader_keeps_its_rights() {
-        let refused = shell().check_static().unwrap_err().to_string();
-        assert!(refused.starts_with("/bin/sh: opens libraries before it runs"), "{refused}");
     }
 }

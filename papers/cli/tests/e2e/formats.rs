@@ -4,15 +4,30 @@
 use crate::common::{Place, two_cpus};
 use schemars::JsonSchema;
 use seatmap_console::output::OfMachine;
+use seatmap_controller::account::{self, Account};
+use seatmap_controller::{ControlAnswer, ControlRequest, JobList, answer, request};
 use seatmap_document::schema::{check_in, of, refused};
 use seatmap_experiments::{cellule, channels, rank};
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
+use std::process::Stdio;
 
 /// Programs of channels on default seats and near the homes of their lines.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only the type is of interest")]
 struct Channels(OfMachine<'static, channels::ChannelsResult>);
+
+/// A line between a client and the controller of cells, over a Unix socket.
+#[derive(JsonSchema)]
+#[schemars(untagged)]
+#[expect(dead_code, reason = "only the type is of interest")]
+enum ControlLine {
+    /// A line from a client.
+    Request(ControlRequest),
+    /// A line from the controller.
+    Answer(ControlAnswer),
+}
 
 #[test]
 fn the_schemas_are_those_of_the_types() {
@@ -20,6 +35,9 @@ fn the_schemas_are_those_of_the_types() {
         of::<rank::Ranking>(rank::ranking::FORMAT),
         of::<cellule::Document>(cellule::document::FORMAT),
         of::<Channels>(channels::experiment::FORMAT),
+        of::<ControlLine>(request::FORMAT),
+        of::<JobList<'static>>(answer::LIST_FORMAT),
+        of::<Account>(account::FORMAT),
     ];
     let folder = Path::new(crate::REPOSITORY).join("docs/papers/formats");
     assert_eq!(check_in(&folder, &schemas), [""; 0]);
@@ -71,4 +89,17 @@ fn documents_of_this_host_name_it() {
     let Some(cpus) = two_cpus() else { return };
     let document = document(&Place::new(), &["workers", "--cpus", &cpus, "--turns", "1", "--json"]);
     assert_eq!(document["machine"], seatmap_os::state::host_name());
+}
+
+#[test]
+fn a_controller_lists_its_cells_in_a_document() {
+    let place = Place::new();
+    let mut command = place.command(&["controller", "serve", "--socket", "socket"]);
+    let mut child =
+        command.env("SEATMAP_RUN", place.path("run")).stdout(Stdio::piped()).spawn().unwrap();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
+    let listed = document(&place, &["controller", "list", "--socket", "socket", "--json"]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert_eq!(listed["cells"].as_array().map(Vec::len), Some(0));
 }

@@ -12,11 +12,7 @@ pub fn product(place: &Place, arguments: &[&str]) -> Option<String> {
         seatmap_needs::skipped!("seatmap is not built: the tests of the whole workspace build it");
         return None;
     }
-    let surroundings = place.command(&[]);
-    let mut command = std::process::Command::new(seatmap);
-    command.args(arguments).current_dir(place.folder());
-    command.envs(surroundings.get_envs().filter_map(|(name, value)| Some((name, value?))));
-    let output = command.output().unwrap();
+    let output = place.command_of(&seatmap).args(arguments).output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     Some(String::from_utf8(output.stdout).unwrap())
 }

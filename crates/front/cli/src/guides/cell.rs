@@ -1,13 +1,10 @@
 //! The verbs for quiet partitions.
 
 use super::{CELLS, OF_PROGRAMS, RUN};
-use seatmap_console::guide::{DONE, Entry, USAGE, USUAL_EXITS, VerbGuide};
+use seatmap_console::guide::{DONE, USAGE, USUAL_EXITS, VerbGuide};
 
 pub const GUIDES: &[VerbGuide] =
-    &[CELL, CREATE, LIST, SHOW, RUN_IN, VERIFY, DESTROY, RENEW, SERVE, RESTORE];
-
-const SOCKET: Entry =
-    ("/run/seatmap/controller.sock", "where 'seatmap cell serve' listens, unless told otherwise");
+    &[CELL, CREATE, LIST, SHOW, RUN_IN, VERIFY, DESTROY, RENEW, RESTORE];
 
 /// The table of a verb for cells, which only the verb's own fields differ from.
 const OF_CELLS: VerbGuide =
@@ -43,11 +40,8 @@ const CREATE: VerbGuide = VerbGuide {
 
 const LIST: VerbGuide = VerbGuide {
     verb: "cell list",
-    examples: &[
-        ("seatmap cell list", "list the cells of this computer"),
-        ("seatmap cell list --via /run/seatmap/controller.sock", "list those who wait as well"),
-    ],
-    see_also: &["cell show", "cell serve"],
+    examples: &[("seatmap cell list", "list the cells of this computer")],
+    see_also: &["cell show"],
     ..OF_CELLS
 };
 
@@ -104,25 +98,6 @@ const RENEW: VerbGuide = VerbGuide {
         ("sudo seatmap cell renew fast --ttl 2h", "let another one end later"),
     ],
     see_also: &["cell create", "cell destroy"],
-    ..OF_CELLS
-};
-
-const SERVE: VerbGuide = VerbGuide {
-    verb: "cell serve",
-    examples: &[
-        ("sudo seatmap cell serve", "make cells for root and oneself, in turn"),
-        (
-            "sudo seatmap cell serve --socket /srv/cells.sock --group hpc --policy fair",
-            "share the computer among the members of a group",
-        ),
-    ],
-    exits: &[
-        ("0", "it was asked to stop, and every cell of its clients is undone"),
-        ("1", "a cell or the socket failed"),
-        USAGE,
-    ],
-    files: &[CELLS, SOCKET],
-    see_also: &["cell create", "cell list"],
     ..OF_CELLS
 };
 

@@ -3,70 +3,55 @@
 mod meant;
 mod page;
 pub mod program;
-mod serve;
-mod via;
 
 use crate::args::{Cell, CellVerb};
 use crate::myself;
 use seatmap_cell::{Host, NoiseJudge};
 use seatmap_console::error::CliError;
 use seatmap_console::output;
-use seatmap_control::{Say, file_proxy, warden};
 use seatmap_report::counted;
 
 /// Runs the subcommand that the user typed.
 pub fn run(typed: &Cell) -> Result<(), CliError> {
     let verb = &typed.verb;
-    if let Some(socket) = verb.controller() {
-        return via::run(socket, verb);
-    }
-    // Needs no folder for records: it runs as the user whose files it serves.
-    if let CellVerb::FileProxy(typed) = verb {
-        return file_proxy::serve(&typed.folder, typed.read_only).map_err(CliError::work);
-    }
     let host = Host::here(myself::cell_guardian()).map_err(CliError::work)?;
     match verb {
         CellVerb::Guardian { name } => {
             seatmap_cell::guardian::serve(&host, name).map_err(CliError::work)
         }
-        CellVerb::Warden => warden::serve(&host).map_err(CliError::work),
         CellVerb::Restore => restore(&host),
         _ => {
             // Every other command finishes what a program that was killed has left.
             let left = host.take_over()?;
             left.iter().for_each(|left| output::tell(&left.to_string()));
-            on_host(host, verb)
+            on_host(&host, verb)
         }
     }
 }
 
-fn on_host(host: Host, verb: &CellVerb) -> Result<(), CliError> {
+fn on_host(host: &Host, verb: &CellVerb) -> Result<(), CliError> {
     match verb {
         CellVerb::Create(typed) => {
-            let request = meant::cell(&host, typed)?;
-            let mut judge = (!typed.untested).then(judge);
-            let record = seatmap_cell::create(&host, &request, judge.as_deref_mut());
-            page::answer(Say::cell(record?), typed.json)
+            let request = meant::cell(host, typed)?;
+            let mut judge = (!typed.cell.untested).then(judge);
+            let record = seatmap_cell::create(host, &request, judge.as_deref_mut());
+            page::cell(&record?, &[], typed.json)
         }
-        CellVerb::List { json, .. } => page::cells(&seatmap_cell::examine_all(&host)?, *json),
+        CellVerb::List { json } => page::cells(&seatmap_cell::examine_all(host)?, *json),
         CellVerb::Show(typed) => {
-            let (record, faults) = seatmap_cell::examine(&host, &typed.name)?;
+            let (record, faults) = seatmap_cell::examine(host, &typed.name)?;
             page::cell(&record, &faults, typed.json)
         }
         CellVerb::Verify(typed) => {
-            let (record, faults) = seatmap_cell::examine(&host, &typed.name)?;
+            let (record, faults) = seatmap_cell::examine(host, &typed.name)?;
             page::verdict(&record, &faults, typed.json)
         }
-        CellVerb::Destroy { name, .. } => {
-            let left = seatmap_cell::destroy(&host, name)?;
-            page::answer(Say::done(&left), false)
-        }
+        CellVerb::Destroy { name } => page::left(&seatmap_cell::destroy(host, name)?),
         CellVerb::Renew(typed) => {
-            let record = seatmap_cell::renew(&host, &typed.name, typed.ttl)?;
-            page::answer(Say::cell(record), typed.json)
+            let record = seatmap_cell::renew(host, &typed.name, typed.ttl)?;
+            page::cell(&record, &[], typed.json)
         }
-        CellVerb::Run(typed) => program::run(&host, typed),
-        CellVerb::Serve(typed) => serve::run(host, typed, judge()),
+        CellVerb::Run(typed) => program::run(host, typed),
         _ => Ok(()),
     }
 }
@@ -75,7 +60,7 @@ fn restore(host: &Host) -> Result<(), CliError> {
     let restored = seatmap_cell::restore(host)?;
     restored.lost.iter().for_each(|lost| output::tell(lost));
     output::tell(&format!("{} undone", counted(restored.cells, "cell")));
-    page::answer(Say::done(&restored.left), false)
+    page::left(&restored.left)
 }
 
 /// A cell is as noisy as its noisiest CPU.

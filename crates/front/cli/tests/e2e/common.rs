@@ -43,12 +43,15 @@ impl Place {
 
     /// The command, ready for arguments.
     pub fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(crate::PROGRAM);
+        let mut command = self.command_of(Path::new(crate::PROGRAM));
+        command.args(arguments);
         command
-            .args(arguments)
-            .current_dir(self.folder())
-            .env("HOME", self.folder())
-            .env("NO_COLOR", "1");
+    }
+
+    /// A program, ready for arguments.
+    pub fn command_of(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.folder()).env("HOME", self.folder()).env("NO_COLOR", "1");
         command.env("XDG_STATE_HOME", self.path("state"));
         // A user without a login has no folder for what lives until the computer stops; root has
         // one always. SAFETY: the call cannot fail and touches nothing.

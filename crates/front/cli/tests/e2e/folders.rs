@@ -1,11 +1,9 @@
 //! Attacks on the folder where cells are remembered: what lies there is obeyed as root.
 
 use crate::common::Place;
-use crate::serve::{is_root, seatmap, stderr};
+use crate::real_cells::{is_root, seatmap, stderr};
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::os::unix::process::CommandExt;
-use std::path::Path;
 
 const NOBODY: u32 = 65_534;
 
@@ -30,19 +28,8 @@ fn planted(place: &Place) {
     fs::set_permissions(&journal, Permissions::from_mode(0o600)).unwrap();
 }
 
-/// A controller that starts after all does not keep the tests waiting for ever.
-const PATIENCE_S: u32 = 120;
-
 fn told(place: &Place, arguments: &[&str], code: i32) -> String {
-    let mut command = seatmap(place, arguments);
-    let end_at_last = || {
-        // SAFETY: the call is async-signal-safe and concerns this process alone.
-        unsafe { libc::alarm(PATIENCE_S) };
-        Ok(())
-    };
-    // SAFETY: as above.
-    unsafe { command.pre_exec(end_at_last) };
-    let output = command.output().unwrap();
+    let output = seatmap(place, arguments).output().unwrap();
     assert_eq!(output.status.code(), Some(code), "{}", stderr(&output));
     stderr(&output)
 }
@@ -101,45 +88,18 @@ fn links_in_the_folder_lead_nowhere() {
         fs::remove_file(place.path("run/x.journal")).unwrap();
         symlink(place.path("victim"), place.path("run").join(name)).unwrap();
     };
-    let verbs: [(&str, &[&str]); 5] = [
+    let verbs: [(&str, &[&str]); 3] = [
         ("lock", &["cell", "list"]),
         ("x.journal", &["cell", "list"]),
         ("x.guardian", &["cell", "guardian", "x"]),
-        ("controller.lock", &["cell", "serve"]),
-        ("controller.sock", &["cell", "serve"]),
     ];
     for (name, arguments) in verbs {
         let place = Place::new();
         planted(&place);
         link(&place, name);
-        let code = if name == "controller.sock" { 2 } else { 1 };
-        let told = told(&place, arguments, code);
+        let told = told(&place, arguments, 1);
         assert!(told.contains(name), "{name}: {told}");
         assert_eq!(place.read("victim"), "precious", "{name}");
         assert!(fs::symlink_metadata(place.path("run").join(name)).unwrap().is_symlink(), "{name}");
-    }
-}
-
-#[test]
-fn a_socket_is_not_put_where_others_may_put_another() {
-    let place = Place::new();
-    fs::create_dir(place.path("open")).unwrap();
-    fs::set_permissions(place.path("open"), Permissions::from_mode(0o777)).unwrap();
-    let told = told(&place, &["cell", "serve", "--socket", "open/s"], 2);
-    assert!(told.contains("other users can write"), "{told}");
-    assert!(!place.path("open/s").exists());
-}
-
-#[test]
-fn a_folder_that_users_can_exchange_is_not_exported() {
-    let place = Place::new();
-    fs::create_dir_all(place.path("open/shown")).unwrap();
-    fs::set_permissions(place.path("open"), Permissions::from_mode(0o777)).unwrap();
-    symlink(Path::new("/"), place.path("link")).unwrap();
-    for (folder, why) in
-        [("open/shown", "other users can write"), ("link", "is a symbolic link or a file")]
-    {
-        let told = told(&place, &["cell", "serve", "--socket", "s", "--export", folder], 2);
-        assert!(told.contains("cannot be shown to programs") && told.contains(why), "{told}");
     }
 }

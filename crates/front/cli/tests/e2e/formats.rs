@@ -4,9 +4,7 @@
 use crate::common::{Place, files};
 use seatmap_document::schema::{never_written, refused};
 use serde_json::Value;
-use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Stdio;
 
 const NOTHING: Vec<String> = Vec::new();
 
@@ -104,21 +102,6 @@ fn cells_are_listed_in_a_document() {
         .unwrap();
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(refused(&schema("seatmap-cells/1"), &document), NOTHING);
-}
-
-#[test]
-fn a_controller_says_where_it_listens_in_a_document() {
-    let place = Place::new();
-    let mut command = place.command(&["cell", "serve", "--socket", "socket", "--json"]);
-    let mut child =
-        command.env("SEATMAP_RUN", place.path("run")).stdout(Stdio::piped()).spawn().unwrap();
-    let mut line = String::new();
-    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-    child.kill().unwrap();
-    child.wait().unwrap();
-    let document: Value = serde_json::from_str(&line).unwrap();
-    assert_eq!(refused(&schema("seatmap-controller/1"), &document), NOTHING);
-    assert_eq!(document["socket"], "socket");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Threads' masks, and settings, around cells that are really made on the highest CPU.
 
 use crate::common::Place;
-use crate::serve::{highest, made, make, seatmap, stderr, wait_until};
+use crate::real_cells::{highest, made, make, seatmap, stderr, wait_until};
 use seatmap_os::{CpuSet, Tid};
 use std::fs;
 use std::io;

@@ -2,7 +2,7 @@
 //! void.
 
 use crate::common::Place;
-use crate::serve::highest;
+use crate::real_cells::highest;
 use std::process::{Command, Output};
 
 /// The script that takes CPUs away, as `bench/taken/run` does for every verb.

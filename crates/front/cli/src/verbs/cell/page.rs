@@ -1,27 +1,19 @@
 //! Cells on the screen and as documents.
 
+use seatmap_cell::undo::Left;
 use seatmap_cell::{CellList, CellVerdict, Record};
 use seatmap_console::error::CliError;
 use seatmap_console::output;
-use seatmap_control::Say;
 use seatmap_report::cell as words;
 
-/// Shows what came of a request, to this program or to a controller.
-pub fn answer(said: Say, json: bool) -> Result<(), CliError> {
-    match said {
-        Say::Cell { cell: record } => cell(&record, &[], json),
-        Say::Cells { cells } if json => output::json(&CellList::of(&cells)),
-        Say::Cells { cells } => output::print(&cells.iter().map(words::listed).collect::<String>()),
-        Say::Done { left } => {
-            left.iter().for_each(|left| output::tell(left));
-            match left.len() {
-                0 => Ok(()),
-                count => Err(CliError::work(format!(
-                    "{count} of the cell's changes could not be put back"
-                ))),
-            }
+/// Shows the changes that could not be undone. Exit code 1 if there are any.
+pub fn left(left: &[Left]) -> Result<(), CliError> {
+    left.iter().for_each(|left| output::tell(&left.to_string()));
+    match left.len() {
+        0 => Ok(()),
+        count => {
+            Err(CliError::work(format!("{count} of the cell's changes could not be put back")))
         }
-        _ => Ok(()),
     }
 }
 

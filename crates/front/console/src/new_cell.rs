@@ -1,0 +1,168 @@
+//! A new cell as it is typed.
+
+use crate::error::CliError;
+use crate::time::time;
+use crate::values;
+use clap::{Args, ValueEnum};
+use seatmap_cell::{Backend, CellRequest, Name, NameError};
+use seatmap_os::{CpuList, CpuSet};
+use std::num::NonZeroUsize;
+
+/// The wishes for a new cell, whoever makes it.
+#[derive(Debug, Args)]
+pub struct NewCell {
+    /// The word by which it is known from now on.
+    #[arg(value_name = "NAME", default_value = seatmap_cell::name::USUAL, value_parser = name)]
+    pub name: Name,
+    /// Its CPUs, such as 2-5,8. With --ttl alone, Seatmap chooses as many as the best core has.
+    #[arg(long, value_name = "LIST", value_parser = listed, conflicts_with = "count")]
+    pub cpus: Option<CpuList>,
+    /// How many CPUs; Seatmap chooses those that suit a cell best.
+    #[arg(long, value_name = "N")]
+    pub count: Option<NonZeroUsize>,
+    /// Give it memory of its own, in whole huge pages: 64M.
+    #[arg(long, value_name = "BYTES", default_value = "0", value_parser = bytes)]
+    pub memory: u64,
+    /// Refuse a cell from which more time is stolen: 2%.
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub noise: Option<f64>,
+    /// Do not measure its noise, before and after: that takes most of a second.
+    #[arg(long, conflicts_with = "noise")]
+    pub untested: bool,
+    /// Undo it after this time: 30s, 10m, 2h.
+    #[arg(long, value_name = "TIME", value_parser = lease_s)]
+    pub ttl: Option<u64>,
+    /// Refuse a cell that is closed less than this.
+    #[arg(long, value_name = "LEVEL", default_value = "affinity")]
+    pub require: Level,
+}
+
+impl NewCell {
+    /// Refuses a bare name, which would take CPUs of Seatmap's choice for ever: it is a slip more
+    /// often than a wish. `is_chosen` says that another option chooses the CPUs.
+    ///
+    /// # Errors
+    /// Neither the CPUs nor the time are given.
+    pub fn check(&self, is_chosen: bool) -> Result<(), CliError> {
+        if is_chosen || self.cpus.is_some() || self.count.is_some() || self.ttl.is_some() {
+            return Ok(());
+        }
+        Err(CliError::input(
+            "say which CPUs or for how long: --cpus 2-5 or --count 2 reserves these until \
+             'seatmap cell destroy', --ttl 10m reserves CPUs of Seatmap's choice for that time",
+        ))
+    }
+
+    /// The cell on these CPUs.
+    #[must_use]
+    pub fn on(&self, cpus: CpuSet) -> CellRequest {
+        CellRequest {
+            name: self.name.clone(),
+            cpus,
+            require: self.require.into(),
+            noise_limit: self.noise,
+            lease_s: self.ttl,
+            memory_bytes: self.memory,
+        }
+    }
+}
+
+/// How far a cell is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Level {
+    /// An isolated partition of cgroup version 2.
+    V2Partition,
+    /// An exclusive cpuset of cgroup version 1.
+    V1Exclusive,
+    /// Threads moved by their affinity.
+    Affinity,
+}
+
+impl From<Level> for Backend {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::V2Partition => Backend::V2Partition,
+            Level::V1Exclusive => Backend::V1Exclusive,
+            Level::Affinity => Backend::Affinity,
+        }
+    }
+}
+
+fn name(text: &str) -> Result<Name, NameError> {
+    text.parse()
+}
+
+/// A list as everywhere. Earlier versions took a word and a number as well.
+fn listed(text: &str) -> Result<CpuList, String> {
+    match text {
+        // The word of an earlier version, with the way to say it now.
+        "auto" => Err("leave --cpus out, and Seatmap chooses; --count N says how many".to_owned()),
+        text => values::own_cpus(text),
+    }
+}
+
+/// A number with one of these units behind it.
+fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let factor = units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit))?.1;
+    // A size beyond 64 bits is refused, and not wrapped around.
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    // Memory comes in multiples of 1024.
+    let units = [("", 1), ("k", 1 << 10), ("m", 1 << 20), ("g", 1 << 30)];
+    with_unit(text, &units).ok_or_else(|| "write a size such as 64M".to_owned())
+}
+
+/// The seconds of a lease.
+///
+/// # Errors
+/// A sentence that says what may be written.
+pub fn lease_s(text: &str) -> Result<u64, String> {
+    // Leases end at whole seconds; 0 would undo the cell while it is made.
+    let whole = time(text).filter(|time| !time.is_zero() && time.subsec_nanos() == 0);
+    let seconds = whole.map(|time| time.as_secs());
+    seconds.ok_or_else(|| {
+        format!(
+            "'{text}' is not a time of whole seconds; write 30s, 10m or 2h; a number alone is \
+             seconds"
+        )
+    })
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).parse::<f64>().ok();
+    number
+        .filter(|it| (0.0..=100.0).contains(it))
+        .ok_or_else(|| "write a percentage such as 2%".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cpus_are_a_list() {
+        assert_eq!(listed("3"), Ok(CpuList(vec![3])));
+        assert_eq!(listed("1,5"), Ok(CpuList(vec![1, 5])));
+        assert!(listed("x").is_err() && listed("1,1").is_err() && listed("").is_err());
+        assert!(listed("auto").unwrap_err().contains("leave --cpus out"));
+    }
+
+    #[test]
+    fn sizes_times_and_shares_have_units() {
+        assert_eq!(
+            (bytes("64M"), bytes("2048"), lease_s("10m")),
+            (Ok(64 << 20), Ok(2048), Ok(600))
+        );
+        assert_eq!((percent("2%"), percent("0.5")), (Ok(2.0), Ok(0.5)));
+        for bad in ["", "x", "1y", "-1", "99999999999999999999g"] {
+            assert!(bytes(bad).is_err() && lease_s(bad).is_err(), "{bad}");
+        }
+        assert_eq!(lease_s("10"), Ok(10));
+        assert!(lease_s("0.5").is_err() && lease_s("0").is_err());
+        assert!(percent("101").is_err() && percent("nan").is_err() && percent("%").is_err());
+    }
+}

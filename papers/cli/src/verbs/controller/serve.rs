@@ -1,0 +1,49 @@
+//! `seatmap-papers controller serve`.
+
+use super::{host, meant};
+use crate::args::ControllerServe;
+use seatmap_cell::NoiseJudge;
+use seatmap_console::error::CliError;
+use seatmap_console::interrupt::Interrupt;
+use seatmap_console::output;
+use seatmap_controller::{Inherited, ServerOptions, channel, server};
+
+/// Serves until interrupted.
+pub fn run(typed: &ControllerServe) -> Result<(), CliError> {
+    let host = host()?;
+    // First, work that a killed program left is finished.
+    let left = host.take_over()?;
+    left.iter().for_each(|left| output::tell(&left.to_string()));
+    let options = meant::server(typed)?;
+    let interrupt = Interrupt::listen()?;
+    server::serve(host, &options, judge(), &|| interrupt.is_raised(), &mut |inherited| {
+        report(inherited);
+        ready(&options);
+    })?;
+    Ok(())
+}
+
+/// A cell is as noisy as its noisiest CPU.
+fn judge() -> Box<NoiseJudge<'static>> {
+    Box::new(|cpus| Ok(seatmap_noise::measure_briefly(&cpus.0)?.worst_stolen_percent()))
+}
+
+/// Reports what an earlier server left behind. The new one serves all the same.
+fn report(inherited: Inherited) {
+    inherited.left.iter().for_each(|left| output::tell(&format!("not put back: {left}")));
+    if let Some(lost) = inherited.lost {
+        CliError::work(lost).report();
+    }
+}
+
+/// Prints the line that the program which started this server waits for.
+fn ready(options: &ServerOptions) {
+    let socket = output::visible(&options.socket.display().to_string());
+    let files = options.export.as_ref().map(|_| channel::beside(&options.socket));
+    let files =
+        files.map(|at| format!(", files at {}", output::visible(&at.display().to_string())));
+    let policy = options.policy;
+    let files = files.unwrap_or_default();
+    // A missing reader does not end a server.
+    let _ = output::print(&format!("listening at {socket}, policy {policy}{files}\n"));
+}

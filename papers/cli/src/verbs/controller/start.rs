@@ -1,0 +1,60 @@
+//! `seatmap-papers controller start`: stands before a program in a cell, and becomes it.
+
+use super::host;
+use crate::args::ControllerStart;
+use seatmap_console::error::CliError;
+use seatmap_controller::{channel, server};
+use seatmap_launch::Executable;
+use seatmap_ninep::{Fence, client};
+use seatmap_os::interpreter;
+use std::ffi::OsStr;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::Command;
+
+/// Becomes the program. Its process is this one, so that the terminal, the seat and the cell that
+/// this one has are the program's.
+pub fn run(typed: &ControllerStart) -> Result<(), CliError> {
+    let program = Executable::find(&typed.command).map_err(CliError::input)?;
+    let path = Path::new(OsStr::from_bytes(program.path().to_bytes()));
+    let fence = typed.no_io.then(|| fence(path)).transpose()?;
+    let channel = connected(typed)?;
+    let mut command = Command::new(path);
+    command.arg0(&typed.command[0]).args(&typed.command[1..]);
+    if let Some(channel) = &channel {
+        command.env(client::VARIABLE, channel.as_raw_fd().to_string());
+    }
+    if let Some(fence) = fence {
+        fence.close().map_err(CliError::work)?;
+    }
+    Err(CliError::work_at(path, command.exec()))
+}
+
+/// A fence for a program that needs no loader: with one it would not get as far as its first
+/// instruction.
+fn fence(path: &Path) -> Result<Fence, CliError> {
+    let is_static = interpreter::is_static(path).map_err(|error| CliError::at(path, error))?;
+    if !is_static {
+        return Err(CliError::input(format!(
+            "{}: opens libraries before it runs, which --no-io forbids; link it statically, or \
+             have it put up its own fence",
+            path.display()
+        )));
+    }
+    Fence::before_exec().map_err(CliError::work)
+}
+
+/// The connection to files, console and input, which the program inherits.
+fn connected(typed: &ControllerStart) -> Result<Option<UnixStream>, CliError> {
+    let Some(socket) = &typed.channel else { return Ok(None) };
+    let socket = match socket {
+        Some(socket) => socket.clone(),
+        None => channel::beside(&host()?.run.file(server::SOCKET)),
+    };
+    let console = std::io::stdout();
+    let input = std::io::stdin();
+    channel::connect(&socket, [console.as_fd(), input.as_fd()]).map(Some).map_err(CliError::input)
+}

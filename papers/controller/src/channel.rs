@@ -1,0 +1,187 @@
+//! The door for programs that have no I/O rights: a second socket, and a process for each that
+//! comes in.
+//!
+//! Nothing is read from them here. Each is handed to its own file proxy (see
+//! [`file_proxy`](crate::file_proxy)), which takes on its user's rights first: a client that
+//! exhausts descriptors or memory, or exploits a fault, harms its own proxy only.
+
+use crate::door;
+use crate::error::ControlError;
+use crate::guests::Guests;
+use crate::peer::{self, Peer};
+use crate::watched::Watched;
+use rustix::cmsg_space;
+use rustix::io::FdFlags;
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
+use seatmap_cell::GuardianCommand;
+use seatmap_ninep::FileRequest;
+use seatmap_ninep::frame::{self, LONGEST_BYTES};
+use seatmap_ninep::session::VERSION;
+use seatmap_os::trusted;
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::os::fd::{BorrowedFd, OwnedFd};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+
+/// The ending of the socket's name, behind the name of the controller's socket.
+pub const ENDING: &str = ".9p";
+
+/// The most programs at once: of all users, and of one user, so that no user keeps the others out.
+const MOST: usize = 64;
+const MOST_OF_A_USER: usize = 16;
+
+/// Between two attempts where none can be let in: out of file descriptors, for one.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// The files that programs are shown.
+#[derive(Clone, Debug)]
+pub struct Exported {
+    /// The folder. It is a real one, and those above it belong to root or the controller's user. So
+    /// no other user can lead the controller, which opens it with its own rights, to another
+    /// folder.
+    pub folder: PathBuf,
+    /// Whether nothing in it is changed.
+    pub is_read_only: bool,
+    /// The command that becomes a file proxy; the folder, and the word for read-only, come behind
+    /// it.
+    pub file_proxy: GuardianCommand,
+}
+
+/// The argument of a file proxy that changes nothing.
+pub const READ_ONLY: &str = "--read-only";
+
+/// The socket beside a controller's.
+#[must_use]
+pub fn beside(socket: &Path) -> PathBuf {
+    let mut path = socket.as_os_str().to_owned();
+    path.push(ENDING);
+    path.into()
+}
+
+/// Lets programs in until the process ends.
+pub(crate) fn admit_all(listener: &UnixListener, group: Option<u32>, exported: &Exported) {
+    let guests = Guests::new(MOST, MOST_OF_A_USER);
+    for stream in listener.incoming() {
+        if stream.and_then(|stream| admit(stream, group, exported, &guests)).is_err() {
+            std::thread::sleep(PAUSE);
+        }
+    }
+}
+
+/// A client that may not come in finds the end of the stream: the protocol has no word for it
+/// before a request.
+fn admit(
+    stream: UnixStream,
+    group: Option<u32>,
+    exported: &Exported,
+    guests: &Guests,
+) -> io::Result<()> {
+    let (peer, own_uid) = (Peer::of(&stream)?, peer::own_uid());
+    let uid = peer.uid;
+    if !peer.may_enter(own_uid, group) || !can_serve(own_uid, uid) {
+        return Ok(());
+    }
+    let Some(guest) = guests.enter(uid) else { return Ok(()) };
+    let (sender, started) = mpsc::channel::<Child>();
+    // The thread first: a file proxy that nobody waits for would stay as a zombie.
+    std::thread::Builder::new().spawn(move || {
+        let _guest = guest;
+        if let Ok(mut file_proxy) = started.recv() {
+            let _ = file_proxy.wait();
+        }
+    })?;
+    let file_proxy = start(exported, stream)?;
+    // The thread waits for it.
+    let _ = sender.send(file_proxy);
+    Ok(())
+}
+
+/// Only root can act for another user; root itself is served with lesser rights.
+fn can_serve(own_uid: u32, uid: u32) -> bool {
+    own_uid == 0 || uid == own_uid || uid == 0
+}
+
+fn start(exported: &Exported, stream: UnixStream) -> io::Result<Child> {
+    let mut command = exported.file_proxy.command()?;
+    command.arg(&exported.folder).args(exported.is_read_only.then_some(READ_ONLY));
+    seatmap_cell::fault::spare(&mut command);
+    command.stdin(OwnedFd::from(stream)).stdout(Stdio::null()).stderr(Stdio::null()).spawn()
+}
+
+/// Checks that the folder exists and that no other user can exchange it for another.
+pub(crate) fn check(exported: &Exported) -> Result<(), ControlError> {
+    trusted::reach(&exported.folder).map(drop).map_err(|error| ControlError::Export {
+        path: exported.folder.display().to_string(),
+        source: error.into(),
+    })
+}
+
+/// Connects a program that is about to be started and inherits the connection: its console output
+/// comes out at the first file, and its input is read from the second. The program agrees on the
+/// protocol again.
+///
+/// # Errors
+/// [`ControlError::NoFiles`]: no server listens there, or it does not let this user in.
+/// [`ControlError::Stopped`].
+pub fn connect(
+    socket: &Path,
+    console_and_input: [BorrowedFd<'_>; 2],
+) -> Result<UnixStream, ControlError> {
+    let mut stream = door::knock(socket)
+        .and_then(Watched::new)
+        .map_err(|source| ControlError::no_files(socket, source))?;
+    let mut bytes = Vec::new();
+    FileRequest::Version { size_bytes: LONGEST_BYTES, version: VERSION }
+        .frame(u16::MAX, &mut bytes);
+    hand_over(stream.stream(), &bytes, console_and_input)
+        .map_err(|source| ControlError::no_files(socket, source))?;
+    let answer = frame::read(&mut stream, LONGEST_BYTES, &mut bytes).map_err(|error| {
+        error
+            .downcast()
+            .map_or_else(|source| ControlError::no_files(socket, source), ControlError::Stopped)
+    })?;
+    answer.ok_or_else(|| ControlError::no_files(socket, refusal()))?;
+    let stream = stream.into_stream().map_err(|source| ControlError::no_files(socket, source))?;
+    // The program inherits it: the flag that closes it at exec goes.
+    rustix::io::fcntl_setfd(&stream, FdFlags::empty())
+        .map_err(|errno| ControlError::no_files(socket, errno.into()))?;
+    Ok(stream)
+}
+
+fn refusal() -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, "the server there does not let this user in")
+}
+
+/// Sends bytes and files along with them.
+pub(crate) fn hand_over(
+    stream: &UnixStream,
+    bytes: &[u8],
+    files: [BorrowedFd<'_>; 2],
+) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(2))];
+    let mut along = SendAncillaryBuffer::new(&mut space);
+    along.push(SendAncillaryMessage::ScmRights(&files));
+    // The first bytes of a connection, so few, go whole.
+    rustix::net::sendmsg(stream, &[IoSlice::new(bytes)], &mut along, SendFlags::NOSIGNAL)?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_not_root_acts_for_nobody_else() {
+        assert!(can_serve(0, 1000) && can_serve(1000, 1000) && can_serve(1000, 0));
+        assert!(!can_serve(1000, 1001));
+    }
+
+    #[test]
+    fn the_socket_lies_beside() {
+        assert_eq!(beside(Path::new("/run/cells.sock")), Path::new("/run/cells.sock.9p"));
+    }
+}

@@ -1,0 +1,129 @@
+//! Why a controller could not work, or could not be reached.
+
+use crate::answer::ErrorOrigin;
+use crate::watched::Stopped;
+use seatmap_cell::CellError;
+use seatmap_cell::undo::Left;
+use seatmap_document::Blame;
+use std::io;
+use std::path::Path;
+
+/// Why a controller could not work, or could not be reached.
+#[derive(Debug, thiserror::Error)]
+pub enum ControlError {
+    /// There is one already.
+    #[error("another controller runs here; end it first")]
+    AnotherRuns,
+    /// The controller's lock cannot be taken.
+    #[error("the controller's lock cannot be taken")]
+    Lock(#[source] io::Error),
+    /// The controller's socket cannot be made.
+    #[error("{path}: the controller's socket cannot be opened")]
+    Socket {
+        /// The socket.
+        path: String,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The folder that programs are shown.
+    #[error("{path}: cannot be shown to programs")]
+    Export {
+        /// The folder.
+        path: String,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The controller's warden cannot be started.
+    #[error("the controller's warden cannot be started")]
+    Warden(#[source] io::Error),
+    /// The controller has no thread for its clients.
+    #[error("the controller cannot start a thread for its clients")]
+    Thread(#[source] io::Error),
+    /// This program has no thread that listens to the controller.
+    #[error("no thread can be started that listens to the controller")]
+    Listener(#[source] io::Error),
+    /// A call of `seatmap-cell` failed.
+    #[error(transparent)]
+    Cell(#[from] CellError),
+    /// The controller has ended, and some changes of its cells stay.
+    #[error("the controller has ended its cells; {}", joined(.0))]
+    NotPutBack(Vec<Left>),
+    /// No controller answers.
+    #[error("{path}: no controller answers; 'seatmap-papers controller serve' starts one")]
+    Unreachable {
+        /// The socket.
+        path: String,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// No server shows files there.
+    #[error(
+        "{path}: no files are to be had there; 'seatmap-papers controller serve --export FOLDER' shows some"
+    )]
+    NoFiles {
+        /// The socket.
+        path: String,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// It has gone, or sends an answer that cannot be understood.
+    #[error("the controller has gone")]
+    Gone(#[source] io::Error),
+    /// It was stopped, by SIGSTOP or a debugger.
+    #[error(transparent)]
+    Stopped(Stopped),
+    /// The controller refuses the request.
+    #[error("{message}")]
+    Refused {
+        /// The origin of the fault.
+        kind: ErrorOrigin,
+        /// The controller's message.
+        message: String,
+    },
+}
+
+/// Settings that could not be put back, in one line.
+fn joined(left: &[Left]) -> String {
+    left.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+impl ControlError {
+    /// No server of files listens at a socket, or it lets nobody in.
+    pub(crate) fn no_files(socket: &Path, source: io::Error) -> Self {
+        ControlError::NoFiles { path: socket.display().to_string(), source }
+    }
+
+    /// The error of a read from the controller.
+    pub(crate) fn unheard(error: io::Error) -> Self {
+        error.downcast().map_or_else(ControlError::Gone, ControlError::Stopped)
+    }
+}
+
+impl Blame for ControlError {
+    fn is_input(&self) -> bool {
+        use ControlError::{AnotherRuns, Export, NoFiles, Refused, Socket, Unreachable};
+        matches!(
+            self,
+            AnotherRuns
+                | Export { .. }
+                | NoFiles { .. }
+                | Refused { kind: ErrorOrigin::Request, .. }
+                | Socket { .. }
+                | Unreachable { .. }
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_that_stay_are_named() {
+        let left = |path: &str| Left::new(path.to_owned(), "gone".to_owned());
+        assert_eq!(
+            ControlError::NotPutBack(vec![left("/a"), left("/b")]).to_string(),
+            "the controller has ended its cells; /a is not put back: gone; /b is not put back: gone"
+        );
+    }
+}

@@ -1,0 +1,130 @@
+//! A process that reads and writes files for one program, as that program's user and outside its
+//! cell.
+//!
+//! It is started by a controller as root and gives that up before it reads a byte. It outlives the
+//! controller: what a program has open stays open.
+
+use crate::input::Input;
+use crate::peer::{self, Peer};
+use rustix::cmsg_space;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
+use seatmap_ninep::{Export, FileSession};
+use seatmap_os::trusted;
+use std::fs::File;
+use std::io::{self, IoSliceMut, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+
+/// The life of a file proxy: it serves the folder to the client at standard input, until that
+/// client ends.
+///
+/// # Errors
+/// The folder does not exist, its user's rights cannot be taken on, or the stream breaks.
+pub fn serve(folder: &Path, is_read_only: bool) -> io::Result<()> {
+    let stream = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let peer = Peer::of(&stream)?;
+    // Opened before the rights go: the user need not be able to reach the folders above.
+    let export = Export::of(trusted::reach(folder)?, is_read_only);
+    leave_the_terminal();
+    open_many();
+    become_user(&peer)?;
+    let mut handed = handed_over(&stream)?.into_iter();
+    let console = handed.next().map(|file| Box::new(File::from(file)) as Box<dyn Write>);
+    let session = FileSession::new(export, console);
+    let session = match handed.next() {
+        Some(file) => session.with_input(Box::new(Input::new(file, &stream, &peer)?)),
+        None => session,
+    };
+    seatmap_ninep::serve(stream, session)
+}
+
+/// Begins a session of its own: the controller's terminal and its end must not reach it, and it may
+/// write to any other. Files that it makes have the permissions that are asked for.
+fn leave_the_terminal() {
+    // SAFETY: all act on this process alone.
+    unsafe {
+        libc::setsid();
+        libc::umask(0);
+        libc::prctl(libc::PR_SET_NAME, c"seatmap-proxy".as_ptr());
+    }
+}
+
+/// Lets this process open as many files as the system allows: a client may have more than the usual
+/// limit.
+fn open_many() {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `limit` is writable. If either call fails, the client has fewer.
+    unsafe {
+        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 {
+            limit.rlim_cur = limit.rlim_max;
+            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
+        }
+    }
+}
+
+/// Takes on the rights of a user, for good, and loses all others. A process that does not run as
+/// root already has these rights, or serves root with its own user's rights.
+fn become_user(peer: &Peer) -> io::Result<()> {
+    if peer::own_uid() != 0 {
+        return Ok(());
+    }
+    // SAFETY: the groups are as many as is said; the others take numbers. No other thread runs.
+    unsafe {
+        done(libc::setgroups(peer.groups.len(), peer.groups.as_ptr()))?;
+        done(libc::setresgid(peer.gid, peer.gid, peer.gid))?;
+        done(libc::setresuid(peer.uid, peer.uid, peer.uid))
+    }
+}
+
+fn done(result: libc::c_int) -> io::Result<()> {
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// The descriptors that come with the first byte: a console, and behind it an input. The byte
+/// stays.
+fn handed_over(stream: &UnixStream) -> io::Result<Vec<OwnedFd>> {
+    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(2))];
+    let mut came = RecvAncillaryBuffer::new(&mut space);
+    let flags = RecvFlags::PEEK | RecvFlags::CMSG_CLOEXEC;
+    rustix::net::recvmsg(stream, &mut [IoSliceMut::new(&mut [0])], &mut came, flags)?;
+    let files = came.drain().filter_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(files) => Some(files),
+        _ => None,
+    });
+    Ok(files.flatten().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::channel;
+    use std::io::Read;
+
+    #[test]
+    fn a_console_and_an_input_come_with_the_first_byte_or_not_at_all() {
+        let (mut own, other) = UnixStream::pair().unwrap();
+        own.write_all(b"x").unwrap();
+        assert!(handed_over(&other).unwrap().is_empty());
+        drop(own);
+        let (own, mut other) = UnixStream::pair().unwrap();
+        let (mut screen, handed) = UnixStream::pair().unwrap();
+        let (input, mut keys) = std::io::pipe().unwrap();
+        channel::hand_over(&own, b"ab", [handed.as_fd(), input.as_fd()]).unwrap();
+        let [console, input] = <[OwnedFd; 2]>::try_from(handed_over(&other).unwrap()).unwrap();
+        UnixStream::from(console).write_all(b"!").unwrap();
+        keys.write_all(b"?").unwrap();
+        let mut shown = [0];
+        let mut typed = [0];
+        let mut bytes = [0; 2];
+        screen.read_exact(&mut shown).unwrap();
+        File::from(input).read_exact(&mut typed).unwrap();
+        other.read_exact(&mut bytes).unwrap();
+        assert_eq!(
+            (&shown, &typed, &bytes),
+            (b"!", b"?", b"ab"),
+            "what they came with is still to be read"
+        );
+    }
+}

@@ -1,0 +1,178 @@
+//! The controller: a socket, a thread a client that reads, and one that does everything else.
+
+use crate::answer::{ControlAnswer, ErrorOrigin, Say};
+use crate::channel::{self, Exported};
+use crate::door;
+use crate::error::ControlError;
+use crate::guests::Guests;
+use crate::inherited::Inherited;
+use crate::line::{self, LineReader};
+use crate::lock;
+use crate::peer::{self, Peer};
+use crate::policy::Policy;
+use crate::request::ControlRequest;
+use crate::scheduler::{Event, MOST_WAITING, Scheduler};
+use crate::warden::Warden;
+use seatmap_cell::{GuardianCommand, Host, NoiseJudge};
+use std::fs;
+use std::io::{self, BufReader};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
+use std::time::{Duration, Instant};
+
+/// The socket's name in the folder where cells are remembered.
+pub const SOCKET: &str = "controller.sock";
+
+/// The most clients at once: of all users, and of one user, who can have all requests waiting and
+/// still withdraw them.
+const MOST: usize = 256;
+const MOST_OF_A_USER: usize = 2 * MOST_WAITING;
+
+/// The most requests that clients have sent and the controller has not taken yet. A client that
+/// sends faster waits.
+const MOST_UNHEARD: usize = 16;
+
+/// How often turns, leases and the wish to end are looked at.
+const TICK: Duration = Duration::from_millis(100);
+
+/// The options of a controller.
+#[derive(Clone, Debug)]
+pub struct ServerOptions {
+    /// The path of the socket where it listens.
+    pub socket: PathBuf,
+    /// The group whose members may give orders, besides root and the controller's own user.
+    pub group: Option<u32>,
+    /// The order in which requests are met.
+    pub policy: Policy,
+    /// The length of a turn.
+    pub slice: Duration,
+    /// The command that becomes its warden.
+    pub warden: GuardianCommand,
+    /// The folder that programs without I/O rights are shown, at a socket [beside](channel::beside)
+    /// the other.
+    pub export: Option<Exported>,
+}
+
+/// Listens until `ends` returns true. It reports when it begins to listen, and why the account of
+/// users is lost, where it is. Cells are made on the calling thread, which must be the process's
+/// first: a judge enters them by the process's number.
+///
+/// # Errors
+/// [`ControlError`].
+pub fn serve(
+    host: Host,
+    options: &ServerOptions,
+    judge: Box<NoiseJudge<'_>>,
+    ends: &dyn Fn() -> bool,
+    ready: &mut dyn FnMut(Inherited),
+) -> Result<(), ControlError> {
+    options.export.iter().try_for_each(channel::check)?;
+    let _lock = lock::take(&host)?.ok_or(ControlError::AnotherRuns)?;
+    host.run.lock().map_err(ControlError::Lock).and_then(|_held| Ok(host.recover()?))?;
+    let (mut scheduler, inherited) = Scheduler::open(host, options.policy, options.slice, judge)?;
+    let warden = Warden::post(&options.warden).map_err(ControlError::Warden)?;
+    let listener = listen(&options.socket)?;
+    let (events, arrivals) = mpsc::sync_channel(MOST_UNHEARD);
+    let group = options.group;
+    in_thread(move || admit_all(&listener, group, &events)).map_err(ControlError::Thread)?;
+    let door = channel::beside(&options.socket);
+    if let Some(exported) = options.export.clone() {
+        let listener = listen(&door)?;
+        in_thread(move || channel::admit_all(&listener, group, &exported))
+            .map_err(ControlError::Thread)?;
+    }
+    ready(inherited);
+    let mut ticked = Instant::now();
+    while !ends() {
+        match arrivals.recv_timeout(TICK) {
+            Ok(event) => scheduler.take(event),
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        // This happens also if a client never stops sending.
+        if ticked.elapsed() >= TICK {
+            scheduler.tick();
+            ticked = Instant::now();
+        }
+    }
+    let closed = scheduler.close();
+    let _ = fs::remove_file(&options.socket);
+    let _ = options.export.as_ref().map(|_| fs::remove_file(door));
+    warden.dismiss();
+    let left = closed?;
+    if left.is_empty() { Ok(()) } else { Err(ControlError::NotPutBack(left)) }
+}
+
+fn listen(path: &Path) -> Result<UnixListener, ControlError> {
+    door::open(path)
+        .map_err(|source| ControlError::Socket { path: path.display().to_string(), source })
+}
+
+fn admit_all(listener: &UnixListener, group: Option<u32>, events: &SyncSender<Event>) {
+    let guests = Guests::new(MOST, MOST_OF_A_USER);
+    for (connection, stream) in (1..).zip(listener.incoming()) {
+        let admitted = stream.and_then(|stream| admit(connection, stream, group, events, &guests));
+        if admitted.is_err() {
+            // Out of file descriptors, for one: not at full speed.
+            std::thread::sleep(TICK);
+        }
+    }
+}
+
+fn admit(
+    connection: u64,
+    stream: UnixStream,
+    group: Option<u32>,
+    events: &SyncSender<Event>,
+    guests: &Guests,
+) -> io::Result<()> {
+    let peer = Peer::of(&stream)?;
+    if !peer.may_enter(peer::own_uid(), group) {
+        let message = "only root and members of the controller's group may give it orders";
+        return refuse(&stream, ErrorOrigin::Denied, message);
+    }
+    let Some(guest) = guests.enter(peer.uid) else {
+        return refuse(
+            &stream,
+            ErrorOrigin::Busy,
+            "the controller has too many clients, or too many of this user",
+        );
+    };
+    let reader = stream.try_clone()?;
+    let events = events.clone();
+    // Before its thread reads: the first request must find its client known.
+    let _ = events.send(Event::Came(connection, stream, peer));
+    let gone = events.clone();
+    let hearing = in_thread(move || {
+        let _guest = guest;
+        hear(connection, &reader, &events);
+        let _ = events.send(Event::Gone(connection));
+    });
+    if hearing.is_err() {
+        // The client finds its connection closed.
+        let _ = gone.send(Event::Gone(connection));
+    }
+    hearing
+}
+
+/// Starts a thread. The system may have none left, which is not a reason to end.
+fn in_thread(work: impl FnOnce() + Send + 'static) -> io::Result<()> {
+    std::thread::Builder::new().spawn(work).map(drop)
+}
+
+fn refuse(mut stream: &UnixStream, kind: ErrorOrigin, message: &str) -> io::Result<()> {
+    stream.set_write_timeout(Some(TICK))?;
+    // A client that does not read this is refused all the same.
+    let _ = line::write(&mut stream, &ControlAnswer { id: 0, say: Say::error(kind, message) });
+    Ok(())
+}
+
+fn hear(connection: u64, stream: &UnixStream, events: &SyncSender<Event>) {
+    let mut lines = LineReader::new(BufReader::new(stream));
+    while let Ok(Some(line)) = lines.read() {
+        if events.send(Event::Said(connection, ControlRequest::parse(&line))).is_err() {
+            break;
+        }
+    }
+}
