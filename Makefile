@@ -2,6 +2,7 @@
 #
 #   make demo    measure this machine, import matrices, place a stencil, seat a program; write demo/*.html
 #   make test    the whole test suite
+#   make papers  the published experiments: builds seatmap-papers, ranks a ring on a PlayStation 3, runs the papers' tests
 #   make lab     quiet cells on emulated computers, killed at every step, and each verb on one with Arm's processors (an
 #                hour; needs qemu)
 #   make lab-tested  every verb on every computer of the lab, into docs/src/tested.md, and four services on one of them,
@@ -49,13 +50,24 @@ PREFIX ?= /usr/local
 
 OLDEST_RUST = $(shell sed -n 's/^rust-version = "\(.*\)"$$/\1/p' Cargo.toml)
 
-.PHONY: wheel python deny advisories msrv docs-links dist-check demo test test-programs test-build test-all test-emulated lab lab-build lab-tested races recipes lint bench figures programs studies pictures docs fuzz build dist install install-papers install-lib clean programs-in-c
+.PHONY: papers build-papers wheel python deny advisories msrv docs-links dist-check demo test test-programs test-build test-all test-emulated lab lab-build lab-tested races recipes lint bench figures programs studies pictures docs fuzz build dist install install-papers install-lib clean programs-in-c
 
 demo: build
-	./demo/run $(SEATMAP) $(PAPERS)
+	./demo/run $(SEATMAP)
 
 build:
-	$(CARGO) build --release --locked --package seatmap --package seatmap-papers
+	$(CARGO) build --release --locked --package seatmap
+
+build-papers:
+	$(CARGO) build --release --locked --package seatmap-papers
+
+# A machine that is gone: every mapping of a ring of six tasks on a PlayStation 3, ranked. The tests of the papers make
+# machines with seatmap.
+papers: build-papers programs-in-c
+	$(PAPERS) rank --on cell-ps3 --pattern ring:6:bidirectional --packet 1k --runs 3 --html demo/ps3.html
+	$(CARGO) build --locked --package seatmap
+	$(CARGO) test --locked --package 'seatmap-papers*' --package seatmap-cell-sim --package seatmap-experiments \
+		--package seatmap-spe --package seatmap-libspe2 --package seatmap-worker --package seatmap-worker-c
 
 # Downloads beside the compiler, and an emulated computer beside the tests, which wait half of their time. Cells on this
 # computer come alone: they take a CPU away.
@@ -161,7 +173,7 @@ figures: build
 programs: build
 	bench/programs/run --seatmap $(SEATMAP) --keep bench/runs/$$(date +%F)-programs
 
-studies: build programs-in-c
+studies: build-papers programs-in-c
 	$(PAPERS) study all --write docs/papers/studies
 
 pictures: build

@@ -4,12 +4,12 @@
 use crate::pair;
 use crate::row::Row;
 use crate::statistic::median;
+use seatmap_cell_sim::workload::stats::{Exchange, Means};
 use seatmap_host::arena::Arena;
 use seatmap_host::crew::Crew;
 use seatmap_host::{HostBed, HostClock};
 use seatmap_measure::probe::Probe;
 use seatmap_port::channels::Bed;
-use seatmap_workload::stats::{Exchange, Means};
 use std::error::Error;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -28,8 +28,7 @@ fn run(bed: &mut CoherentBed, pairs: u32, batches: u32) -> Result<Vec<u64>, SimE
 
 /// Events a second, and whether simulation and formula agree.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
-    let model: Arc<CoherentModel> =
-        catalog::coherent("xeon-phi-5110p").ok_or("no such model")??;
+    let model: Arc<CoherentModel> = catalog::load("xeon-phi-5110p").ok_or("no such model")??;
     let mut bed = CoherentBed::new(Arc::clone(&model));
     let mut rates = Vec::new();
     for _ in 0..TURNS {

@@ -2,9 +2,9 @@
 
 use crate::row::Row;
 use rayon::prelude::*;
+use seatmap_cell_sim::workload::stats::{Source, Transfers};
+use seatmap_cell_sim::{CellBed, catalog};
 use seatmap_port::channels::Bed;
-use seatmap_sim::{CellBed, catalog};
-use seatmap_workload::stats::{Source, Transfers};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Instant;
@@ -28,7 +28,7 @@ fn busy(iterations: u64) -> Transfers {
 
 /// Events a second on one core, their growth, and two cores against one.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
-    let model = catalog::cell("cell-qs20").ok_or("no such model")??;
+    let model = catalog::load("cell-qs20").ok_or("no such model")??;
     let seats: Vec<u32> = (0..8).collect();
     let mut rates = Vec::new();
     let mut growth = Vec::new();
@@ -72,7 +72,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 }
 
 fn timed_run(
-    model: &Arc<seatmap_sim::CellModel>,
+    model: &Arc<seatmap_cell_sim::CellModel>,
     seats: &[u32],
     iterations: u64,
 ) -> Result<(f64, u64), seatmap_sim::SimError> {

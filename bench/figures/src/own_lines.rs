@@ -121,7 +121,7 @@ fn tiles(lines: &HomeLines, measured: &MeshProbe) -> Vec<Option<usize>> {
 
 /// The profile is the model's own. A visit is counted for all lines; the last lines have fewer.
 fn on_the_phi() -> Result<Row, Box<dyn Error>> {
-    let model = catalog::coherent("xeon-phi-5110p").ok_or("no such model")??;
+    let model = catalog::load("xeon-phi-5110p").ok_or("no such model")??;
     let profile = coherent::profile(&model)?;
     // Beyond the lines that the profile lists.
     let lines = 1000..1000 + 16 * LINES;

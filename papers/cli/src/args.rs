@@ -2,6 +2,7 @@
 
 mod channels;
 mod controller;
+mod place;
 mod rank;
 mod stats;
 mod study;
@@ -9,6 +10,7 @@ mod workers;
 
 pub use channels::*;
 pub use controller::*;
+pub use place::*;
 pub use rank::*;
 pub use stats::*;
 pub use study::*;
@@ -64,6 +66,10 @@ pub struct PapersArguments {
 pub enum Command {
     /// Time every mapping of tasks to workers (Keller & Varbanescu).
     Rank(Box<Rank>),
+    /// Seat the tasks of a pattern on a Cell (Sudheer et al.).
+    Place(Box<Place>),
+    /// Write the distances of a Cell as a profile.
+    Measure(Measure),
     /// Measure what threads, messages, copies and atomics cost (CellStats).
     Stats(Box<Stats>),
     /// Measure what seats near the homes of lines gain (Liu et al.).

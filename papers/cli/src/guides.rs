@@ -10,6 +10,8 @@ const GUIDES: &[VerbGuide] = &[
     PAPERS,
     RANK,
     MERGE,
+    PLACE,
+    MEASURE,
     STATS,
     CHANNELS,
     CURVE,
@@ -36,7 +38,7 @@ const PAPERS: VerbGuide = VerbGuide {
         ("seatmap-papers rank --on cell-ps3 --pattern ring:6", "time every mapping of a ring"),
         ("seatmap-papers stats --on cell-qs20", "measure the primitives of a Cell blade"),
     ],
-    see_also: &["study", "rank", "stats", "channels", "workers", "controller", "seatmap(1)"],
+    see_also: &["study", "rank", "place", "stats", "channels", "workers", "controller", "seatmap(1)"],
     ..VerbGuide::USUAL
 };
 
@@ -73,6 +75,30 @@ const MERGE: VerbGuide = VerbGuide {
         ),
     ],
     see_also: &["rank"],
+    ..VerbGuide::USUAL
+};
+
+const PLACE: VerbGuide = VerbGuide {
+    verb: "place",
+    examples: &[
+        ("seatmap-papers place --on cell-qs20 --pattern ring:8", "find the seats of a ring"),
+        (
+            "seatmap-papers place --on cell-qs20 --pattern pairs:16 --method partition",
+            "divide the tasks over two chips first",
+        ),
+    ],
+    short_examples: 1,
+    see_also: &["rank", "study", "seatmap-place(1)"],
+    ..VerbGuide::USUAL
+};
+
+const MEASURE: VerbGuide = VerbGuide {
+    verb: "measure",
+    examples: &[(
+        "seatmap-papers measure --on cell-qs20 -o qs20.json",
+        "write the distances for 'seatmap place --on qs20.json'",
+    )],
+    see_also: &["place", "seatmap-show(1)"],
     ..VerbGuide::USUAL
 };
 

@@ -10,8 +10,19 @@ pub fn of(command: &Command, argument: &Arg) -> Option<Values> {
     match (command.get_name(), name) {
         ("study", "NAME") => Some(studies),
         ("workers", "WHAT") => Some(works),
+        ("place" | "measure", "MACHINE") | ("workers", "MODEL") => Some(cells),
+        ("rank" | "stats", "MACHINE") => Some(machines),
         _ => None,
     }
+}
+
+fn cells() -> Vec<KnownValue> {
+    seatmap_cell_sim::catalog::names().map(KnownValue::from).collect()
+}
+
+fn machines() -> Vec<KnownValue> {
+    let others = seatmap_catalog::bundled::names().map(KnownValue::from);
+    [KnownValue::from("host")].into_iter().chain(cells()).chain(others).collect()
 }
 
 fn works() -> Vec<KnownValue> {
@@ -44,6 +55,7 @@ mod tests {
             is_completed("study", "name")
                 && is_completed("workers", "what")
                 && is_completed("rank", "pattern")
+                && is_completed("place", "on")
         );
     }
 }

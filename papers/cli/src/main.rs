@@ -1,8 +1,10 @@
 //! `seatmap-papers`, the command: the published experiments, each as a verb.
 
 mod args;
+mod figures;
 mod guides;
 mod known_values;
+mod machine;
 mod verbs;
 
 use args::{Command, PapersArguments};
@@ -27,6 +29,8 @@ fn main() -> ExitCode {
 fn run(typed: PapersArguments) -> Result<(), CliError> {
     match typed.command {
         Command::Rank(rank) => verbs::rank::run(&rank),
+        Command::Place(place) => verbs::place::run(&place),
+        Command::Measure(measure) => verbs::measure::run(&measure),
         Command::Stats(stats) => verbs::stats::run(&stats),
         Command::Channels(channels) => verbs::channels::run(&channels),
         Command::Workers(workers) => verbs::workers::run(&workers),

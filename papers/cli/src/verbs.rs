@@ -2,6 +2,8 @@
 
 pub mod channels;
 pub mod controller;
+pub mod measure;
+pub mod place;
 pub mod rank;
 pub mod stats;
 pub mod study;

@@ -6,8 +6,8 @@ use seatmap_machine::Profile;
 use seatmap_pattern::{Edge, Pattern};
 use seatmap_plan::Plan;
 use seatmap_report::counted;
-use seatmap_report::floor::{Comparison, DrawnPlacement};
-use seatmap_sim::catalog::Model;
+use seatmap_report::floor::{Comparison, DrawnPlacement, Floor};
+use seatmap_sim::CoherentModel;
 use seatmap_statistics::words::counted_figure;
 
 /// The channels of a comparison as a pattern, in their order and alike.
@@ -30,7 +30,7 @@ pub fn comparison<'a>(
     seated: &Seated,
     pattern: &'a Pattern,
     profile: &Profile,
-    model: Option<&Model>,
+    model: Option<&CoherentModel>,
 ) -> Comparison<'a> {
     // The usual seats of each experiment, and the seats that Liu et al. propose.
     let titles = match found.figures {
@@ -44,10 +44,10 @@ pub fn comparison<'a>(
     };
     let seatings =
         [seating(model, titles[0], &seated.usual), seating(model, titles[1], &seated.placed)];
-    Comparison::new(profile, model, pattern, &plan, seatings).of_channels()
+    Comparison::new(Floor::of(profile, model), pattern, &plan, seatings).of_channels()
 }
 
-fn seating(model: Option<&Model>, title: &str, run: &Run) -> DrawnPlacement {
+fn seating(model: Option<&CoherentModel>, title: &str, run: &Run) -> DrawnPlacement {
     DrawnPlacement {
         title: title.to_owned(),
         placement: run.pus.clone(),
@@ -59,7 +59,7 @@ fn seating(model: Option<&Model>, title: &str, run: &Run) -> DrawnPlacement {
             .iter()
             // Only a model knows the home of a line by its number; elsewhere none is drawn.
             .map(|line| match model {
-                Some(Model::Coherent(model)) => model.home_of(*line).map(|home| home as usize),
+                Some(model) => model.home_of(*line).map(|home| home as usize),
                 _ => None,
             })
             .collect(),

@@ -8,6 +8,7 @@
 //! | [`ranking`] | every mapping, ranked |
 //! | [`channels`] | what seats near the homes of lines are worth |
 //! | [`controller`] | the cells of a controller, and its news |
+//! | [`eib`] | the rings of a Cell, as a floor for tasks and traffic |
 //! | [`stats`] | what communicating costs |
 //! | [`study`] | published figures beside ours |
 //! | [`svg`], [`html`] | pictures and pages of these, and of pinned workers |
@@ -15,6 +16,7 @@
 
 pub mod channels;
 pub mod controller;
+pub mod eib;
 pub mod html;
 pub mod ranking;
 mod sentence;

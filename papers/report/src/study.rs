@@ -14,19 +14,9 @@ pub use table::{Column, FilledTable, Table, TableRow};
 /// The format's name, in the `format` key.
 pub const FORMAT: &str = "seatmap-study/2";
 
-/// The verbs of the papers' own program.
-const OF_THE_PAPERS: [&str; 5] = ["rank", "stats", "channels", "workers", "study"];
-
-/// The program that has a command's verb.
-#[must_use]
-pub fn program_of(command: &str) -> &'static str {
-    let verb = command.split(' ').next().unwrap_or_default();
-    if OF_THE_PAPERS.contains(&verb) { "seatmap-papers" } else { "seatmap" }
-}
-
 /// A command as a person types it.
 fn with_program(command: &str) -> String {
-    format!("{} {command}", program_of(command))
+    format!("seatmap-papers {command}")
 }
 
 /// One paper's figures, as written down in `studies/`.

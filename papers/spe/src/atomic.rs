@@ -6,7 +6,7 @@
 
 use crate::state::SpeState;
 use crate::transfer::{Direction, Rule, Transfer, TransferFault};
-use seatmap_os::guarded;
+use seatmap_cell_sim::os::guarded;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes of a line.

@@ -5,7 +5,7 @@
 //! revokes the ownership once and for all; from then on all threads take turns by an ordinary lock.
 //! The contexts of most programs are written by one thread.
 
-use seatmap_os::barrier;
+use seatmap_cell_sim::os::barrier;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 
 /// The first thread has it.

@@ -7,7 +7,7 @@ use crate::state::SpeState;
 use crate::stop::Stop;
 use crate::stuck::WaitReason;
 use crate::{command, time_base};
-pub use seatmap_sim::cell_be::session::spu_event;
+pub use seatmap_cell_sim::session::spu_event;
 use std::time::{Duration, Instant};
 
 /// The channels' numbers (Cell Broadband Engine Architecture).

@@ -3,7 +3,7 @@
 use crate::simulated::desk;
 use crate::simulated::machine::simulated;
 use crate::time_base::{TICKS_PER_SECOND, host_ticks};
-use seatmap_sim::cell_be::session::Call;
+use seatmap_cell_sim::session::Call;
 
 /// Ticks since the library was first asked; on a simulated Cell, those of its own time base.
 #[must_use]

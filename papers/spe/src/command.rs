@@ -6,7 +6,7 @@ use crate::spu::SpuState;
 use crate::stop::Stop;
 use crate::transfer::{Direction, Rule, TAGS, Transfer, TransferFault};
 use crate::unit;
-use seatmap_sim::cell_be::session::spu_event;
+use seatmap_cell_sim::session::spu_event;
 
 /// Entries of an MFC's command queue, all of which are always free: commands are complete when they
 /// return.

@@ -20,7 +20,7 @@ use crate::store::Store;
 use crate::stuck::{self, WaitReason, Waiter};
 use crate::style::Style;
 use crate::transfer::{Rule, Transfer};
-use seatmap_sim::cell_be::session::{Count, Outbound, Session, TagCondition, Turn};
+use seatmap_cell_sim::session::{Count, Outbound, Session, TagCondition, Turn};
 use std::cell::UnsafeCell;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU8, AtomicU32, AtomicUsize, Ordering};

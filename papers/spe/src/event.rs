@@ -7,7 +7,7 @@ use crate::simulated::machine::simulated;
 use crate::simulated::ppe::Seat;
 use crate::simulated::request::Driver;
 use crate::stuck::{WaitReason, Waiter};
-use seatmap_sim::cell_be::session::WatchedEvents;
+use seatmap_cell_sim::session::WatchedEvents;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 

@@ -84,6 +84,6 @@ pub use error::SpeError;
 pub use event::EventHandler;
 pub use image::Image;
 pub use options::ContextOptions;
-pub use seatmap_sim::cell_be::session::TagCondition;
+pub use seatmap_cell_sim::session::TagCondition;
 pub use simulated::machine::processors;
 pub use stop::{Ended, Entry};

@@ -2,7 +2,7 @@
 
 use crate::crowd;
 use crate::stuck::{Noted, WaitReason, Waiter};
-use seatmap_os::barrier;
+use seatmap_cell_sim::os::barrier;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};

@@ -3,8 +3,8 @@
 //! A transfer to one of them is a mailbox message or a signal, and so is a store of a word by the
 //! program itself.
 
-use seatmap_os::registers;
-use seatmap_os::window::Reserved;
+use seatmap_cell_sim::os::registers;
+use seatmap_cell_sim::os::window::Reserved;
 use std::collections::BTreeMap;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -13,7 +13,7 @@ use crate::store::Store;
 use crate::symbols::Symbols;
 use corosensei::stack::{Stack, StackPointer};
 use corosensei::{Coroutine, CoroutineResult};
-use seatmap_sim::cell_be::session::{Session, Turn};
+use seatmap_cell_sim::session::{Session, Turn};
 use std::cell::UnsafeCell;
 use std::num::NonZeroUsize;
 use std::sync::Arc;

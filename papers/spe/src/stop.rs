@@ -1,7 +1,7 @@
 //! Where a run begins, why a program gives its thread back, and how it gets one again.
 
 use crate::transfer::TransferFault;
-use seatmap_sim::cell_be::session::{Call, Session, Turn};
+use seatmap_cell_sim::session::{Call, Session, Turn};
 
 /// Where a run begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The local store of one SPE.
 
 use crate::error::SpeError;
-use seatmap_os::window::Window;
+use seatmap_cell_sim::os::window::Window;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The local store of the Cell's SPEs: 256 KiB.

@@ -6,7 +6,7 @@
 use crate::problem::{self, RegisterAccess};
 use crate::state::SpeState;
 use crate::transfer::{Direction, MOST_BYTES, Rule, TAGS, Transfer, TransferFault};
-use seatmap_os::guarded;
+use seatmap_cell_sim::os::guarded;
 
 impl Transfer {
     /// Does the transfer for an SPE.

@@ -70,7 +70,7 @@ fn pretend(_: &Kernel) -> Result<String, Fault> {
 }
 
 fn model(_: &Kernel) -> Result<String, Fault> {
-    let words = ["place", "--on", "cell-qs22", "--pattern", "ring:8", "--seconds", "1", "--json"];
+    let words = ["place", "--on", "scc-48", "--pattern", "ring:8", "--seconds", "1", "--json"];
     let plan = document(&words)?;
     let placement = super::seats::placement(&plan);
     ensure(placement.len() == 8, || plan.to_string())?;

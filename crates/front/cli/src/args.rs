@@ -68,7 +68,6 @@ const RARELY_NEEDED: [(&str, &[&str]); 6] = [
         "place",
         &[
             "qaplib",
-            "packet",
             "rounds",
             "weight",
             "waiting",

@@ -175,7 +175,7 @@ mod tests {
     fn every_known_machine_is_there_once() {
         let mut names: Vec<String> = machines().into_iter().map(|known| known.value).collect();
         assert!(
-            ["host", "cell-ps3", "xeon-8375c-2s", "xeon-phi-5110p"]
+            ["host", "scc-48", "xeon-8375c-2s", "xeon-phi-5110p"]
                 .iter()
                 .all(|it| names.contains(&it.to_string()))
         );

@@ -2,7 +2,6 @@
 
 use crate::error::CliError;
 use crate::{output, running};
-use seatmap_catalog::Runner;
 use seatmap_catalog::usable;
 use seatmap_os::cpus::Cpus;
 pub use seatmap_os::state::{folder as state_folder, host_name, host_profile};
@@ -38,15 +37,4 @@ pub fn cpus_to_measure(named: Option<&CpuList>) -> Result<Vec<u32>, CliError> {
     let measurable = usable::to_measure(named, &here).map_err(CliError::input)?;
     measurable.remark.iter().for_each(|remark| output::tell(&remark.to_string()));
     Ok(measurable.cpus)
-}
-
-/// Refuses named CPUs where a model runs the work.
-///
-/// # Errors
-/// They are named, and the work does not run on this computer.
-pub fn check_cpus(named: Option<&CpuList>, runner: &Runner) -> Result<(), CliError> {
-    match (named, runner) {
-        (None, _) | (_, Runner::Host) => Ok(()),
-        _ => Err(CliError::input("--cpus names CPUs of this computer; leave it out on a model")),
-    }
 }

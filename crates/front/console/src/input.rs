@@ -1,10 +1,9 @@
 //! Finds the machine that a name or a file stands for.
 
 use crate::error::CliError;
-use crate::figures::{FigureChange, FigureChanges};
 use crate::{here, output, stdio};
 use seatmap_catalog::machine::{Surroundings, is_archive};
-use seatmap_catalog::{Capability, Machine, OpenError, Runner};
+use seatmap_catalog::{Capability, Machine, OpenError};
 use seatmap_document::{Position, shell_escaped};
 use seatmap_host::remembered;
 use seatmap_machine::import::{self, ImportOptions, Imported, Note};
@@ -12,12 +11,10 @@ use seatmap_machine::{Profile, Topology};
 use seatmap_measure::fit;
 use seatmap_os::named_file;
 use seatmap_pattern::import as pattern_import;
-use seatmap_sim::CellModel;
 use seatmap_sim::catalog::is_model;
 use std::error::Error;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 
 /// The machine that was named: `host`, a bundled name, or a file. Warnings go to stderr.
 ///
@@ -25,30 +22,6 @@ use std::sync::Arc;
 /// No such machine, or a file that cannot be understood.
 pub fn machine(name: &str) -> Result<Machine, CliError> {
     warned(with_surroundings(|around| Machine::open(name, around)))
-}
-
-/// The machine of this name as one that can do something, with figures of its model changed.
-///
-/// # Errors
-/// As [`machine`]; the machine cannot do it, is not a Cell model, or cannot run with these figures.
-pub fn runner(name: &str, what: Capability, changes: &FigureChanges) -> Result<Runner, CliError> {
-    let runner = machine(name)?.runner(what).map_err(CliError::input)?;
-    if changes.set.is_empty() {
-        return Ok(runner);
-    }
-    let Runner::CellBe(model) = runner else {
-        return Err(CliError::input(format!(
-            "--set changes figures of a Cell model, and {name} is another machine"
-        )));
-    };
-    let changed = changes
-        .set
-        .iter()
-        .try_fold((*model).clone(), |model: CellModel, change: &FigureChange| {
-            model.with_figure(&change.key, change.value)
-        })
-        .map_err(CliError::input)?;
-    Ok(Runner::CellBe(Arc::new(changed)))
 }
 
 /// The machine in a file that has been read. Warnings go to stderr.

@@ -12,7 +12,7 @@
 //! | [`output`], [`outputs`], [`printable`], [`stdio`] | stdout and files that are whole or not there; no text that commands a terminal |
 //! | [`input`], [`pattern_input`], [`plan_input`] | the machine, pattern or plan that a name or a file stands for |
 //! | [`baseline_input`] | good states of units from files and folders |
-//! | [`values`], [`time`], [`figures`] | values as they are typed: CPUs, sizes, times, figures of a model |
+//! | [`values`], [`time`] | values as they are typed: CPUs, sizes, times |
 //! | [`new_cell`] | the wishes for a new cell |
 //! | [`misread`] | a mistake in a command line, in one sentence |
 //! | [`living`] | the programs, units and groups that are there now, for completions |
@@ -28,7 +28,6 @@ pub mod bar;
 pub mod baseline_input;
 pub mod completion;
 pub mod error;
-pub mod figures;
 pub mod guide;
 pub mod here;
 pub mod input;

@@ -4,7 +4,6 @@ use crate::error::CliError;
 use crate::values::duration;
 use crate::{here, meet, output};
 use clap::Args;
-use seatmap_catalog::Runner;
 use seatmap_cluster::Rank;
 use seatmap_cluster::spread::{Meet, Ranks, Spread};
 use seatmap_statistics::words::counted;
@@ -39,27 +38,6 @@ pub struct Start {
     rank: Rank,
     meet: Meet,
     node: String,
-}
-
-/// Ranks on one node would disturb each other's threads, and those on several nodes are different
-/// hosts.
-///
-/// # Errors
-/// The work is to run on this host.
-pub fn check(runner: &Runner) -> Result<(), CliError> {
-    match runner {
-        Runner::Host => Err(CliError::input(
-            "--spread needs a model (--on cell-ps3, say): the threads of a host are timed on one \
-             host at a time",
-        )),
-        _ => Ok(()),
-    }
-}
-
-/// A hash of all that is known of a model: ranks that know another one of this name would bring
-/// other times.
-pub fn machine_hash(runner: &Runner) -> String {
-    runner.model_hash().unwrap_or_default()
 }
 
 impl Start {

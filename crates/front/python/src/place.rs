@@ -5,13 +5,13 @@ use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::pattern::Pattern;
 use pyo3::prelude::*;
-use seatmap_appraise::{Appraisal, AppraisalRequest, BeforePlan, Messages, rehearsal};
+use seatmap_appraise::{Appraisal, AppraisalRequest, BeforePlan, rehearsal};
 use seatmap_catalog::usable::{self, Usable};
 use seatmap_console::{here, output};
 use seatmap_place::search::{SearchStop, SearchTime};
 use seatmap_place::{MessageWait, PlaceRequest, SmtUse};
 use seatmap_plan::{Objective, Plan, export};
-use seatmap_report::floor::Comparison;
+use seatmap_report::floor::{Comparison, Floor};
 use seatmap_report::{html, placement, remarks};
 use std::sync::Arc;
 
@@ -109,7 +109,8 @@ impl Placement {
     fn page(&self) -> String {
         let plan = &self.appraisal.plan;
         let Some(both) = self.appraisal.before_and_after.clone() else { return String::new() };
-        let drawn = Comparison::new(&self.profile, self.machine.model(), &self.pattern, plan, both);
+        let floor = Floor::of(&self.profile, self.machine.model());
+        let drawn = Comparison::new(floor, &self.pattern, plan, both);
         html::placement(&self.profile, &self.pattern, plan, &drawn)
     }
 }
@@ -147,7 +148,7 @@ pub fn place(
             place: request,
             time: options.time()?,
             stop: Some(stop.clone()),
-            messages: Messages { packet_bytes: None, rounds: rehearsal::ROUNDS },
+            rounds: rehearsal::ROUNDS,
             widen: None,
             near_memory: options.memory,
             with_remarks: true,

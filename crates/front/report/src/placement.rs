@@ -521,7 +521,7 @@ mod tests {
             DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1]),
             DrawnPlacement::planned(&pattern, &plan),
         ];
-        let comparison = Comparison::new(&profile, None, &pattern, &plan, seatings);
+        let comparison = Comparison::new(Floor::of(&profile, None), &pattern, &plan, seatings);
         let page = placement(&profile, &pattern, &plan, &comparison);
         assert!(page.contains("&lt;script&gt;alert") && !page.contains("<script>alert"));
         assert!(page.contains("CPU 0") && page.contains("<svg"));
@@ -543,7 +543,7 @@ mod tests {
             &profile,
             &pattern,
             &plan,
-            &Comparison::new(&profile, None, &pattern, &plan, seatings),
+            &Comparison::new(Floor::of(&profile, None), &pattern, &plan, seatings),
         )
     }
 

@@ -193,7 +193,6 @@ fn trust(ranking: &MachineRanking) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_appraise::Messages;
     use seatmap_catalog::Machine;
     use seatmap_gallery::{Gallery, RankingRequest};
     use seatmap_pattern::generate;
@@ -216,7 +215,7 @@ mod tests {
             kind: None,
             equal_seats: false,
             time: SearchTime::Kicks(50),
-            messages: Messages::default(),
+            rounds: seatmap_appraise::rehearsal::ROUNDS,
             threads: 1,
             seed: 1,
             date: "2026-01-01".to_owned(),

@@ -3,10 +3,7 @@
 use crate::{Description, DescriptionError, Profile};
 
 /// Name and text of each bundled machine, description or model; the names are those of the files.
-const MACHINES: [(&str, &str); 16] = [
-    ("cell-ps3", include_str!("../machines/cell-ps3.toml")),
-    ("cell-qs20", include_str!("../machines/cell-qs20.toml")),
-    ("cell-qs22", include_str!("../machines/cell-qs22.toml")),
+const MACHINES: [(&str, &str); 13] = [
     ("core-i9-12900k", include_str!("../machines/core-i9-12900k.toml")),
     ("epyc-7r13-2s", include_str!("../machines/epyc-7r13-2s.toml")),
     ("epyc-9654-2s", include_str!("../machines/epyc-9654-2s.toml")),

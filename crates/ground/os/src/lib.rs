@@ -25,7 +25,6 @@
 //! | [`isolated`] | the CPUs among which the scheduler does not divide load |
 //! | [`busy`] | for how long CPUs were busy between two moments |
 //! | [`switches`] | switches of the scheduler, turned for a while |
-//! | [`sample`] | what a thread of this process does at an instant, as a number |
 //! | [`counter`] | counts of the kernel and the processor over a program |
 //! | [`bpf`] | small programs that the kernel runs at its tracepoints and in other programs |
 //! | `perf_event` | the call by which counts, records, watches and probes begin |
@@ -39,9 +38,6 @@
 //! | [`rps`] | the CPUs to which network cards hand received packets on |
 //! | [`net`], [`tcp`] | the addresses of this computer, a wait for connections; facts of the kernel about one of TCP |
 //! | [`small`] | small files of the kernel, and the numbers in them |
-//! | [`window`], [`guarded`] | memory at addresses with meaning; copies that survive bad addresses |
-//! | [`barrier`] | order between threads, at the cost of one side |
-//! | [`registers`] | loads and stores at addresses that stand for registers |
 //! | [`ready`], [`terminal`] | waits for open files; whether the terminal is still there |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
 //! | [`named_file`] | files that a user names, read up to a bound |
@@ -62,7 +58,6 @@
 
 pub mod affinity;
 pub mod attribute;
-pub mod barrier;
 pub mod boot;
 pub mod bpf;
 pub mod brake;
@@ -82,7 +77,6 @@ pub mod ending;
 pub mod forgotten;
 pub mod group;
 mod group_quota;
-pub mod guarded;
 pub mod heirs;
 pub mod hierarchy;
 pub mod holder;
@@ -115,12 +109,10 @@ pub mod published;
 pub mod quota;
 pub mod ready;
 pub mod records;
-pub mod registers;
 pub mod rights;
 mod ring;
 pub mod root;
 pub mod rps;
-pub mod sample;
 pub mod sched;
 pub mod scratch;
 pub mod small;
@@ -138,7 +130,6 @@ pub mod usage;
 pub mod visibility;
 pub mod waiting;
 pub mod whole_file;
-pub mod window;
 
 pub use cpu_list::{CpuList, CpuListError};
 pub use cpu_set::CpuSet;

@@ -4,7 +4,7 @@ use crate::machine::MachineKind;
 use seatmap_machine::Description;
 use seatmap_machine::catalog;
 use seatmap_sim::ModelError;
-use seatmap_sim::catalog::{Model, is_model};
+use seatmap_sim::catalog::{from_toml, is_model};
 
 pub use catalog::{names, suggest};
 
@@ -15,10 +15,10 @@ pub use catalog::{names, suggest};
 pub fn open(name: &str) -> Result<Option<MachineKind>, ModelError> {
     let Some(text) = catalog::find(name) else { return Ok(None) };
     if is_model(text) {
-        return Model::from_toml(name, text).map(|model| Some(MachineKind::Model(model)));
+        return from_toml(name, text).map(|model| Some(MachineKind::Model(model)));
     }
     let profile = description(name, text)?.to_profile();
-    let model = Model::from_toml(name, text)?;
+    let model = from_toml(name, text)?;
     Ok(Some(MachineKind::Description(Box::new(profile), Some(model))))
 }
 

@@ -3,7 +3,6 @@
 use crate::bundled;
 use crate::capability::Capability;
 use crate::machine::{Machine, MachineKind, OpenError};
-use seatmap_sim::catalog::Model;
 use serde::Serialize;
 
 /// The machines that come with Seatmap: the output of `seatmap machines --json`.
@@ -27,7 +26,7 @@ pub struct MachineEntry {
     /// running it.
     #[cfg_attr(feature = "schema", schemars(extend("enum" = ["profile", "model"])))]
     pub kind: &'static str,
-    /// Hardware threads; the workers of a Cell.
+    /// Hardware threads.
     pub pus: usize,
     /// The machine's capabilities: `distances` holds distances, `homes` knows the homes of lines,
     /// `loaded` has distances under load, `lines` runs programs over shared lines, `channels` over
@@ -55,11 +54,7 @@ fn entry(name: &'static str) -> Result<MachineEntry, OpenError> {
     let can = machine.capabilities().into_iter().map(Capability::word).collect();
     let described;
     let (kind, pus, summary, sources) = match &machine.kind {
-        // Only the workers of a Cell count, as in its profile.
-        MachineKind::Model(Model::Cell(model)) => {
-            ("model", model.spes(), &*model.summary, &*model.sources)
-        }
-        MachineKind::Model(Model::Coherent(model)) => {
+        MachineKind::Model(model) => {
             ("model", model.topology.pus.len(), &*model.summary, &*model.sources)
         }
         _ => {

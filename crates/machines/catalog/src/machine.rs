@@ -10,10 +10,10 @@ use seatmap_host::topology::{self, Gathered, TopologyError};
 use seatmap_machine::import::{self, Format, ImportError, Note};
 use seatmap_machine::{Origin, OriginKind, Profile};
 use seatmap_os::state::host_name;
-use seatmap_sim::catalog::{self, Model};
-use seatmap_sim::{ModelError, SimError};
+use seatmap_sim::{CoherentModel, ModelError, SimError, catalog, coherent};
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The kind of a machine, which decides its capabilities.
 #[derive(Clone, Debug)]
@@ -24,9 +24,9 @@ pub enum MachineKind {
     Profile(Box<Profile>),
     /// A description: distances by class, and, where it gives a clock, a machine that runs
     /// programs.
-    Description(Box<Profile>, Option<Model>),
+    Description(Box<Profile>, Option<Arc<CoherentModel>>),
     /// A model that runs programs in virtual time.
-    Model(Model),
+    Model(Arc<CoherentModel>),
 }
 
 /// A machine that was named on the command line, opened once.
@@ -58,7 +58,7 @@ pub struct Surroundings<'a> {
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// No machine has this name.
-    #[error("no machine called '{name}' comes with Seatmap; {}", hint(*.nearest))]
+    #[error("no machine called '{name}' comes with Seatmap; {}", hint(name, *.nearest))]
     Unknown {
         /// The name that the user asked for.
         name: String,
@@ -109,7 +109,10 @@ pub fn is_archive(bytes: &[u8]) -> bool {
     bytes.starts_with(b"BZh") || bytes.get(257..262) == Some(b"ustar")
 }
 
-fn hint(nearest: Option<&str>) -> String {
+fn hint(name: &str, nearest: Option<&str>) -> String {
+    if name.starts_with("cell-") {
+        return catalog::SUCCESSOR.to_owned();
+    }
     let listed = "'seatmap machines' lists those that do";
     nearest
         .map_or_else(|| listed.to_owned(), |nearest| format!("did you mean '{nearest}'? {listed}"))
@@ -194,8 +197,8 @@ impl Machine {
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         let text = std::str::from_utf8(bytes).ok();
         if let Some(text) = text.filter(|text| catalog::is_model(text)) {
-            let model = Model::from_toml(name, text)?;
-            return Ok(Machine::new(name, model.name().to_owned(), MachineKind::Model(model)));
+            let model = catalog::from_toml(name, text)?;
+            return Ok(Machine::new(name, model.name.clone(), MachineKind::Model(model)));
         }
         let mut imported =
             import::read_with(bytes, name, Some(today), &import::ImportOptions::default())
@@ -205,7 +208,7 @@ impl Machine {
         let profile = Box::new(imported.profile);
         let described = text
             .filter(|text| Format::recognise(text, name) == Some(Format::Description))
-            .map(|text| Model::from_toml(name, text));
+            .map(|text| catalog::from_toml(name, text));
         let known = profile.name.clone();
         let flaw = described.as_ref().and_then(|model| model.as_ref().err()).map(message);
         let kind = match described {
@@ -259,13 +262,17 @@ impl Machine {
             MachineKind::Profile(profile) | MachineKind::Description(profile, _) => {
                 Ok((**profile).clone())
             }
-            MachineKind::Model(model) => Ok(model.profile()?),
+            MachineKind::Model(model) => Ok(coherent::profile(model)?),
         }
     }
 
     /// The model that runs programs in the machine's place, if there is one.
     #[must_use]
-    pub fn model(&self) -> Option<&Model> {
+    pub fn model(&self) -> Option<&CoherentModel> {
+        self.shared_model().map(|model| &**model)
+    }
+
+    fn shared_model(&self) -> Option<&Arc<CoherentModel>> {
         match &self.kind {
             MachineKind::Model(model) | MachineKind::Description(_, Some(model)) => Some(model),
             _ => None,
@@ -281,17 +288,13 @@ impl Machine {
             .filter(|capability| match (capability, &self.kind) {
                 (Capability::RunsLines, MachineKind::Host)
                 | (Capability::RunsChannels, MachineKind::Host) => true,
-                (Capability::RunsLines, _) => matches!(self.model(), Some(Model::Coherent(_))),
-                (Capability::RunsChannels, _) => self.model().is_some(),
-                (Capability::Distances, MachineKind::Model(_)) => true,
-                (Capability::Homes, MachineKind::Model(Model::Coherent(model))) => {
-                    model.homes() > 1
-                }
-                (Capability::Loaded, MachineKind::Model(Model::Coherent(_))) => true,
+                (Capability::RunsLines | Capability::RunsChannels, _) => self.model().is_some(),
+                (Capability::Distances | Capability::Loaded, MachineKind::Model(_)) => true,
+                (Capability::Homes, MachineKind::Model(model)) => model.homes() > 1,
                 (_, MachineKind::Profile(profile) | MachineKind::Description(profile, _)) => {
                     holds(profile, *capability)
                 }
-                (_, MachineKind::Host | MachineKind::Model(_)) => false,
+                (_, MachineKind::Host) => false,
             })
             .collect()
     }
@@ -310,7 +313,7 @@ impl Machine {
     /// [`Lacks`]: it does not run them.
     pub fn runner(&self, capability: Capability) -> Result<Runner, Lacks> {
         self.require(capability)?;
-        Ok(self.model().map_or(Runner::Host, |model| Runner::from(model.clone())))
+        Ok(self.shared_model().map_or(Runner::Host, |model| Runner::Coherent(Arc::clone(model))))
     }
 
     /// The way in which the machine answers when its core distances are measured. A description is
@@ -319,7 +322,7 @@ impl Machine {
     pub fn answers(&self) -> Answers {
         match &self.kind {
             MachineKind::Host => Answers::Measured,
-            MachineKind::Model(Model::Coherent(model)) => Answers::Simulated(model.clone()),
+            MachineKind::Model(model) => Answers::Simulated(Arc::clone(model)),
             _ => Answers::Replayed,
         }
     }
@@ -342,8 +345,7 @@ impl Machine {
             MachineKind::Host => "this computer",
             MachineKind::Profile(_) => "a profile",
             MachineKind::Description(..) => "a description",
-            MachineKind::Model(Model::Cell(_)) => "a model of the Cell",
-            MachineKind::Model(Model::Coherent(_)) => "a model",
+            MachineKind::Model(_) => "a model",
         }
     }
 
@@ -356,9 +358,6 @@ impl Machine {
             }
             (Capability::RunsLines | Capability::RunsChannels, MachineKind::Description(..)) => {
                 self.flaw.clone().unwrap_or_default()
-            }
-            (Capability::RunsLines, _) => {
-                "'seatmap place --objective simulated' runs messages on it".to_owned()
             }
             (_, MachineKind::Host) => "'seatmap measure' finds them".to_owned(),
             _ => format!("'seatmap machines' lists machines that do ('{}')", capability.word()),

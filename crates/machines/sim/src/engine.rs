@@ -16,13 +16,21 @@ const MOST_NAMED: usize = 16;
 /// A task's message to the engine: a call, or the reason why it cannot continue.
 #[derive(Debug)]
 pub enum Said<C> {
+    /// A call.
     Call(C),
+    /// A transfer that the hardware refuses, which ends the run.
     Refused(DmaError),
 }
 
 /// A task's connection to the engine: the task suspends with a message, and the engine resumes it
 /// with the answer.
 pub type Yielder<C> = fiber::Yielder<Said<C>>;
+
+/// Whether this is a build in which `SEATMAP_TASKS=threads` makes tasks threads.
+#[must_use]
+pub const fn has_threads() -> bool {
+    cfg!(feature = "threads")
+}
 
 /// A machine in virtual time, as the engine sees it.
 pub trait Machine {
@@ -75,6 +83,9 @@ impl Default for Stage {
 impl Stage {
     /// Runs this many tasks to their ends. `clock` shows the time to tasks; it is kept beside the
     /// machine so that reading it costs nothing.
+    ///
+    /// # Errors
+    /// [`SimError`]: a task failed, or the tasks wait for ever.
     pub fn play<M: Machine, T>(
         &mut self,
         machine: &RefCell<M>,

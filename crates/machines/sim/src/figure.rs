@@ -18,7 +18,8 @@ pub struct Figure {
 
 impl Figure {
     /// The figure as a whole number.
-    pub(crate) fn whole(&self) -> u64 {
+    #[must_use]
+    pub fn whole(&self) -> u64 {
         self.value.round() as u64
     }
 
@@ -49,7 +50,8 @@ macro_rules! figures {
 pub(crate) use figures;
 
 /// The error for a text that is not such TOML, with the position of the mistake.
-pub(crate) fn syntax(name: &str, text: &str, error: &toml::de::Error) -> ModelError {
+#[must_use]
+pub fn syntax(name: &str, text: &str, error: &toml::de::Error) -> ModelError {
     // An error without a place is one of the whole text.
     let at = error.span().map_or(0, |span| span.start);
     let (line, column) = place(text, at);

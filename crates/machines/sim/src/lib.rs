@@ -8,25 +8,22 @@
 //! | module | is |
 //! |---|---|
 //! | [`wheel`] | the event queue |
-//! | [`cell_be`] | the Cell Broadband Engine, one chip or two |
 //! | [`coherent`] | machines with coherent caches: rings, meshes, levels |
 //! | [`catalog`] | the models that come with Seatmap |
-//! | [`trace`] | what happened when, for trace viewers |
+//! | [`engine`] | tasks as coroutines, in turn with any machine |
 //! | [`figure`] | figures with their sources |
 //! | [`error`] | why a run ended early, or a model was refused |
+//! | [`moment`] | a component at a time, as a broken invariant names it |
 #![deny(missing_docs)]
 
 pub mod catalog;
-pub mod cell_be;
 pub mod coherent;
-mod engine;
+pub mod engine;
 pub mod error;
 mod fiber;
 pub mod figure;
-mod moment;
-pub mod trace;
+pub mod moment;
 pub mod wheel;
 
-pub use cell_be::{CellBed, CellModel};
 pub use coherent::{CoherentBed, CoherentModel};
 pub use error::{ModelError, SimError};

@@ -3,19 +3,19 @@
 use std::fmt;
 
 /// Displays as `directory at tick 7`.
-pub(crate) struct Moment<C> {
+pub struct Moment<C> {
     component: C,
     unit: &'static str,
     time: u64,
 }
 
 /// A component of a coherent machine, at a time in ticks.
-pub(crate) fn at_tick<C>(component: C, time: u64) -> Moment<C> {
+pub fn at_tick<C>(component: C, time: u64) -> Moment<C> {
     Moment { component, unit: "tick", time }
 }
 
-/// A component of the Cell, at a time in core cycles.
-pub(crate) fn at_cycle<C>(component: C, time: u64) -> Moment<C> {
+/// A component of a machine whose clock is that of its cores, at a time in core cycles.
+pub fn at_cycle<C>(component: C, time: u64) -> Moment<C> {
     Moment { component, unit: "core cycle", time }
 }
 

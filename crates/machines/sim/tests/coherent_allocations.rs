@@ -50,7 +50,7 @@ fn a_longer_run_allocates_no_more() {
                     seatmap_sim::CoherentModel::from_profile(&profile, "", 2.5).unwrap(),
                 )
             }
-            name => catalog::coherent(name).unwrap().unwrap(),
+            name => catalog::load(name).unwrap().unwrap(),
         };
         let mut bed = CoherentBed::new(model);
         let short = allocations(&mut bed, 20);

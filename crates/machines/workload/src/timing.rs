@@ -1,8 +1,7 @@
 //! How long a program took on a test bed, from its first task's beginning to its last task's end.
 
-use crate::{Handoffs, LongMessages};
+use crate::Handoffs;
 use seatmap_port::Testbed;
-use seatmap_port::channels::Bed;
 
 /// The ticks from the earliest beginning to the latest end of `(began, ended)`; 0 for no tasks.
 ///
@@ -12,21 +11,6 @@ use seatmap_port::channels::Bed;
 pub fn elapsed_ticks(spans: impl IntoIterator<Item = (u64, u64)>) -> u64 {
     let whole = spans.into_iter().reduce(|whole, span| (whole.0.min(span.0), whole.1.max(span.1)));
     whole.map_or(0, |(began, ended)| ended.saturating_sub(began))
-}
-
-/// Nanoseconds that messages along a pattern take over channels, with rank r on `seats[r]`.
-///
-/// # Errors
-/// The machine could not run them there.
-pub fn messages_ns<B: Bed>(
-    bed: &mut B,
-    messages: &LongMessages,
-    seats: &[u32],
-    seed: u64,
-) -> Result<f64, B::Error> {
-    let tasks = bed.run(seats, messages, seed)?;
-    let ticks = elapsed_ticks(tasks.iter().map(|task| (task.began, task.ended)));
-    Ok(ticks as f64 * bed.ns_per_cycle())
 }
 
 /// Nanoseconds that messages along a pattern take over cache lines, with rank r on `seats[r]`.

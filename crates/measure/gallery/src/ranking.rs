@@ -14,14 +14,13 @@ pub use document::{
 };
 
 use crate::{Gallery, GalleryMachine, like_pairs};
-use seatmap_appraise::{Appraisal, AppraisalRequest, Messages};
+use seatmap_appraise::{Appraisal, AppraisalRequest};
 use seatmap_document::Blame;
 use seatmap_machine::CoreKind;
 use seatmap_pattern::Pattern;
 use seatmap_place::search::SearchTime;
 use seatmap_place::{MessageWait, PlaceRequest, SmtUse, Weight, knows_wakeups};
 use seatmap_plan::Objective;
-use seatmap_sim::catalog::Model;
 
 /// A request: which machine of a gallery suits a pattern?
 #[derive(Clone, Debug)]
@@ -44,8 +43,8 @@ pub struct RankingRequest<'a> {
     pub equal_seats: bool,
     /// How long to search on each machine.
     pub time: SearchTime,
-    /// The messages that are run where runs judge.
-    pub messages: Messages,
+    /// How often all messages are sent where runs judge.
+    pub rounds: u32,
     /// Searches side by side.
     pub threads: usize,
     /// Where random choices start.
@@ -140,7 +139,7 @@ impl RankingRequest<'_> {
             place,
             time: self.time,
             stop: None,
-            messages: self.messages,
+            rounds: self.rounds,
             widen: None,
             near_memory: false,
             with_remarks: false,
@@ -166,9 +165,6 @@ impl RankingRequest<'_> {
 
 /// The reason why a pattern is not placed on a machine, where that is known beforehand.
 fn unsuitable(machine: &GalleryMachine, place: &PlaceRequest) -> Option<LeftOutReason> {
-    if matches!(machine.machine.model(), Some(Model::Cell(_))) {
-        return Some(LeftOutReason::OtherPrograms);
-    }
     let Some(distance) = &machine.profile.core_distance else {
         return Some(LeftOutReason::NoDistances);
     };

@@ -67,7 +67,7 @@ fn single_pairs_keep_what_groups_and_offsets_leave() {
 
 #[test]
 fn homes_come_back_by_their_offsets() {
-    let original = seatmap_sim::catalog::coherent("xeon-phi-5110p").unwrap().unwrap();
+    let original = seatmap_sim::catalog::load("xeon-phi-5110p").unwrap().unwrap();
     let profile = seatmap_sim::coherent::profile(&original).unwrap();
     let twin = fit(&profile, Needs { homes: true, loaded: false }).unwrap();
     let all = twin.report.all;

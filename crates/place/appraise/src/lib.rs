@@ -26,6 +26,6 @@ pub mod ways;
 pub use drawn::DrawnPlacement;
 pub use links::MachineLinks;
 pub use qap::{QapRequest, QapSolution};
-pub use rehearsal::{Messages, Rehearsal};
+pub use rehearsal::Rehearsal;
 pub use request::{Appraisal, AppraisalError, AppraisalRequest, BeforePlan};
 pub use ways::Ways;

@@ -4,7 +4,7 @@ use crate::nested::{self, Group};
 use crate::{DrawnPlacement, Ways};
 use seatmap_machine::Profile;
 use seatmap_pattern::Pattern;
-use seatmap_sim::catalog::Model;
+use seatmap_sim::CoherentModel;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The links of a machine: those of its fabric where its model knows one, else the ways in and out
@@ -20,7 +20,7 @@ pub enum MachineLinks {
 impl MachineLinks {
     /// The links of a machine; the model is its own, where it has one.
     #[must_use]
-    pub fn of(profile: &Profile, model: Option<&Model>) -> Self {
+    pub fn of(profile: &Profile, model: Option<&CoherentModel>) -> Self {
         match model.and_then(|model| Ways::of(model, profile.topology.os_indices())) {
             Some(ways) => MachineLinks::Fabric(ways),
             None => {

@@ -1,7 +1,7 @@
 //! From a request to its appraisal.
 
 use crate::rehearsal::RehearsalError;
-use crate::{DrawnPlacement, MachineLinks, Messages, Rehearsal};
+use crate::{DrawnPlacement, MachineLinks, Rehearsal};
 use seatmap_catalog::Machine;
 use seatmap_document::Blame;
 use seatmap_machine::Level;
@@ -27,8 +27,8 @@ pub struct AppraisalRequest<'a> {
     pub time: SearchTime,
     /// Another thread may end the search, which is then an error.
     pub stop: Option<SearchStop>,
-    /// The messages that are run where runs judge.
-    pub messages: Messages,
+    /// How often all messages are sent where runs judge.
+    pub rounds: u32,
     /// Each task may run on all CPUs of this group around its own.
     pub widen: Option<Level>,
     /// Each task takes its memory from the NUMA node of its CPU.
@@ -115,7 +115,7 @@ impl AppraisalRequest<'_> {
         }
         .unless(self.stop.clone());
         let rehearsal = match request.objective {
-            Objective::Simulated => Some(Rehearsal::new(self.machine, &request, self.messages)?),
+            Objective::Simulated => Some(Rehearsal::new(self.machine, &request, self.rounds)?),
             _ => None,
         };
         let answer = match &rehearsal {
@@ -269,7 +269,7 @@ mod tests {
             place: PlaceRequest::new(&profile, &pattern),
             time: SearchTime::Kicks(50),
             stop: None,
-            messages: Messages::default(),
+            rounds: crate::rehearsal::ROUNDS,
             widen: None,
             near_memory: false,
             with_remarks: false,
@@ -283,7 +283,7 @@ mod tests {
 
     #[test]
     fn runs_judge_and_both_placements_are_counted() {
-        let appraisal = appraisal("cell-ps3", "ring:4", |request| {
+        let appraisal = appraisal("scc-48", "ring:4", |request| {
             request.place.objective = Objective::Simulated;
             request.before = Some(BeforePlan::InOrder);
         })
@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_method_that_knows_homes_alone_is_not_judged_by_runs() {
-        let error = appraisal("cell-ps3", "ring:4", |request| {
+        let error = appraisal("scc-48", "ring:4", |request| {
             request.place.objective = Objective::Simulated;
             request.place.method = seatmap_place::PlaceMethod::GetCore;
         })

@@ -2,10 +2,9 @@
 
 use crate::DrawnPlacement;
 use seatmap_pattern::Pattern;
-use seatmap_sim::CellModel;
-use seatmap_sim::catalog::Model;
+use seatmap_sim::CoherentModel;
 use seatmap_sim::coherent::Shape;
-use seatmap_sim::coherent::fabric::{Fabric, Link};
+use seatmap_sim::coherent::fabric::Fabric;
 use std::collections::BTreeMap;
 
 /// A fabric, and where PUs and homes are on it.
@@ -24,36 +23,23 @@ pub struct Ways {
 impl Ways {
     /// The ring or mesh of a model; `None` for one of levels.
     #[must_use]
-    pub fn of(model: &Model, pus: impl Iterator<Item = u32>) -> Option<Self> {
-        match model {
-            Model::Cell(cell) => {
-                let fabric = cell.fabric()?;
-                Some(Ways {
-                    node_of_pu: pus.filter_map(|os| Some((os, cell.node_of_pu(os)?))).collect(),
-                    node_of_home: Vec::new(),
-                    names: fabric.links().iter().map(|link| name_on_cell(cell, link)).collect(),
-                    fabric,
-                })
-            }
-            Model::Coherent(coherent) => {
-                // A machine of levels has no shape: its links are the borders of groups.
-                let word = match coherent.shape.as_ref()? {
-                    Shape::Mesh { .. } => "tile",
-                    _ => "stop",
-                };
-                let fabric = coherent.fabric().clone();
-                Some(Ways {
-                    node_of_pu: pus.filter_map(|os| Some((os, coherent.node_of_pu(os)?))).collect(),
-                    node_of_home: coherent.nodes_of_homes().to_vec(),
-                    names: fabric
-                        .links()
-                        .iter()
-                        .map(|link| format!("{word} {} to {word} {}", link.from, link.to))
-                        .collect(),
-                    fabric,
-                })
-            }
-        }
+    pub fn of(model: &CoherentModel, pus: impl Iterator<Item = u32>) -> Option<Self> {
+        // A machine of levels has no shape: its links are the borders of groups.
+        let word = match model.shape.as_ref()? {
+            Shape::Mesh { .. } => "tile",
+            _ => "stop",
+        };
+        let fabric = model.fabric().clone();
+        Some(Ways {
+            node_of_pu: pus.filter_map(|os| Some((os, model.node_of_pu(os)?))).collect(),
+            node_of_home: model.nodes_of_homes().to_vec(),
+            names: fabric
+                .links()
+                .iter()
+                .map(|link| format!("{word} {} to {word} {}", link.from, link.to))
+                .collect(),
+            fabric,
+        })
     }
 
     /// The load of each link under a placement: the bytes that cross it or, where a simulator
@@ -92,19 +78,6 @@ impl Ways {
         let step = move |at: u16| (at != to).then(|| self.fabric.next(at, to));
         // The fabric's own routing, link by link, until the end is reached.
         std::iter::successors(step(from), move |link| step(self.fabric.links()[*link].to))
-    }
-}
-
-/// The elements at both ends; of a link between chips, the chips.
-fn name_on_cell(cell: &CellModel, link: &Link) -> String {
-    // Nodes are numbered chip by chip, each along its ring.
-    let elements = cell.ring.len();
-    let [from, to] = [link.from, link.to].map(usize::from);
-    let [chip, other] = [from, to].map(|node| node / elements);
-    if chip == other {
-        format!("{} to {}", cell.ring[from % elements], cell.ring[to % elements])
-    } else {
-        format!("chip {chip} to chip {other}")
     }
 }
 

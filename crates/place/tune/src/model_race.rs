@@ -49,8 +49,6 @@ pub struct ModelRace {
     pub messages: OnModel,
     /// The distances of the model, by which candidates are found.
     pub profile: Profile,
-    /// Bytes of the heaviest edge's message; absent where messages are cache lines.
-    pub packet_bytes: Option<u32>,
     /// How often all messages are sent.
     pub rounds: u32,
     /// The most candidates, the default among them.
@@ -222,7 +220,7 @@ impl ModelRace {
             simulated: Some(Simulated {
                 machine: machine.clone(),
                 pattern: self.pattern.name.clone(),
-                packet_bytes: self.packet_bytes,
+                packet_bytes: None,
                 rounds: self.rounds,
             }),
             confidence: self.confidence,
@@ -251,23 +249,22 @@ fn turn(number: usize, choosing: usize, candidate: usize) -> Turn {
 mod tests {
     use super::*;
     use seatmap_pattern::generate;
-    use seatmap_sim::catalog::{self, Model};
+    use seatmap_sim::{catalog, coherent};
 
     fn race(runs: Option<usize>) -> ModelRace {
-        let model = catalog::cell("cell-ps3").unwrap().unwrap();
+        let model = catalog::load("scc-48").unwrap().unwrap();
         let pattern = generate("ring:4").unwrap();
         ModelRace {
-            messages: OnModel::cell(&model, &pattern, 4096, 2).unwrap(),
-            profile: Model::Cell(model).profile().unwrap(),
+            messages: OnModel::new(&model, &pattern, 2).unwrap(),
+            profile: coherent::profile(&model).unwrap(),
             pattern,
-            packet_bytes: Some(4096),
             rounds: 2,
             candidates: 3,
             runs,
             confidence: 0.95,
             seed: 1,
             provenance: Provenance {
-                machine: "cell-ps3".to_owned(),
+                machine: "scc-48".to_owned(),
                 pattern: Some("ring:4".to_owned()),
                 date: "2026-11-25".to_owned(),
                 tool: "seatmap 0.1.0".to_owned(),

@@ -6,20 +6,17 @@
 
 use seatmap_os::pool;
 use seatmap_pattern::Pattern;
-use seatmap_sim::{CellBed, CellModel, CoherentBed, CoherentModel};
-use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
-use seatmap_workload::{Handoffs, handoffs_ns, messages_ns};
+use seatmap_sim::{CoherentBed, CoherentModel};
+use seatmap_workload::{Handoffs, handoffs_ns};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Messages on a machine.
+/// Messages over the cache lines of a machine.
 #[derive(Clone, Debug)]
-pub enum OnModel {
-    /// Long messages between local stores.
-    Cell(Arc<CellModel>, LongMessages),
-    /// Messages over cache lines.
-    Coherent(Arc<CoherentModel>, Handoffs),
+pub struct OnModel {
+    model: Arc<CoherentModel>,
+    handoffs: Handoffs,
 }
 
 /// A run.
@@ -34,56 +31,26 @@ pub struct Job {
 /// Why a pattern's messages are not run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OnModelError {
-    /// Nothing is sent, or the machine's library cannot send it.
-    // Plural: the numbers are ranges that begin at 2.
-    #[error("a race on {machine} takes a pattern of {tasks} tasks that send something")]
-    Pattern {
-        /// The machine.
-        machine: String,
-        /// The numbers of tasks that it takes.
-        tasks: String,
-    },
+    /// Nothing is sent.
+    #[error("a race on {0} takes a pattern of 2 or more tasks that send something")]
+    Silent(String),
 }
 
 impl OnModel {
-    /// A pattern's messages between local stores; its heaviest edge sends this many bytes.
+    /// A pattern's messages, all sent `rounds` times.
     ///
     /// # Errors
     /// [`OnModelError`].
-    pub fn cell(
-        model: &Arc<CellModel>,
-        pattern: &Pattern,
-        packet_bytes: u32,
-        rounds: u32,
-    ) -> Result<Self, OnModelError> {
-        let messages = LongMessages::along(pattern, packet_bytes, rounds);
-        Ok(OnModel::Cell(
-            Arc::clone(model),
-            messages.ok_or_else(|| OnModelError::Pattern {
-                machine: model.name.clone(),
-                tasks: format!("2 to {MOST_TASKS}"),
-            })?,
-        ))
-    }
-
-    /// A pattern's messages over cache lines.
-    ///
-    /// # Errors
-    /// [`OnModelError`].
-    pub fn coherent(
+    pub fn new(
         model: &Arc<CoherentModel>,
         pattern: &Pattern,
         rounds: u32,
     ) -> Result<Self, OnModelError> {
         let handoffs = Handoffs::along(pattern, 0, rounds);
         if handoffs.handoffs.is_empty() {
-            Err(OnModelError::Pattern {
-                machine: model.name.clone(),
-                tasks: "2 or more".to_owned(),
-            })
-        } else {
-            Ok(OnModel::Coherent(Arc::clone(model), handoffs))
+            return Err(OnModelError::Silent(model.name.clone()));
         }
+        Ok(OnModel { model: Arc::clone(model), handoffs })
     }
 
     /// Nanoseconds from the first task's beginning to the last one's end.
@@ -91,18 +58,10 @@ impl OnModel {
     /// # Errors
     /// The machine's words: a seat is not one of its PUs.
     pub fn time_ns(&self, job: &Job) -> Result<f64, String> {
-        let time_ns = match self {
-            OnModel::Cell(model, messages) => {
-                // A machine that has run nothing before: no run depends on an earlier one.
-                messages_ns(&mut CellBed::new(Arc::clone(model)), messages, &job.seats, job.skew)
-            }
-            OnModel::Coherent(model, handoffs) => {
-                let mut bed = CoherentBed::new(Arc::clone(model));
-                bed.seed = job.skew;
-                handoffs_ns(&mut bed, handoffs, &job.seats)
-            }
-        };
-        time_ns.map_err(|error| error.to_string())
+        // A machine that has run nothing before: no run depends on an earlier one.
+        let mut bed = CoherentBed::new(Arc::clone(&self.model));
+        bed.seed = job.skew;
+        handoffs_ns(&mut bed, &self.handoffs, &job.seats).map_err(|error| error.to_string())
     }
 
     /// The times of some runs, in nanoseconds, on all CPUs at once.
@@ -160,8 +119,8 @@ mod tests {
     use seatmap_sim::catalog;
 
     fn ring() -> OnModel {
-        let model = catalog::cell("cell-ps3").unwrap().unwrap();
-        OnModel::cell(&model, &generate("ring:4").unwrap(), 4096, 2).unwrap()
+        let model = catalog::load("scc-48").unwrap().unwrap();
+        OnModel::new(&model, &generate("ring:4").unwrap(), 2).unwrap()
     }
 
     fn job(seats: [u32; 4], skew: u64) -> Job {
@@ -185,10 +144,9 @@ mod tests {
 
     #[test]
     fn a_pattern_without_messages_is_refused() {
-        let model = catalog::cell("cell-ps3").unwrap().unwrap();
-        let refused =
-            OnModel::cell(&model, &Pattern::silent("none", 4), 4096, 2).unwrap_err().to_string();
-        assert!(refused.contains("2 to 31 tasks that send something"), "{refused}");
+        let model = catalog::load("scc-48").unwrap().unwrap();
+        let refused = OnModel::new(&model, &Pattern::silent("none", 4), 2).unwrap_err().to_string();
+        assert!(refused.contains("2 or more tasks that send something"), "{refused}");
     }
 
     #[test]

@@ -1,12 +1,12 @@
 //! `seatmap-papers rank`, as typed.
 
+use crate::figures::FigureChanges;
 use clap::{Args, Subcommand, ValueEnum};
-use seatmap_console::figures::FigureChanges;
+use seatmap_cell_sim::workload::MessageLibrary;
 use seatmap_console::over_ranks::MeetingPlace;
 use seatmap_console::values::cpus;
 use seatmap_experiments::rank::{Shard, Variant};
 use seatmap_os::CpuList;
-use seatmap_workload::MessageLibrary;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

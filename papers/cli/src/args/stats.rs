@@ -1,7 +1,7 @@
 //! `seatmap-papers stats`, as typed.
 
+use crate::figures::FigureChanges;
 use clap::{Args, ValueEnum};
-use seatmap_console::figures::FigureChanges;
 use seatmap_console::values::{LevelChoice, count, cpus, size};
 use seatmap_experiments::cell_stats::Function;
 use seatmap_os::CpuList;

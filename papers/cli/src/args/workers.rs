@@ -1,7 +1,7 @@
 //! `seatmap-papers workers`, as typed.
 
+use crate::figures::FigureChanges;
 use clap::Args;
-use seatmap_console::figures::FigureChanges;
 use seatmap_console::time::time_within;
 use seatmap_console::values::cpus;
 use seatmap_experiments::cellule::{CelluleError, Workload};

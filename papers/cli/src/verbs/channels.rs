@@ -1,10 +1,11 @@
 //! `seatmap-papers channels`.
 
 use crate::args::{Channels, ChannelsWhat};
-use seatmap_catalog::{Capability, Runner};
+use crate::figures::FigureChanges;
+use crate::machine::{self, Runner};
+use seatmap_catalog::Capability;
 use seatmap_console::error::CliError;
 use seatmap_console::here;
-use seatmap_console::input;
 use seatmap_console::output::{self, Destination, OfMachine};
 use seatmap_experiments::channels;
 use seatmap_experiments::channels::{ChannelsResult, Chip, ExperimentOptions, Load};
@@ -12,7 +13,6 @@ use seatmap_host::HostTestbed;
 use seatmap_machine::{Origin, OriginKind, Profile, Topology};
 use seatmap_papers_report::{channels as report, html};
 use seatmap_port::Testbed;
-use seatmap_sim::catalog::Model;
 use seatmap_sim::coherent::Counters;
 use seatmap_sim::{CoherentBed, CoherentModel};
 use std::sync::Arc;
@@ -21,13 +21,13 @@ use std::sync::Arc;
 struct Outcome {
     found: ChannelsResult,
     topology: Topology,
-    model: Option<Model>,
+    model: Option<Arc<CoherentModel>>,
 }
 
 impl Outcome {
     /// The machine's name.
     fn machine(&self) -> String {
-        self.model.as_ref().map_or_else(here::host_name, |model| model.name().to_owned())
+        self.model.as_ref().map_or_else(here::host_name, |model| model.name.clone())
     }
 }
 
@@ -41,9 +41,8 @@ pub fn run(typed: &Channels) -> Result<(), CliError> {
         return Err(CliError::input("only one of --json, --svg - and --html - can have stdout"));
     }
     let options = options(typed);
-    let runner =
-        input::machine(&typed.on)?.runner(Capability::RunsLines).map_err(CliError::input)?;
-    here::check_cpus(typed.cpus.as_ref(), &runner)?;
+    let runner = machine::runner(&typed.on, Capability::RunsLines, &FigureChanges::default())?;
+    runner.check_cpus(typed.cpus.as_ref())?;
     let outcome = match runner {
         Runner::Host => on_host(&here::cpus_to_measure(typed.cpus.as_ref())?, &options)?,
         Runner::Coherent(model) => on_model(model, &options)?,
@@ -75,7 +74,7 @@ fn page_of(outcome: &Outcome) -> String {
     let profile = Profile::new(&name, origin, topology.clone());
     let Some(seated) = found.seated() else { return html::channels(found, &name, None) };
     let pattern = report::pattern(&seated);
-    let comparison = report::comparison(found, &seated, &pattern, &profile, model.as_ref());
+    let comparison = report::comparison(found, &seated, &pattern, &profile, model.as_deref());
     html::channels(found, &name, Some(&comparison))
 }
 
@@ -119,7 +118,7 @@ fn on_model(model: Arc<CoherentModel>, options: &ExperimentOptions) -> Result<Ou
     let mut bed = CoherentBed::new(Arc::clone(&model));
     let chip = Chip::new(&model.topology, bed.pus());
     let found = channels::run(&mut bed, &chip, options, |bed| Some(load(bed.counters())))?;
-    Ok(Outcome { found, topology: model.topology.clone(), model: Some(Model::Coherent(model)) })
+    Ok(Outcome { found, topology: model.topology.clone(), model: Some(model) })
 }
 
 fn load(counters: &Counters) -> Load {

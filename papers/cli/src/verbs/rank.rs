@@ -5,16 +5,18 @@ mod request;
 mod results;
 
 use crate::args::{Rank, RankCommand, RankStudy};
+use crate::machine::{self, Runner};
 use request::RankRequest;
 use results::Results;
-use seatmap_catalog::{Capability, Runner};
+use seatmap_catalog::Capability;
+use seatmap_cell_sim::{CellBed, CellModel};
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
 use seatmap_console::here;
 use seatmap_console::input;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output::Destination;
-use seatmap_console::over_ranks::{Start, check};
+use seatmap_console::over_ranks::Start;
 use seatmap_document::written;
 use seatmap_experiments::rank::figures::Row;
 use seatmap_experiments::rank::journal::RankJournal;
@@ -24,7 +26,7 @@ use seatmap_host::HostBed;
 use seatmap_os::trusted;
 use seatmap_os::trusted::Open;
 use seatmap_port::channels::Bed;
-use seatmap_sim::{CellBed, CellModel, CoherentBed};
+use seatmap_sim::CoherentBed;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -51,10 +53,10 @@ pub fn run(typed: &Rank) -> Result<(), CliError> {
 }
 
 fn study(typed: &RankStudy, results: &Results, start: Option<&Start>) -> Result<(), CliError> {
-    let runner = input::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
+    let runner = machine::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
     // Before a bed is made: ranks on this computer would share its CPUs.
-    start.map_or(Ok(()), |_| check(&runner))?;
-    here::check_cpus(typed.cpus.as_ref(), &runner)?;
+    start.map_or(Ok(()), |_| runner.check_ranks())?;
+    runner.check_cpus(typed.cpus.as_ref())?;
     let mut bed = match &runner {
         Runner::Host => Some(host(typed)?),
         _ => None,

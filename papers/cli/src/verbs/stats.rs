@@ -3,11 +3,13 @@
 mod taken;
 
 use crate::args::Stats;
-use seatmap_catalog::{Capability, Runner};
+use crate::machine::{self, Runner};
+use seatmap_catalog::Capability;
+use seatmap_cell_sim::{CellBed, CellModel};
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::values::LevelChoice;
-use seatmap_console::{bar, here, input};
+use seatmap_console::{bar, here};
 use seatmap_experiments::cell_stats::{
     Function, Outcome, Refused, Rooms, Row, StatsError, StatsOptions, Survey, measure, survey,
 };
@@ -16,7 +18,7 @@ use seatmap_host::{BedError, HostBed, topology};
 use seatmap_machine::{Level, Topology};
 use seatmap_papers_report::{html, stats};
 use seatmap_port::channels::Bed;
-use seatmap_sim::{CellBed, CellModel, CoherentBed, CoherentModel};
+use seatmap_sim::{CoherentBed, CoherentModel};
 use seatmap_statistics::median;
 use serde::Serialize;
 use std::sync::Arc;
@@ -55,8 +57,8 @@ struct All<'a> {
 /// Says what each way of communicating costs.
 pub fn run(typed: &Stats) -> Result<(), CliError> {
     taken::check(typed)?;
-    let runner = input::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
-    here::check_cpus(typed.cpus.as_ref(), &runner)?;
+    let runner = machine::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
+    runner.check_cpus(typed.cpus.as_ref())?;
     match runner {
         Runner::Host => on_host(typed),
         Runner::CellBe(model) => on_cell(typed, &model),

@@ -8,8 +8,8 @@ use seatmap_console::{here, input};
 use seatmap_document::visible_lines;
 use seatmap_os::limited;
 use seatmap_papers_report::study::{
-    FORMAT, Figure, FilledTable, JudgedStudy, MeasuredFigure, NotRun, Study, markdown, program_of,
-    text, verdicts,
+    FORMAT, Figure, FilledTable, JudgedStudy, MeasuredFigure, NotRun, Study, markdown, text,
+    verdicts,
 };
 use seatmap_report::counted;
 use std::collections::HashMap;
@@ -219,9 +219,8 @@ impl Runs {
         let document =
             self.0.entry(command.to_owned()).or_insert_with(|| document_of(command)).as_ref();
         let document = document.map_err(String::clone)?;
-        found_in(document, pointer).ok_or_else(|| {
-            format!("{} {command} --json has no number at {pointer}", program_of(command))
-        })
+        found_in(document, pointer)
+            .ok_or_else(|| format!("seatmap-papers {command} --json has no number at {pointer}"))
     }
 }
 
@@ -255,16 +254,10 @@ fn is_named(element: &serde_json::Value, name: &str) -> bool {
 /// How long one command of a study may take. The longest takes minutes on one core.
 const LIMIT: Duration = Duration::from_secs(3600);
 
-/// The output of a command line of Seatmap's, so that a figure is what its command prints.
+/// The output of a command line of this program, so that a figure is what its command prints.
 fn printed_by(words: &[String]) -> Result<Vec<u8>, String> {
-    let line = words.join(" ");
-    let name = program_of(&line);
-    let myself = std::env::current_exe().map_err(|error| error.to_string())?;
-    // Both programs are built and installed side by side; where only this one is, the shell's path
-    // may know the other.
-    let beside = myself.with_file_name(name);
-    let program = if beside.exists() { beside } else { name.into() };
-    let line = format!("{name} {line}");
+    let line = format!("seatmap-papers {}", words.join(" "));
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = limited::output(&line, Command::new(program).args(words), LIMIT)
         .map_err(|error| error.to_string())?;
     if output.status.success() {

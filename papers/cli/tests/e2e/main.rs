@@ -18,6 +18,7 @@ mod formats;
 mod limits;
 mod models;
 mod names;
+mod place;
 mod product;
 mod rank;
 mod spread;

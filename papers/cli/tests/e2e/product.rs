@@ -17,45 +17,6 @@ pub fn product(place: &Place, arguments: &[&str]) -> Option<String> {
     Some(String::from_utf8(output.stdout).unwrap())
 }
 
-/// The same program under the same placement, ranked: the best of all mappings takes no less.
-#[test]
-fn the_best_mapping_takes_as_long_as_place_says() {
-    let place = Place::new();
-    let on = [
-        "place",
-        "--on",
-        "cell-ps3",
-        "--pattern",
-        "ring:4",
-        "--objective",
-        "simulated",
-        "--packet",
-        "16k",
-    ];
-    let Some(plan) = product(&place, &[&on[..], &["--kicks", "1000", "--json"]].concat()) else {
-        return;
-    };
-    let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
-    let rank = [
-        "rank",
-        "--on",
-        "cell-ps3",
-        "--pattern",
-        "ring:4",
-        "--long",
-        "--packet",
-        "16k",
-        "--rounds",
-        "4",
-    ];
-    let ranking =
-        place.json(&[&rank[..], &["--variant", "pinned", "--runs", "1", "--json"]].concat());
-    assert!(
-        ranking["best_mean_ns"].as_f64().unwrap() >= 0.999 * plan["cost"].as_f64().unwrap(),
-        "{ranking}"
-    );
-}
-
 #[test]
 fn a_twin_is_a_machine_like_any_other() {
     let place = Place::new();

@@ -21,7 +21,7 @@ kind = "calibration"
 [[figure]]
 place = "section 1"
 what = "random over best"
-command = "place --on cell-ps3 --pattern ring:3 --objective simulated --kicks 100"
+command = "place --on cell-ps3 --pattern ring:3 --kicks 100"
 value = "/baselines/random/mean"
 over_value = "/cost"
 says = "random placements are better than the best"

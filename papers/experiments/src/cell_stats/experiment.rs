@@ -2,11 +2,13 @@
 
 use super::overlapping::{lengthened, runs};
 use super::{Function, Outcome, PerTask, Rooms, Spread, StatsOptions};
+use seatmap_cell_sim::workload::stats::{
+    Atomics, Exchange, Means, Source, Threads, Timed, Transfers,
+};
+use seatmap_cell_sim::workload::{Collective, CollectiveKind};
 use seatmap_port::channels::{Bed, Program};
 use seatmap_port::{ENOUGH_OVERLAP, overlap};
 use seatmap_statistics::summarise;
-use seatmap_workload::stats::{Atomics, Exchange, Means, Source, Threads, Timed, Transfers};
-use seatmap_workload::{Collective, CollectiveKind};
 
 /// Operations with which a machine that repeats itself begins.
 const FEWEST: u64 = 32;

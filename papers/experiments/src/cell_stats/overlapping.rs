@@ -1,8 +1,8 @@
 //! Runs that are lengthened until the workers are at work at the same time.
 
 use super::{Outcome, StatsError};
+use seatmap_cell_sim::workload::stats::Timed;
 use seatmap_port::{ENOUGH_OVERLAP, Run};
-use seatmap_workload::stats::Timed;
 
 /// How often a run is lengthened, to twice as many operations each time, before its figure is
 /// refused.

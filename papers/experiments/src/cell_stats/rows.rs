@@ -4,10 +4,10 @@ use super::experiment::MOST_TOGETHER;
 use super::overlapping::{Overlapping, lengthened, runs};
 use super::survey::told_apart;
 use super::{Function, Rooms, StatsError, StatsOptions, Survey, measure};
+use seatmap_cell_sim::workload::stats::Timed;
+use seatmap_cell_sim::workload::{BarrierBySignal, Collective, CollectiveKind, Way};
 use seatmap_port::channels::{Bed, Program};
 use seatmap_port::overlap;
-use seatmap_workload::stats::Timed;
-use seatmap_workload::{BarrierBySignal, Collective, CollectiveKind, Way};
 
 /// Barriers and collectives timed.
 const TOGETHER: u64 = 64;

@@ -58,7 +58,7 @@ fn times_ns(model: &Arc<CoherentModel>) -> Vec<f64> {
 
 #[test]
 fn a_twin_of_a_ring_follows_its_load_and_ranks_placements() {
-    let model = seatmap_sim::catalog::coherent("xeon-phi-5110p").unwrap().unwrap();
+    let model = seatmap_sim::catalog::load("xeon-phi-5110p").unwrap().unwrap();
     let twin = seatmap_twin::fit(&measured(&model), Needs { homes: true, loaded: true }).unwrap();
     let followed = twin.report.loaded.unwrap();
     let correlation = spearman(&times_ns(&model), &times_ns(&Arc::new(twin.model))).unwrap();

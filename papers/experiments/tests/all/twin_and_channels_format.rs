@@ -33,7 +33,7 @@ fn experiments() -> Vec<Value> {
         ExperimentOptions::slices(4, 2, None, 1, 1),
         ExperimentOptions::pairs(Seats::CloseCores, 1, 10, 1),
     ];
-    let model = catalog::coherent("xeon-phi-5110p").unwrap().unwrap();
+    let model = catalog::load("xeon-phi-5110p").unwrap().unwrap();
     let all: Vec<u32> = model.topology.os_indices().collect();
     let run = |(at, options): (usize, &ExperimentOptions)| {
         let pus = if at == 0 { vec![1, 5, 9] } else { all.clone() };
@@ -51,7 +51,7 @@ fn experiments() -> Vec<Value> {
 
 /// A fit in which nothing is left out, and one of a profile that knows little.
 fn fits() -> Vec<Value> {
-    let model = catalog::coherent("xeon-phi-5110p").unwrap().unwrap();
+    let model = catalog::load("xeon-phi-5110p").unwrap().unwrap();
     let mut profile = coherent::profile(&model).unwrap();
     // A few cores are enough, and two homes.
     let few = |homes: &mut HomeModel| {

@@ -2,11 +2,11 @@
 //! simulated Cell both take the same time, within 2 %.
 
 use crate::tool::Tool;
+use seatmap_cell_sim::workload::MessageRing;
+use seatmap_cell_sim::workload::stats::{Atomics, Source, Timed, Transfers};
+use seatmap_cell_sim::{CellBed, CellModel, catalog};
 use seatmap_experiments::cell_stats::{Function, Rooms, StatsOptions, measure};
 use seatmap_port::channels::{Atomic, Bed, Channels, Program, Shape};
-use seatmap_sim::{CellBed, CellModel, catalog};
-use seatmap_workload::MessageRing;
-use seatmap_workload::stats::{Atomics, Source, Timed, Transfers};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ const ROUNDS: u32 = 1000;
 const APART_IN_PHASE: f64 = 0.03;
 
 fn model(name: &str) -> Arc<CellModel> {
-    catalog::cell(name).unwrap().unwrap()
+    catalog::load(name).unwrap().unwrap()
 }
 
 fn mean(values: &[f64]) -> f64 {

@@ -29,6 +29,7 @@ pub(super) fn page(found: &Libspe2) -> Markup {
         (table(found))
         div.columns { @for figure in &found.figures { (curves(figure)) } }
         (noise(found))
+        p { (super::ABOUT_SPES) }
     }
 }
 

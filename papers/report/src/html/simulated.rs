@@ -35,6 +35,7 @@ pub(super) fn page(found: &Simulated) -> Markup {
         (perturbed(&found.perturbed))
         @for one in &found.calls { (calls(one)) }
         (inputs(&found.inputs))
+        p { (super::ABOUT_SPES) }
     }
 }
 

@@ -31,7 +31,7 @@ pub fn stats(machine: &str, survey: &Survey) -> String {
             div.columns { @for figure in &survey.figures { (drawn(figure)) } }
         }
         footer { "After CellStats (Abellán, Fernández & Acacio 2009), tables 1 and 2 and figures 4 \
-                  to 12." }
+                  to 12. " (super::ABOUT_SPES) }
     };
     document(&format!("{machine}: communication"), &body, "", "null")
 }

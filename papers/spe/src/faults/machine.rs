@@ -6,7 +6,7 @@ use crate::problem;
 use crate::spu::SpuState;
 use crate::stop::{FaultKind, ProgramFault, Stop};
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
-use seatmap_os::guarded;
+use seatmap_cell_sim::os::guarded;
 use std::cell::{Cell, RefCell};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -331,7 +331,7 @@ fn operand_at(
     is_near.then_some((operand, target, code))
 }
 
-/// Has an instruction of the PPE that [`seatmap_os::registers`] does not know reach a register
+/// Has an instruction of the PPE that [`seatmap_cell_sim::os::registers`] does not know reach a register
 /// of an SPE: it loads the register's word, alone or as a part of more, or changes it.
 fn reach(registers: &mut [i64; 23], address: u64) -> bool {
     if problem::register(address).is_none() {

@@ -3,7 +3,7 @@
 use crate::spu::SpuState;
 use crate::stop::{Pause, Stop};
 use crate::transfer::{Direction, Rule, Transfer, TransferFault};
-use seatmap_sim::cell_be::session::{Call, Command, CommandKind, Session};
+use seatmap_cell_sim::session::{Call, Command, CommandKind, Session};
 
 /// The session of a running program, and its task.
 pub fn session(spu: &mut SpuState) -> (&mut Session, u16) {

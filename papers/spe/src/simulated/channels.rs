@@ -9,8 +9,8 @@ use crate::simulated::call::{call, session};
 use crate::simulated::commands;
 use crate::spu::SpuState;
 use crate::stop::Stop;
+use seatmap_cell_sim::session::{Call, Outbound, Reading, TagCondition};
 use seatmap_port::channels::Register;
-use seatmap_sim::cell_be::session::{Call, Outbound, Reading, TagCondition};
 
 /// The table of the simulated Cell.
 pub static SIMULATED: Hooks = Hooks {

@@ -4,7 +4,7 @@ use crate::simulated::compute;
 pub use crate::simulated::request::Desk;
 use crate::simulated::request::{Ask, Driver, Request};
 use crate::stop::{Resumable, Stop};
-use seatmap_sim::cell_be::session::{Call, Session};
+use seatmap_cell_sim::session::{Call, Session};
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};

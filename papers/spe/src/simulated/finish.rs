@@ -2,7 +2,7 @@
 //! summary (`SEATMAP_SPE_SUMMARY=yes`).
 
 use crate::simulated::request::{Ask, Desk, Driver, Request};
-use seatmap_sim::cell_be::session::{Session, Spent};
+use seatmap_cell_sim::session::{Session, Spent};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{BufWriter, Write as _};

@@ -4,8 +4,8 @@ use crate::error::SpeError;
 use crate::pool;
 use crate::simulated::driver;
 use crate::simulated::request::Driver;
-use seatmap_sim::CellModel;
-use seatmap_sim::catalog::{self, Model};
+use seatmap_cell_sim::CellModel;
+use seatmap_cell_sim::catalog;
 use std::sync::{Arc, OnceLock};
 
 /// The machine that runs the programs.
@@ -57,7 +57,7 @@ fn open(setting: Option<&str>) -> Result<Machine, String> {
 
 /// The model with this name, or in this file.
 fn model(name: &str) -> Result<Arc<CellModel>, String> {
-    if let Some(found) = catalog::cell(name) {
+    if let Some(found) = catalog::load(name) {
         return found.map_err(|error| format!("SEATMAP_SPE={name}: {error}"));
     }
     if !name.contains(['/', '.']) {
@@ -65,14 +65,12 @@ fn model(name: &str) -> Result<Arc<CellModel>, String> {
     }
     let text =
         std::fs::read_to_string(name).map_err(|error| format!("SEATMAP_SPE={name}: {error}"))?;
-    match Model::from_toml(name, &text).map_err(|error| format!("SEATMAP_SPE={error}"))? {
-        Model::Cell(model) => Ok(model),
-        Model::Coherent(_) => Err(unknown(name)),
-    }
+    let model = CellModel::from_toml(name, &text);
+    model.map(Arc::new).map_err(|error| format!("SEATMAP_SPE={error}"))
 }
 
 fn unknown(name: &str) -> String {
-    let known = catalog::cells().collect::<Vec<_>>().join(", ");
+    let known = catalog::names().collect::<Vec<_>>().join(", ");
     format!("SEATMAP_SPE={name}: expected host, {}, or the file of a model of the Cell", known)
 }
 

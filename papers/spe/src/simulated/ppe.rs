@@ -9,11 +9,11 @@ use crate::simulated::request::Driver;
 use crate::stop::{Resumable, Stop};
 use crate::store::Store;
 use crate::transfer::{Direction, Transfer};
-use seatmap_port::channels::{Order, Register};
-use seatmap_sim::cell_be::session::{
+use seatmap_cell_sim::session::{
     Call, Command, CommandKind, Count, LocalStore, NewContext, Outbound, Session, TagCondition,
     WatchedEvents,
 };
+use seatmap_port::channels::{Order, Register};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 

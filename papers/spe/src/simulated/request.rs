@@ -2,8 +2,8 @@
 
 use crate::simulated::bell::TurnBell;
 use crate::stop::{Resumable, Stop};
-use seatmap_sim::CellModel;
-use seatmap_sim::cell_be::session::{Call, Session};
+use seatmap_cell_sim::CellModel;
+use seatmap_cell_sim::session::{Call, Session};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

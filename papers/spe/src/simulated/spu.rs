@@ -1,7 +1,7 @@
 //! The part of an SPU's state that serves the simulated Cell.
 
 use crate::list::List;
-use seatmap_sim::cell_be::session::{Session, Turn};
+use seatmap_cell_sim::session::{Session, Turn};
 
 /// An SPU as a task of a session.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use crate::simulated::desk;
 use crate::simulated::machine::simulated;
 use crate::simulated::request::{Desk, Driver};
-use seatmap_sim::cell_be::session::Call;
+use seatmap_cell_sim::session::Call;
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -7,8 +7,9 @@
 //! virtual time of that store. A thread that computes is waited for, however long it takes.
 
 use crate::simulated::request::Desk;
+use seatmap_cell_sim::os::sample;
 use seatmap_os::task::Task;
-use seatmap_os::{Tid, sample, usage};
+use seatmap_os::{Tid, usage};
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

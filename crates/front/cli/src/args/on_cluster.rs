@@ -83,7 +83,6 @@ impl Place {
             // Options with a default count as typed where their value is another one.
             ("--objective", self.objective.is_some()),
             ("--method", self.method != MethodChoice::Auto),
-            ("--packet", self.packet.is_some()),
             ("--rounds", self.rounds.is_some()),
             ("--weight", self.weight.is_some()),
             ("--waiting", self.waiting),

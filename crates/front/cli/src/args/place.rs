@@ -2,8 +2,8 @@
 
 use super::OnCluster;
 use clap::{Args, ValueEnum};
+use seatmap_appraise::BeforePlan;
 use seatmap_appraise::rehearsal::ROUNDS;
-use seatmap_appraise::{BeforePlan, Messages};
 use seatmap_console::outputs::ResultForms;
 use seatmap_console::time::time_within;
 use seatmap_console::values::{LevelChoice, cpus};
@@ -16,9 +16,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 /// Options that make no sense for a QAPLIB instance, which has neither machine nor pattern.
-const OF_PATTERNS: [&str; 24] = [
+const OF_PATTERNS: [&str; 23] = [
     "on",
-    "packet",
     "rounds",
     "weight",
     "waiting",
@@ -71,10 +70,6 @@ pub struct Place {
     /// tasks work, as for observed programs; else distance].
     #[arg(long)]
     pub objective: Option<ObjectiveChoice>,
-    /// Bytes of the heaviest edge's message, for --objective simulated; k stands for 1024 [default:
-    /// 64k].
-    #[arg(long, value_name = "SIZE", value_parser = seatmap_console::values::size)]
-    pub packet: Option<u32>,
     /// How often all messages are sent, for --objective simulated [default: 4].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub rounds: Option<u32>,
@@ -172,9 +167,9 @@ pub struct Place {
 }
 
 impl Place {
-    /// The messages that are run where runs judge.
-    pub fn messages(&self) -> Messages {
-        Messages { packet_bytes: self.packet, rounds: self.rounds.unwrap_or(ROUNDS) }
+    /// How often all messages are sent where runs judge.
+    pub fn rounds(&self) -> u32 {
+        self.rounds.unwrap_or(ROUNDS)
     }
 
     /// Whether the machines of the gallery are ranked, and the folder of profiles beside these.
@@ -309,7 +304,6 @@ impl Place {
             ("--load", self.load.is_some() && is_untimed && self.prefer.is_none(), OF_LOADS),
             ("--waiting", self.waiting && !is_sum, "--objective distance or time"),
             ("--prefer", self.prefer.is_some() && is_simulated, "another objective"),
-            ("--packet", self.packet.is_some() && !is_simulated, "--objective simulated"),
             ("--rounds", self.rounds.is_some() && !is_simulated, "--objective simulated"),
             ("--sections", self.sections.is_some() && !is_pizza, "--method pizza"),
         ];

@@ -91,17 +91,6 @@ pub struct Tune {
     pub resume: bool,
     #[command(flatten)]
     pub forms: ResultForms,
-    /// On a model: bytes of the heaviest edge's message, on a Cell; k stands for 1024 [default:
-    /// 64k].
-    #[arg(
-        long,
-        value_name = "SIZE",
-        value_parser = seatmap_console::values::size,
-        requires = "on",
-        conflicts_with = "command",
-        hide_short_help = true
-    )]
-    pub packet: Option<u32>,
     /// On a model: how often all messages are sent [default: 4].
     #[arg(
         long,
@@ -131,11 +120,6 @@ impl Tune {
     /// The file with the runs.
     pub fn record(&self) -> PathBuf {
         self.record.clone().unwrap_or_else(|| RECORD.into())
-    }
-
-    /// Bytes of the heaviest edge's message.
-    pub fn packet_bytes(&self) -> u32 {
-        self.packet.unwrap_or(seatmap_appraise::rehearsal::PACKET_BYTES)
     }
 
     /// How often all messages are sent.

@@ -87,7 +87,7 @@ const TUNE: VerbGuide = VerbGuide {
             "race for ten minutes, keep the winner",
         ),
         (
-            "seatmap tune --on cell-qs20 --pattern ring:8",
+            "seatmap tune --on xeon-phi-5110p --pattern ring:8",
             "race placements on a machine that only the simulator has",
         ),
     ],

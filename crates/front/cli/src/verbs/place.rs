@@ -111,7 +111,7 @@ fn request<'a>(typed: &Place, inputs: &'a Inputs, outputs: &Outputs) -> Appraisa
         place,
         time: typed.time(),
         stop: None,
-        messages: typed.messages(),
+        rounds: typed.rounds(),
         widen: typed.widen.map(Level::from),
         near_memory: typed.memory,
         with_remarks: outputs.shows_remarks(),

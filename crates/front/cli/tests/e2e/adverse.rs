@@ -134,7 +134,7 @@ fn a_folder_that_takes_no_file_is_named_without_names_that_nobody_typed() {
 /// nothing panics.
 #[test]
 fn a_limit_on_threads_is_an_error_or_costs_time_alone() {
-    let on_model = ["--on", "cell-qs20", "--pattern", "ring:4"];
+    let on_model = ["--on", "scc-48", "--pattern", "ring:4"];
     let searches = [&["place", "--kicks", "20"][..], &["tune", "--budget", "144"]];
     for search in searches {
         let arguments = [search, &on_model].concat();

@@ -75,7 +75,7 @@ fn a_meeting_file_of_another_user_is_not_obeyed() {
             "{told}"
         );
     }
-    let spread = ["tune", "--on", "cell-ps3", "--pattern", "ring:4", "--spread"];
+    let spread = ["tune", "--on", "scc-48", "--pattern", "ring:4", "--spread"];
     let (code, told) = ended(begun(rank(&place, 1, 2, &spread)));
     assert!(code == Some(2) && told.contains("belongs to user 65534"), "{told}");
     attacker.kill().unwrap();
@@ -176,7 +176,7 @@ fn spread_work_takes_no_orders_of_a_relay() {
     let port = free_port();
     let work = |at: usize, port: u16| {
         let meet = format!("127.0.0.1:{port}");
-        let race = ["tune", "--on", "cell-ps3", "--pattern", "ring:4", "--budget", "144", "--json"];
+        let race = ["tune", "--on", "scc-48", "--pattern", "ring:4", "--budget", "144", "--json"];
         let spread = ["--spread", "--timeout", "60s", "--meet", &meet];
         let mut command = rank(&place, at, 2, &[&race[..], &spread].concat());
         command.env("SEATMAP_SECRET", SECRET);

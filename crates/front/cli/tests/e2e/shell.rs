@@ -31,7 +31,7 @@ fn in_shell(place: &Place, shell: &[&str], script: &str) -> Option<String> {
 const LINES: [(&str, &str, &str); 13] = [
     ("ma", "machines", "measure"),
     ("show xeon", "xeon-phi-5110p", "graviton3"),
-    ("place --on cell", "cell-qs20", "host"),
+    ("place --on scc", "scc-48", "host"),
     ("measure --on ho", "host", "graviton3"),
     ("model fit epyc-7", "epyc-7r13-2s", "epyc-9654-2s"),
     ("place --on graviton3 --pattern sten", "stencil2d:", "ring:"),

@@ -107,7 +107,7 @@ fn a_race_on_a_model_is_the_same_to_the_byte_by_any_number_of_ranks() {
     let typed = [
         "tune",
         "--on",
-        "cell-qs20",
+        "scc-48",
         "--pattern",
         "ring:8",
         "--candidates",
@@ -131,16 +131,16 @@ fn a_race_on_a_model_is_the_same_to_the_byte_by_any_number_of_ranks() {
     let verdict = &found["verdict"];
     assert_eq!(
         (&found["simulated"]["machine"], found["runs"].as_array().unwrap().len()),
-        (&"cell-qs20".into(), 60)
+        (&"scc-48".into(), 60)
     );
     assert!(
-        verdict["safe"] == true && verdict["confirmed"][0]["percent"].as_f64().unwrap() < -50.0,
+        verdict["safe"] == true && verdict["confirmed"][0]["percent"].as_f64().unwrap() < -5.0,
         "{verdict}"
     );
     let winner =
         &found["candidates"][verdict["winner"].as_u64().unwrap() as usize]["seats"]["placement"];
     let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
-    assert_eq!((&plan["machine"], &plan["placement"]), (&"cell-qs20".into(), winner));
+    assert_eq!((&plan["machine"], &plan["placement"]), (&"scc-48".into(), winner));
     assert!(place.read("page.html").contains("all with the same skew at the start"));
     assert_eq!(files(&place), ["page.html", "plan.json"], "no run needs to be kept");
 }
@@ -148,21 +148,18 @@ fn a_race_on_a_model_is_the_same_to_the_byte_by_any_number_of_ranks() {
 #[test]
 fn options_of_the_other_kind_of_race_are_refused() {
     let place = Place::new();
-    let model = "--on cell-qs20 --pattern ring:8";
+    let model = "--on scc-48 --pattern ring:8";
     for (typed, why) in [
         (String::new(), "nothing runs: give the COMMAND"),
-        ("--on cell-qs20".to_owned(), "add --pattern"),
+        ("--on scc-48".to_owned(), "add --pattern"),
         ("--on host --pattern ring:2".to_owned(), "on this host a program runs: give its COMMAND"),
         (format!("{model} -- true"), "on a model, leave COMMAND out"),
         (format!("{model} --seconds 5"), "--seconds is for a program that runs"),
         (format!("{model} --record r.json"), "--record is for a program that runs"),
         (format!("{model} --blocks"), "--blocks is for a program that runs"),
         (format!("{model} --budget 20"), "12 candidates need 144 runs, 12 each"),
-        ("--on cell-qs20 --pattern ring:40".to_owned(), "2 to 31 tasks that send something"),
-        (
-            "--on graviton3 --pattern ring:8 --packet 1k".to_owned(),
-            "--packet changes nothing on graviton3",
-        ),
+        ("--on scc-48 --pattern idle:4".to_owned(), "2 or more tasks that send something"),
+        ("--on cell-qs20 --pattern ring:8".to_owned(), "machines of 'seatmap-papers'"),
         (
             "--on graviton3 --rounds 5 -- true".to_owned(),
             "--rounds <N> cannot be used with COMMAND; see 'seatmap tune --help'",

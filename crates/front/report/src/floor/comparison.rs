@@ -7,10 +7,8 @@ use super::parts::Area;
 use super::{DrawnPlacement, Floor};
 use crate::traffic::short;
 use maud::Markup;
-use seatmap_machine::Profile;
 use seatmap_pattern::{Edge, Pattern};
 use seatmap_plan::{Objective, Plan};
-use seatmap_sim::catalog::Model;
 use std::collections::BTreeMap;
 
 /// Two seatings of a pattern in one scale.
@@ -34,16 +32,14 @@ pub struct Comparison<'a> {
 type Row = [String; 4];
 
 impl<'a> Comparison<'a> {
-    /// A plan beside what would have been without it. The model is the machine's, where it has one.
+    /// A plan beside what would have been without it, on the floor of the machine.
     #[must_use]
     pub fn new(
-        profile: &Profile,
-        model: Option<&Model>,
+        floor: Floor,
         pattern: &'a Pattern,
         plan: &Plan,
         seatings: [DrawnPlacement; 2],
     ) -> Self {
-        let floor = Floor::of(profile, model);
         let flows = [&seatings[0], &seatings[1]].map(|seating| Flow::of(&floor, pattern, seating));
         // Loads are divided by it: the least positive number stands for a largest load of 0.
         let most =
@@ -67,16 +63,21 @@ impl<'a> Comparison<'a> {
                 _ => "weight x distance, ns",
             },
             weight: "byte",
-            unit: match (is_counted, model) {
-                (false, _) => "byte",
-                (_, Some(Model::Cell(_))) => "busy cycle",
-                _ => "message",
-            },
+            unit: if is_counted { "message" } else { "byte" },
             floor,
             seatings,
             flows,
             pattern,
         }
+    }
+
+    /// Names what a simulator counted on wires, in the place of messages.
+    #[must_use]
+    pub fn counting(mut self, unit: &'static str) -> Self {
+        if self.unit == "message" {
+            self.unit = unit;
+        }
+        self
     }
 
     /// Names the edges channels, for a pattern of channels.

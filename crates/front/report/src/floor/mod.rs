@@ -8,7 +8,7 @@
 //! | module | is |
 //! |---|---|
 //! | `parts` | seats, areas, wires |
-//! | `ring`, `eib`, `mesh`, `levels` | the four plans, each from its own knowledge to the same parts |
+//! | `ring`, `mesh`, `levels` | the three plans, each from its own knowledge to the same parts |
 //! | `pack` | boxes inside boxes |
 //! | `flow` | what data adds up to on links and at homes |
 //! | `comparison` | before, after, and the figures between |
@@ -16,16 +16,15 @@
 
 mod comparison;
 mod draw;
-mod eib;
 mod flow;
 mod legend;
 mod levels;
 mod marks;
 mod mesh;
 mod pack;
-mod parts;
+pub mod parts;
 mod picture;
-mod ring;
+pub mod ring;
 
 pub use comparison::Comparison;
 pub(crate) use picture::{coloured, machine, tasks};
@@ -35,41 +34,46 @@ pub use seatmap_appraise::DrawnPlacement;
 use parts::{Area, Home, Label, Seat, Wire};
 use seatmap_appraise::Ways;
 use seatmap_machine::Profile;
-use seatmap_sim::catalog::Model;
+use seatmap_sim::CoherentModel;
 use seatmap_sim::coherent::Shape;
 
 /// Width of a floor, in user units; no floor is higher.
-const SIDE: f64 = 560.0;
+pub const SIDE: f64 = 560.0;
 
 /// A machine's floor plan: the position of everything on it, before any thread sits there.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Floor {
-    width: f64,
-    height: f64,
+    /// Its width.
+    pub width: f64,
+    /// Its height.
+    pub height: f64,
     /// The areas, from the outside to the inside.
-    areas: Vec<Area>,
-    seats: Vec<Seat>,
+    pub areas: Vec<Area>,
+    /// The seats.
+    pub seats: Vec<Seat>,
     /// The wires, in the order of the fabric's links; none on a machine of nested levels.
-    wires: Vec<Wire>,
-    ways: Option<Ways>,
-    homes: Vec<Home>,
-    labels: Vec<Label>,
+    pub wires: Vec<Wire>,
+    /// The routes of data, on a machine with wires.
+    pub ways: Option<Ways>,
+    /// The homes of lines.
+    pub homes: Vec<Home>,
+    /// The labels.
+    pub labels: Vec<Label>,
     /// How wide a wire may be drawn.
-    lane: f64,
+    pub lane: f64,
     /// The CPUs that the kernel was started to isolate, by OS index.
-    isolated: Vec<u32>,
+    pub isolated: Vec<u32>,
 }
 
 impl Floor {
     /// The floor of a machine: of its model's fabric, where it has one, else of its topology.
     #[must_use]
-    pub fn of(profile: &Profile, model: Option<&Model>) -> Self {
+    pub fn of(profile: &Profile, model: Option<&CoherentModel>) -> Self {
         // Only a machine whose fabric routes messages has wires; a model without one lies as its
         // topology.
         let ways = model.and_then(|model| Ways::of(model, profile.topology.os_indices()));
         let floor = match (model, ways) {
-            (Some(Model::Cell(cell)), Some(ways)) => eib::floor(cell, ways),
-            (Some(Model::Coherent(model)), Some(ways)) => match &model.shape {
+            (Some(model), Some(ways)) => match &model.shape {
                 Some(Shape::Mesh { columns, memories, .. }) => {
                     mesh::floor(profile, ways, *columns as u16, memories)
                 }
@@ -87,7 +91,8 @@ impl Floor {
     }
 
     /// Without empty room at its right and lower sides.
-    fn fitted(mut self) -> Self {
+    #[must_use]
+    pub fn fitted(mut self) -> Self {
         (self.width, self.height) = (self.width.ceil(), self.height.ceil());
         self
     }

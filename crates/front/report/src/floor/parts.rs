@@ -1,17 +1,18 @@
 //! The elements of a picture of a machine, in user units from its upper left corner.
 
 /// A point.
-pub(super) type Point = (f64, f64);
+pub type Point = (f64, f64);
 
 /// Where a thread can sit: one PU.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Seat {
+pub struct Seat {
     /// The PU.
     pub os: u32,
     /// The middle.
     pub at: Point,
     /// Side of the square, or diameter where it is round.
     pub size: f64,
+    /// Whether it is round.
     pub is_round: bool,
     /// The seat's full name.
     pub name: String,
@@ -26,12 +27,14 @@ pub(super) struct Seat {
 /// A part of the machine that has a place: a box around the seats of PUs that share it, or anything
 /// else.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Area {
+pub struct Area {
     /// Its names, from the outermost level to the innermost that hold the same PUs.
     pub names: Vec<String>,
     /// Its upper left corner.
     pub corner: Point,
+    /// Its width.
     pub width: f64,
+    /// Its height.
     pub height: f64,
     /// The PUs inside; none for an area that seats no threads, such as a memory controller.
     pub pus: Vec<u32>,
@@ -44,7 +47,7 @@ pub(super) struct Area {
 
 /// One direction between two neighbours on a ring or mesh.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Wire {
+pub struct Wire {
     /// Its way, as an SVG path.
     pub path: String,
     /// The wires that are one link to data, as SVG paths.
@@ -55,27 +58,33 @@ pub(super) struct Wire {
 
 /// Where lines are kept coherent.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Home {
+pub struct Home {
+    /// The middle of its mark.
     pub at: Point,
+    /// Its full name.
     pub name: String,
+    /// The point towards which its traffic bends, on a ring.
     pub hub: Option<Point>,
 }
 
 /// A word beside something, its middle at a point.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Label {
+pub struct Label {
+    /// Its middle.
     pub at: Point,
+    /// The word.
     pub text: String,
 }
 
 /// A point on a circle around a middle, at a share of it clockwise from the top.
-pub(super) fn on_circle((x, y): Point, radius: f64, share: f64) -> Point {
+#[must_use]
+pub fn on_circle((x, y): Point, radius: f64, share: f64) -> Point {
     let angle = share * std::f64::consts::TAU;
     (x + radius * angle.sin(), y - radius * angle.cos())
 }
 
 /// A clockwise or counter-clockwise arc around a middle, no longer than half the circle.
-pub(super) fn arc(middle: Point, radius: f64, from: f64, to: f64) -> String {
+pub(crate) fn arc(middle: Point, radius: f64, from: f64, to: f64) -> String {
     let number = crate::svg::number;
     let (x, y) = on_circle(middle, radius, from);
     let (to_x, to_y) = on_circle(middle, radius, to);

@@ -12,9 +12,9 @@ const LARGEST: f64 = 34.0;
 /// The space that seats leave empty, of a stop's share of the circle and of the way outwards.
 const AIR: f64 = 1.15;
 /// The gap between the two directions of the ring, and between them and the elements beside.
-pub(super) const LANE: f64 = 10.0;
+pub const LANE: f64 = 10.0;
 /// The widest wire: a lane, less some air.
-pub(super) const WIDEST: f64 = 8.0;
+pub const WIDEST: f64 = 8.0;
 /// Numbers of cores around the ring, at most.
 const MOST_LABELS: usize = 16;
 
@@ -83,7 +83,8 @@ fn name(pu: &Pu, stop: usize) -> String {
 
 /// Both directions of a ring, the one upwards outside, each with tracks so far from its own middle.
 /// A place's link up leads to the next, its link down to the last.
-pub(super) fn wires(
+#[must_use]
+pub fn wires(
     middle: Point,
     radius: f64,
     stops: usize,

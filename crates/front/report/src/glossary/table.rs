@@ -23,10 +23,7 @@ pub(crate) const TERMS: &[Term] = &[
     ),
     term("bandwidth", "Data moved in a second; 1 GB/s is 10^9 bytes a second."),
     term("barrier", "A point that no thread passes before all of them have reached it."),
-    term(
-        "cache line",
-        "The unit in which caches exchange data, 64 bytes on most machines, 128 on the Cell BE.",
-    ),
+    term("cache line", "The unit in which caches exchange data, 64 bytes on most machines."),
     term(
         "cell",
         "A quiet partition of this computer: CPUs from which other tasks, interrupts and timers \
@@ -172,10 +169,6 @@ pub(crate) const TERMS: &[Term] = &[
     term(
         "SMT sibling",
         "Another hardware thread of the same core; both share its caches and its speed.",
-    ),
-    term(
-        "SPE",
-        "Synergistic processing element: one of the Cell BE's eight workers with a local store.",
     ),
     term(
         "spectral order",

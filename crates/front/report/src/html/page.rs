@@ -10,7 +10,7 @@ use maud::{Markup, html};
 use seatmap_machine::Profile;
 use seatmap_measure::classes::{DistanceClass, classes_with_distances};
 use seatmap_measure::findings::findings;
-use seatmap_sim::catalog::Model;
+use seatmap_sim::CoherentModel;
 
 /// The heatmap: hover, keys, order, homes.
 const SCRIPT: &str = include_str!("../../assets/page.js");
@@ -21,14 +21,14 @@ const TILES: usize = 6;
 /// floor is that of the model where it has one. CPUs that the kernel was started to isolate are
 /// marked.
 #[must_use]
-pub fn page(profile: &Profile, model: Option<&Model>, isolated: &[u32]) -> String {
+pub fn page(profile: &Profile, model: Option<&CoherentModel>, isolated: &[u32]) -> String {
     page_with(profile, model, isolated, &html! {}, [])
 }
 
 /// The same page with links above the title, and sections behind its own.
 pub(crate) fn page_with<const N: usize>(
     profile: &Profile,
-    model: Option<&Model>,
+    model: Option<&CoherentModel>,
     isolated: &[u32],
     links: &Markup,
     more: [Section; N],

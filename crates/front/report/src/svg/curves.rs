@@ -125,7 +125,7 @@ mod tests {
     fn both_axes_have_titles_and_round_ticks() {
         let points = vec![(8.0, 292.0), (128.0, 300.0), (2048.0, 1_200.0), (16_384.0, 13_500.0)];
         let curves = curves(
-            &[Curve::new(0, "1 SPE", points)],
+            &[Curve::new(0, "1 CPU", points)],
             title("bytes", Unit::Bytes),
             title("latency", Unit::Time),
         );

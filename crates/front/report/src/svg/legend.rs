@@ -53,7 +53,7 @@ mod tests {
 
     #[test]
     fn names_begin_a_row_where_the_last_is_full() {
-        let curves = ["1 SPE", "2 SPEs", "a name of twenty-four le", "x"]
+        let curves = ["1 CPU", "2 CPUs", "a name of twenty-four le", "x"]
             .map(|name| Curve::new(0, name, Vec::new()));
         let rows: Vec<f64> = places(&curves, 300.0).iter().map(|(_, y)| *y).collect();
         assert_eq!(rows, [0.0, 0.0, ROW, ROW]);

@@ -7,7 +7,7 @@ use seatmap_machine::{
 };
 use seatmap_noise::{Bin, CpuNoise, FORMAT, Gap, Meter, NoiseReport};
 use seatmap_plan::{Baselines, Channel, Plan, Random};
-use seatmap_report::floor::{Comparison, DrawnPlacement};
+use seatmap_report::floor::{Comparison, DrawnPlacement, Floor};
 
 const PUS: u32 = 16;
 const GROUP: u32 = 8;
@@ -155,10 +155,7 @@ pub fn placement() -> String {
     let Ok(pattern) = seatmap_pattern::generate("ring:4") else { return String::new() };
     // The page needs no distances.
     let mut profile = profile();
-    profile.topology = match &model {
-        seatmap_sim::catalog::Model::Coherent(model) => model.topology.clone(),
-        seatmap_sim::catalog::Model::Cell(_) => Topology::default(),
-    };
+    profile.topology = model.topology.clone();
     let channel = |from, to| Channel { from, to, home: 40, line: None, distance_ns: 1.0 };
     let plan = Plan {
         cost: Some(750.0),
@@ -175,7 +172,7 @@ pub fn placement() -> String {
         DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 60, 120, 180]),
         DrawnPlacement::planned(&pattern, &plan),
     ];
-    let comparison = Comparison::new(&profile, Some(&model), &pattern, &plan, seatings);
+    let comparison = Comparison::new(Floor::of(&profile, Some(&model)), &pattern, &plan, seatings);
     seatmap_report::html::placement(&profile, &pattern, &plan, &comparison)
 }
 

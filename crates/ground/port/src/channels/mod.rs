@@ -49,7 +49,7 @@ pub enum Service {
 
 /// The operations that one task can do on other tasks and on memory without loading it.
 ///
-/// Tasks are workers with a local store (SPEs), and controllers without (the PPE). Messages have 32
+/// Tasks are workers with a local store, and controllers without. Messages have 32
 /// bits. An operation that blocks stops this task only. A transfer that [`dma`] refuses ends the
 /// run with its error.
 pub trait Channels {

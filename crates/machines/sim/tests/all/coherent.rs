@@ -7,7 +7,7 @@ use seatmap_sim::{CoherentBed, CoherentModel, catalog};
 use std::sync::Arc;
 
 fn model(name: &str) -> Arc<CoherentModel> {
-    catalog::coherent(name).unwrap().unwrap()
+    catalog::load(name).unwrap().unwrap()
 }
 
 fn bed(name: &str) -> CoherentBed {

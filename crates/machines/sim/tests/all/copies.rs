@@ -59,7 +59,7 @@ fn run(
     others: &[(u64, u32)],
     in_one_call: bool,
 ) -> (Vec<Vec<u64>>, u64, u64) {
-    let mut bed = CoherentBed::new(catalog::coherent(model).unwrap().unwrap());
+    let mut bed = CoherentBed::new(catalog::load(model).unwrap().unwrap());
     let outputs = bed.run(seats, &Copies { in_one_call, others: others.to_vec() }).unwrap();
     (outputs, bed.counters().hits, bed.counters().events)
 }

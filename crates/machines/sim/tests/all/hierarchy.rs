@@ -150,7 +150,7 @@ proptest! {
                 text.replace_range(from..to, poison);
             }
         }
-        if let Ok(catalog::Model::Coherent(model)) = catalog::Model::from_toml("x.toml", &text) {
+        if let Ok(model) = catalog::from_toml("x.toml", &text) {
             prop_assert!(model.topology.pus.len() >= 2);
             let [a, b] = [0, 1].map(|at: usize| model.topology.pus[at].os);
             prop_assert!(model.round_trip_ticks(a, b, MEASURED_LINE).is_some_and(|ticks| ticks > 0));

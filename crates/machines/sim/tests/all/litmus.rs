@@ -82,7 +82,7 @@ impl Workload for Litmus<'_> {
 }
 
 fn machines() -> Vec<(&'static str, Arc<CoherentModel>)> {
-    let bundled = |name: &'static str| (name, catalog::coherent(name).unwrap().unwrap());
+    let bundled = |name: &'static str| (name, catalog::load(name).unwrap().unwrap());
     let mesh = include_str!("../../../../../machines/scc-48.toml")
         .replace("kind = \"buffers\"", "kind = \"directories\"");
     let mut machines = ["xeon-phi-5110p", "xeon-e5-2680-2s", "scc-48"].map(bundled).to_vec();

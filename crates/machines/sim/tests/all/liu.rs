@@ -12,7 +12,7 @@ const FIRST_LINE: u32 = 64;
 const CORES: u32 = 60;
 
 fn model() -> Arc<CoherentModel> {
-    catalog::coherent("xeon-phi-5110p").unwrap().unwrap()
+    catalog::load("xeon-phi-5110p").unwrap().unwrap()
 }
 
 /// The paper's cores 4n + 1: the first thread of each.

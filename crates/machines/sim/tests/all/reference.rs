@@ -2,15 +2,11 @@
 //! that changes one of them is either a mistake or must say why.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use seatmap_port::channels::{Atomic, Bed, Program};
 use seatmap_port::{Addr, Barrier, Port, Testbed, WORDS_PER_LINE, Workload};
 use seatmap_sim::coherent::{Counters, Hierarchy, HierarchyHomes};
 use seatmap_sim::{CoherentBed, CoherentModel, catalog};
 use seatmap_workload::mandelbrot::View;
-use seatmap_workload::stats::{Atomics, Exchange, Means, Source, Transfers};
-use seatmap_workload::{
-    Handoff, Handoffs, LineByLine, Mandelbrot, MessageRing, PingPong, ProducerConsumer,
-};
+use seatmap_workload::{Handoff, Handoffs, LineByLine, Mandelbrot, PingPong, ProducerConsumer};
 use std::fmt::{Debug, Write};
 use std::sync::Arc;
 
@@ -147,11 +143,6 @@ impl Runs {
         }
     }
 
-    fn program<P: Program<Output: Debug>>(&mut self, what: &str, seats: &[u32], program: &P) {
-        let outputs = Bed::run(&mut self.bed, seats, program, 3).unwrap();
-        self.note(what, 3, &outputs);
-    }
-
     /// Seats of three kinds: side by side, far apart, and random.
     fn seats(&self, count: usize) -> [(&'static str, Vec<u32>); 3] {
         let pus = Testbed::pus(&self.bed).to_vec();
@@ -172,7 +163,6 @@ impl Runs {
             self.many(where_to, &seats);
         }
         for (where_to, seats) in self.seats(4) {
-            self.programs(where_to, &seats[..2]);
             let traffic = Traffic { tasks: seats.len(), lines: 5, steps: 300, seed: 2 };
             self.workload(&format!("traffic of few, {where_to}"), &seats, &traffic);
         }
@@ -242,42 +232,6 @@ impl Runs {
                 .collect(),
         };
         self.workload(&format!("mandelbrot {where_to}"), seats, &rendering);
-        let ring = MessageRing { tasks, packet_bytes: 256, rounds: 3, is_unidirectional: false };
-        self.program(&format!("message ring {where_to}"), seats, &ring);
-    }
-
-    fn programs(&mut self, where_to: &str, seats: &[u32]) {
-        let warm_up = 1;
-        let iterations = 10;
-        let exchange = Exchange {
-            means: Means::Mailbox,
-            has_controller: false,
-            by_system_call: false,
-            warm_up,
-            iterations,
-        };
-        self.program(&format!("mailbox {where_to}"), seats, &exchange);
-        let transfers = Transfers {
-            is_get: true,
-            tasks: 2,
-            size_bytes: 256,
-            elements: Some(5),
-            stride_bytes: Some(1024),
-            source: Source::Memory(0),
-            warm_up,
-            iterations,
-        };
-        self.program(&format!("transfers {where_to}"), seats, &transfers);
-        let atomics = Atomics {
-            operation: Atomic::Add,
-            operand: 3,
-            tasks: 2,
-            stride_bytes: None,
-            module: 0,
-            warm_up,
-            iterations,
-        };
-        self.program(&format!("atomics {where_to}"), seats, &atomics);
     }
 }
 
@@ -315,7 +269,7 @@ fn described(name: &str) -> CoherentModel {
 fn machines() -> Vec<(&'static str, Arc<CoherentModel>)> {
     let phi = include_str!("../../../../../machines/xeon-phi-5110p.toml");
     let scc = include_str!("../../../../../machines/scc-48.toml");
-    let bundled = |name: &'static str| (name, catalog::coherent(name).unwrap().unwrap());
+    let bundled = |name: &'static str| (name, catalog::load(name).unwrap().unwrap());
     let mut machines: Vec<_> =
         ["xeon-phi-5110p", "scc-48", "xeon-e5-2680-2s"].map(bundled).to_vec();
     let queue = phi.lines().find(|line| line.starts_with("directory_queue")).unwrap();

@@ -110,8 +110,6 @@ pub enum LeftOutReason {
     },
     /// Its profile holds no core distances.
     NoDistances,
-    /// Its cores share no memory, and run programs that are written for them alone.
-    OtherPrograms,
     /// The pattern cannot be placed there.
     Refused {
         /// The error, in words.
@@ -126,9 +124,6 @@ impl fmt::Display for LeftOutReason {
                 write!(out, "too small: {}", seatmap_statistics::words::counted(*pus, "PU"))
             }
             LeftOutReason::NoDistances => out.write_str("its profile holds no core distances"),
-            LeftOutReason::OtherPrograms => {
-                out.write_str("a Cell, whose SPEs share no memory and run only programs for SPEs")
-            }
             LeftOutReason::Refused { error } => out.write_str(error),
         }
     }

@@ -37,7 +37,7 @@ fn request<'a>(gallery: &'a Gallery, pattern: &'a Pattern) -> RankingRequest<'a>
         kind: None,
         equal_seats: false,
         time: SearchTime::Kicks(20),
-        messages: Messages::default(),
+        rounds: seatmap_appraise::rehearsal::ROUNDS,
         threads: 1,
         seed: 1,
         date: "2026-01-01".to_owned(),

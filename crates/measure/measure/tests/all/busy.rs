@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// The lines of a survey from a quarter of the chip's cores.
 fn lines(utilisation_percent: u32, seed: u64) -> HomeLines {
-    let model = catalog::coherent("xeon-phi-5110p").unwrap().unwrap();
+    let model = catalog::load("xeon-phi-5110p").unwrap().unwrap();
     let plan =
         SurveyPlan { seed, ..SurveyPlan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
     let pus: Vec<u32> = (0..12).map(|core| 20 * core + 1).collect();

@@ -14,7 +14,7 @@ use std::sync::{Arc, LazyLock};
 const LINES: std::ops::Range<u32> = 1000..1096;
 
 static CHIP: LazyLock<(Arc<CoherentModel>, Profile)> = LazyLock::new(|| {
-    let model = catalog::coherent("xeon-phi-5110p").unwrap().unwrap();
+    let model = catalog::load("xeon-phi-5110p").unwrap().unwrap();
     let profile = coherent::profile(&model).unwrap();
     (model, profile)
 });

@@ -2,16 +2,17 @@
 
 use super::request::RankRequest;
 use crate::args::RankStudy;
-use seatmap_catalog::{Capability, Runner};
+use crate::machine::{self, Runner};
+use seatmap_catalog::Capability;
+use seatmap_cell_sim::CellBed;
 use seatmap_console::error::CliError;
-use seatmap_console::input;
-use seatmap_console::over_ranks::{Start, check, tell};
+use seatmap_console::over_ranks::{Start, tell};
 use seatmap_experiments::rank::journal::RankJournal;
 use seatmap_experiments::rank::spread::{self, SpreadStudyError};
 use seatmap_experiments::rank::study::Observe;
 use seatmap_experiments::rank::{Setup, Times};
 use seatmap_port::channels::Bed;
-use seatmap_sim::{CellBed, CoherentBed};
+use seatmap_sim::CoherentBed;
 use std::sync::Arc;
 
 /// Works for rank 0 until nothing is left to do.
@@ -19,8 +20,8 @@ use std::sync::Arc;
 /// # Errors
 /// This rank was started otherwise than rank 0, does not find it, or cannot run the study.
 pub fn follow(start: &Start, typed: &RankStudy) -> Result<(), CliError> {
-    let runner = input::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
-    check(&runner)?;
+    let runner = machine::runner(&typed.on, Capability::RunsChannels, &typed.figures)?;
+    runner.check_ranks()?;
     let setup = RankRequest { runner: &runner, pus: &[] }.setup(typed)?;
     let done = match &runner {
         Runner::CellBe(model) => {

@@ -1,14 +1,13 @@
 //! The work of a study: its setup on a model, or on this host.
 
 use crate::args::RankStudy;
-use seatmap_catalog::Runner;
+use crate::machine::Runner;
+use seatmap_cell_sim::workload::long_messages::{LongMessages, MOST_TASKS};
 use seatmap_console::error::CliError;
-use seatmap_console::over_ranks::machine_hash;
 use seatmap_console::{here, pattern_input};
 use seatmap_document::content_hash;
 use seatmap_experiments::rank::{Choice, Setup};
 use seatmap_pattern::{Pattern, generate};
-use seatmap_workload::long_messages::{LongMessages, MOST_TASKS};
 
 /// A study to run on a machine, as the user asked for it.
 pub struct RankRequest<'a> {
@@ -52,8 +51,8 @@ impl RankRequest<'_> {
     /// The machine's name, and a hash of what is known of it.
     fn name(&self) -> (String, String) {
         match self.runner {
-            Runner::CellBe(model) => (model.name.clone(), machine_hash(self.runner)),
-            Runner::Coherent(model) => (model.name.clone(), machine_hash(self.runner)),
+            Runner::CellBe(model) => (model.name.clone(), self.runner.model_hash()),
+            Runner::Coherent(model) => (model.name.clone(), self.runner.model_hash()),
             // A host has no model whose hash tells it from another; its name and CPUs do.
             Runner::Host => (here::host_name(), content_hash(self.pus)),
         }

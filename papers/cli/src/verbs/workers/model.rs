@@ -2,16 +2,16 @@
 
 use super::TURNS;
 use crate::args::{What, Workers};
-use seatmap_catalog::{Capability, Runner};
+use crate::figures::FigureChanges;
+use crate::machine::{self, Runner};
+use seatmap_catalog::Capability;
+use seatmap_cell_sim::{CellBed, CellModel};
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
-use seatmap_console::figures::FigureChanges;
-use seatmap_console::input;
 use seatmap_experiments::cellule::Document;
 use seatmap_experiments::cellule::document::CelluleResult;
 use seatmap_experiments::cellule::simulated::inputs::Inputs;
 use seatmap_experiments::cellule::simulated::{Machine, simulated as simulate};
-use seatmap_sim::{CellBed, CellModel};
 use std::sync::Arc;
 
 /// The seed where none is given.
@@ -44,7 +44,7 @@ pub fn simulated(typed: &Workers) -> Result<Document, CliError> {
         ));
     };
     let (inputs, of_model) = changed(&typed.figures)?;
-    let Runner::CellBe(model) = input::runner(name, Capability::RunsChannels, &of_model)? else {
+    let Runner::CellBe(model) = machine::runner(name, Capability::RunsChannels, &of_model)? else {
         return Err(CliError::input(format!(
             "{name} is not a model of the Cell; try --on cell-qs20"
         )));

@@ -365,7 +365,7 @@ fn plan(spes: usize) -> [Plan; 3] {
 mod tests {
     use super::super::inputs::Cost;
     use super::*;
-    use seatmap_sim::{CellBed, CellModel};
+    use seatmap_cell_sim::{CellBed, CellModel};
     use std::sync::Arc;
 
     /// Does something with a simulation on the blade of the paper.
@@ -374,7 +374,7 @@ mod tests {
         seed: u64,
         work: impl FnOnce(&dyn Fn(usize) -> Times, &dyn Fn(Planned, Style, bool) -> f64) -> T,
     ) -> T {
-        let text = include_str!("../../../../../machines/cell-qs20.toml");
+        let text = include_str!("../../../../cell-sim/machines/cell-qs20.toml");
         let model = Arc::new(CellModel::from_toml("cell-qs20", text).unwrap());
         let spes: Vec<u32> = (0..8).collect();
         let bed = || CellBed::new(Arc::clone(&model));

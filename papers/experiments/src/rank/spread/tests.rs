@@ -4,15 +4,15 @@ use super::*;
 use crate::rank::Ranking;
 use crate::rank::setup::tests::setup;
 use crate::rank::study::in_parallel;
+use seatmap_cell_sim::{CellBed, catalog};
 use seatmap_cluster::Rank;
 use seatmap_cluster::meeting::Meeting;
 use seatmap_cluster::spread::Meet;
-use seatmap_sim::{CellBed, catalog};
 use std::path::Path;
 use std::time::Duration;
 
 fn bed() -> CellBed {
-    CellBed::new(catalog::cell("cell-ps3").unwrap().unwrap())
+    CellBed::new(catalog::load("cell-ps3").unwrap().unwrap())
 }
 
 fn short() -> Setup {

@@ -11,8 +11,6 @@ use seatmap_measure::past::{self, Remembrance};
 use seatmap_measure::source::Source;
 use seatmap_report::html;
 use seatmap_report::terminal::{self, DrawOptions};
-use seatmap_sim::catalog::Model;
-use std::sync::Arc;
 
 /// Where a profile goes, checked before anything is measured.
 pub struct Page {
@@ -49,8 +47,8 @@ impl Page {
         measurement.warnings.iter().for_each(|warning| output::tell(&warning.to_string()));
         measurement.used_up.iter().for_each(|quotas| output::tell_of_used_up(quotas));
         if let Some(page) = &self.page {
-            let model = source.model().map(|model| Model::Coherent(Arc::clone(model)));
-            page.write(&html::page(profile, model.as_ref(), &[]))?;
+            let model = source.model().map(|model| &**model);
+            page.write(&html::page(profile, model, &[]))?;
         }
         let remark = match source {
             // Before it is remembered, or it would be compared with itself.

@@ -31,7 +31,7 @@ pub fn run(typed: &Place, folder: Option<&str>) -> Result<(), CliError> {
         kind: typed.kind.map(Into::into),
         equal_seats: typed.equal_kind,
         time: typed.time(),
-        messages: typed.messages(),
+        rounds: typed.rounds(),
         threads: typed.threads(),
         seed: typed.seed,
         date: here::today(),

@@ -5,7 +5,7 @@ use crate::args::Place;
 use seatmap_appraise::Appraisal;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
-use seatmap_report::floor::{self, Comparison};
+use seatmap_report::floor::{self, Comparison, Floor};
 use seatmap_report::{html, placement, remarks};
 
 /// Where the plan, the page and the picture go, and what is printed.
@@ -62,7 +62,8 @@ impl Outputs {
             destination.write(&plan.to_json())?;
         }
         if let Some(both) = appraisal.before_and_after.clone() {
-            let drawn = Comparison::new(profile, machine.model(), pattern, plan, both);
+            let floor = Floor::of(profile, machine.model());
+            let drawn = Comparison::new(floor, pattern, plan, both);
             if let Some(page) = &self.page {
                 page.write(&html::placement(profile, pattern, plan, &drawn))?;
             }

@@ -8,7 +8,7 @@ use seatmap_catalog::{Capability, Runner};
 use seatmap_cluster::Cluster;
 use seatmap_console::error::CliError;
 use seatmap_console::output::Destination;
-use seatmap_console::over_ranks::{Start, machine_hash};
+use seatmap_console::over_ranks::Start;
 use seatmap_console::{here, input, pattern_input};
 use seatmap_launch::Executable;
 use seatmap_launch::share::SoleWork;
@@ -184,20 +184,24 @@ pub fn on_model(typed: &Tune, name: &str) -> Result<ModelPart, CliError> {
     let pattern = pattern_input::pattern(pattern)?;
     let machine = input::machine(name)?;
     let runner = machine.runner(Capability::RunsChannels).map_err(CliError::input)?;
-    let messages = messages(typed, &runner, &machine.name, &pattern)?;
-    let ranks = start.map(|start| {
-        let name = format!("{} {messages:?}", machine_hash(&runner));
-        RanksOfRace { start, name: seatmap_document::written(&[name]) }
+    let Runner::Coherent(model) = &runner else {
+        return Err(CliError::input(
+            "on this host a program runs: give its COMMAND; 'seatmap model fit host -o twin.toml' \
+             makes a model",
+        ));
+    };
+    let messages = OnModel::new(model, &pattern, typed.rounds()).map_err(CliError::input)?;
+    let ranks = start.map(|start| RanksOfRace {
+        start,
+        name: seatmap_document::content_hash(&format!("{messages:?}")),
     });
     match ranks {
         Some(ranks) if !ranks.start.is_first() => Ok(ModelPart::Follow(messages, ranks)),
         ranks => {
-            let is_cell_be = matches!(messages, OnModel::Cell(..));
             let race = ModelRace {
                 profile: input::profile_of(&machine)?,
                 pattern,
                 messages,
-                packet_bytes: is_cell_be.then(|| typed.packet_bytes()),
                 rounds: typed.rounds(),
                 candidates: typed.candidates.into(),
                 runs: typed.budget.map(|runs| runs as usize),
@@ -208,33 +212,6 @@ pub fn on_model(typed: &Tune, name: &str) -> Result<ModelPart, CliError> {
             Ok(ModelPart::Lead(Box::new(race), ranks))
         }
     }
-}
-
-fn messages(
-    typed: &Tune,
-    runner: &Runner,
-    machine: &str,
-    pattern: &Pattern,
-) -> Result<OnModel, CliError> {
-    let messages = match runner {
-        Runner::CellBe(model) => {
-            OnModel::cell(model, pattern, typed.packet_bytes(), typed.rounds())
-        }
-        Runner::Coherent(_) if typed.packet.is_some() => {
-            return Err(CliError::input(format!(
-                "--packet changes nothing on {machine}, whose tasks hand over one cache line at a \
-                 time; leave it out"
-            )));
-        }
-        Runner::Coherent(model) => OnModel::coherent(model, pattern, typed.rounds()),
-        Runner::Host => {
-            return Err(CliError::input(
-                "on this host a program runs: give its COMMAND; 'seatmap model fit host -o \
-                 twin.toml' makes a model",
-            ));
-        }
-    };
-    messages.map_err(CliError::input)
 }
 
 fn provenance(typed: &Tune, machine: String) -> Provenance {

@@ -46,8 +46,8 @@ echo "top: $("$0" top --once --interval 0.1 --pid $$ | head -n 1)"
 "#;
 
 /// Machines on which the verbs that look are tried: with two kinds of cores, with two packages of
-/// cores with two threads each, and without a package.
-const LOOKED_AT: [&str; 3] = ["core-i9-12900k", "epyc-7r13-2s", "cell-ps3"];
+/// cores with two threads each, and with tiles of two cores.
+const LOOKED_AT: [&str; 3] = ["core-i9-12900k", "epyc-7r13-2s", "scc-48"];
 
 /// Runs a script with the verbs on a machine, and has its words.
 fn on(place: &Place, machine: &str, script: &str, last: u32) -> String {

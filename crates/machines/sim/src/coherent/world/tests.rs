@@ -18,7 +18,7 @@ fn machines() -> Vec<(&'static str, Arc<Layout>)> {
     let mesh = scc
         .replace("kind = \"buffers\"", "kind = \"directories\"")
         .replace("threads_per_core = 1", "threads_per_core = 2");
-    let levels = crate::catalog::coherent("xeon-e5-2680-2s").unwrap().unwrap();
+    let levels = crate::catalog::load("xeon-e5-2680-2s").unwrap().unwrap();
     vec![
         ("small ring that sends requests back", Arc::new(ring(2))),
         ("small hierarchy", Arc::new(hierarchy(2))),

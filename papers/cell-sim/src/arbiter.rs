@@ -1,0 +1,298 @@
+//! The data arbiter of a chip: it decides when each transfer starts, and on which of the four
+//! rings.
+//!
+//! The arbiter serves the memory controller first and the other elements in turn (round robin): the
+//! one that has waited longest since its last grant comes first. It takes the shorter direction,
+//! and starts a transfer when its source, its target, a ring and every segment of the route are
+//! free.
+//!
+//! A far element can start before a near one, because its wave needs longer to the target. While an
+//! element whose turn it is waits for a busy target, later elements must therefore not take that
+//! target: otherwise the far elements win each time, and the near ones starve.
+
+use crate::event::{Event, Outbox};
+use crate::parameters::Timing;
+use crate::ring::{ELEMENT_COUNT, RINGS, Ring, hops_up};
+use seatmap_invariant::{broken, invariant};
+use seatmap_sim::moment::at_cycle;
+use std::collections::VecDeque;
+
+/// Waiting transfers of one element for which its queue has room before it grows.
+const WAITING: usize = 256;
+
+/// The order before the first grant.
+const FIRST_ORDER: [u8; ELEMENT_COUNT] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11];
+
+/// A transfer that waits for the rings.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    transaction: u32,
+    target: u8,
+    since: u64,
+}
+
+/// One arbitration.
+struct Round {
+    now: u64,
+    /// The time of the next one.
+    next: u64,
+    /// Busy targets for which an element waits whose turn it is, one bit each.
+    claimed: u16,
+}
+
+/// A started transfer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grant {
+    pub transaction: u32,
+    pub ring: u8,
+    /// When the last byte arrives.
+    pub arrives: u64,
+}
+
+/// Counts of a chip's rings, as a PMU would report them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RingCounters {
+    /// Transfers started on each ring.
+    pub grants: [u64; RINGS],
+    /// Core cycles for which transfers held each ring's segments.
+    pub busy_cycles: [[u64; ELEMENT_COUNT]; RINGS],
+    /// Core cycles for which transfers of each element waited for their start.
+    pub wait_cycles: [u64; ELEMENT_COUNT],
+}
+
+/// The arbiter, its rings, and the elements' ports to them.
+#[derive(Clone, Debug)]
+pub struct DataArbiter {
+    chip: u8,
+    bus: u64,
+    transfer: u64,
+    longest_hops: usize,
+    rings: [Ring; RINGS],
+    queues: [VecDeque<Waiting>; ELEMENT_COUNT],
+    /// The elements whose queue is not empty, one bit each.
+    pending: u16,
+    /// When each element can send, and receive, its next transfer.
+    send_free: [u64; ELEMENT_COUNT],
+    receive_free: [u64; ELEMENT_COUNT],
+    /// The memory controller, which is served first.
+    memory: usize,
+    /// The elements in the order in which they are served: the one granted last is the last.
+    order: [u8; ELEMENT_COUNT],
+    /// The time of the next arbitration; `u64::MAX` for never.
+    next: u64,
+    granted: Vec<Grant>,
+    wait_cycles: [u64; ELEMENT_COUNT],
+}
+
+impl DataArbiter {
+    /// The arbiter of a chip whose memory controller is the element `memory`.
+    pub fn new(chip: u8, memory: usize, timing: &Timing) -> Self {
+        DataArbiter {
+            chip,
+            bus: timing.bus,
+            transfer: timing.transfer,
+            longest_hops: timing.longest_hops as usize,
+            rings: std::array::from_fn(|number| Ring::new(chip, number as u8, timing)),
+            queues: std::array::from_fn(|_| VecDeque::with_capacity(WAITING)),
+            pending: 0,
+            send_free: [0; ELEMENT_COUNT],
+            receive_free: [0; ELEMENT_COUNT],
+            memory,
+            order: FIRST_ORDER,
+            next: u64::MAX,
+            granted: Vec::with_capacity(ELEMENT_COUNT),
+            wait_cycles: [0; ELEMENT_COUNT],
+        }
+    }
+
+    /// Queues a transaction's data at an element for its transfer to another.
+    pub fn request(&mut self, transaction: u32, source: usize, target: usize, out: &mut Outbox) {
+        let is_route = source < ELEMENT_COUNT && target < ELEMENT_COUNT && source != target;
+        invariant!(
+            is_route,
+            at_cycle(self.name(), out.now()),
+            "transaction {transaction} goes from {source} to {target}"
+        );
+        self.queues[source].push_back(Waiting {
+            transaction,
+            target: target as u8,
+            since: out.now(),
+        });
+        // It cannot start behind another transfer of the same element.
+        let is_first = self.pending & 1 << source == 0;
+        self.pending |= 1 << source;
+        if is_first {
+            // The arbiter works at the bus clock, and events count core cycles.
+            self.arbitrate_at(out.now().next_multiple_of(self.bus), out);
+        }
+    }
+
+    fn arbitrate_at(&mut self, cycle: u64, out: &mut Outbox) {
+        if cycle < self.next {
+            self.next = cycle;
+            out.send(cycle, Event::Arbitrate(self.chip));
+        }
+    }
+
+    /// Starts every transfer that can start in this bus cycle. Returns them, the last first.
+    pub fn arbitrate(&mut self, out: &mut Outbox) -> &[Grant] {
+        self.granted.clear();
+        // An earlier request may have replaced the message that caused this call.
+        if self.next == out.now() {
+            self.next = self.serve_all(out.now());
+            self.granted.reverse();
+            for grant in &self.granted {
+                out.send(grant.arrives, Event::LeftRing(grant.transaction));
+            }
+            if self.next != u64::MAX {
+                out.send(self.next, Event::Arbitrate(self.chip));
+            }
+        }
+        &self.granted
+    }
+
+    /// The transfers that the last arbitration started.
+    pub fn granted(&self) -> &[Grant] {
+        &self.granted
+    }
+
+    /// Serves the elements in order. Returns the time of the next arbitration.
+    fn serve_all(&mut self, now: u64) -> u64 {
+        let mut round = Round { now, next: u64::MAX, claimed: 0 };
+        if self.pending & 1 << self.memory != 0 {
+            self.serve(self.memory, &mut round);
+        }
+        let others = self.pending & !(1 << self.memory);
+        if others != 0 {
+            self.serve_others(others, &mut round);
+        }
+        round.next
+    }
+
+    /// Serves elements in turn.
+    fn serve_others(&mut self, sources: u16, round: &mut Round) {
+        let mut served = 0;
+        for source in self.order {
+            if sources & 1 << source != 0 && self.serve(source.into(), round) {
+                served |= 1 << source;
+            }
+        }
+        if served != 0 {
+            self.put_last(served);
+        }
+    }
+
+    /// Puts the elements that were served behind all others, in their order.
+    fn put_last(&mut self, served: u16) {
+        let mut kept = 0;
+        let mut last = ELEMENT_COUNT - served.count_ones() as usize;
+        // The loop goes over a copy of the order, so that the places can be written meanwhile.
+        for source in self.order {
+            let place = if served & 1 << source == 0 { &mut kept } else { &mut last };
+            self.order[*place] = source;
+            *place += 1;
+        }
+    }
+
+    /// Starts the first transfer of an element, or notes when it could start. Returns whether it
+    /// started.
+    fn serve(&mut self, source: usize, round: &mut Round) -> bool {
+        let now = round.now;
+        let waiting = self.first_of(source, now);
+        let target = waiting.target as usize;
+        if round.claimed & 1 << target != 0 {
+            return false;
+        }
+        let (start, ring, hops) = self.best_ring(source, target);
+        if start > now {
+            round.next = round.next.min(start);
+            // Only a busy target is claimed: a source that waits for a ring or for its own port
+            // keeps nobody else from that target.
+            let is_target_busy = self.receive_free[target] > now + hops as u64 * self.bus;
+            round.claimed |= u16::from(is_target_busy) << target;
+            return false;
+        }
+        self.queues[source].pop_front();
+        if self.queues[source].is_empty() {
+            self.pending &= !(1 << source);
+        } else {
+            // The port sends its next transfer when the last beat of this one has left.
+            round.next = round.next.min(now + self.transfer);
+        }
+        self.wait_cycles[source] += now - waiting.since;
+        let arrives = self.start(now, source, target, ring, hops);
+        self.granted.push(Grant { transaction: waiting.transaction, ring: ring as u8, arrives });
+        true
+    }
+
+    fn first_of(&self, source: usize, now: u64) -> Waiting {
+        match self.queues[source].front() {
+            Some(first) => *first,
+            None => broken(
+                at_cycle(self.name(), now),
+                format_args!("element {source} is pending and has nothing to send"),
+            ),
+        }
+    }
+
+    /// The ring on which a transfer could start first, the time, and its hops there; the first ring
+    /// among equals.
+    fn best_ring(&self, source: usize, target: usize) -> (u64, usize, usize) {
+        let up = hops_up(source, target);
+        let mut best = (u64::MAX, 0, 0);
+        for (number, ring) in self.rings.iter().enumerate() {
+            let hops = ring.hops(up);
+            if hops <= self.longest_hops {
+                // The target's port must be free when the wave gets there.
+                let received = self.receive_free[target].saturating_sub(hops as u64 * self.bus);
+                let start =
+                    ring.earliest(source, hops, self.send_free[source].max(received), best.0);
+                // Not `<=`: among rings that are as early, the first one keeps the others free.
+                if start < best.0 {
+                    best = (start, number, hops);
+                }
+            }
+        }
+        best
+    }
+
+    fn start(&mut self, now: u64, source: usize, target: usize, ring: usize, hops: usize) -> u64 {
+        let reaches = now + hops as u64 * self.bus;
+        let are_free = self.send_free[source] <= now && self.receive_free[target] <= reaches;
+        invariant!(
+            are_free,
+            at_cycle(self.name(), now),
+            "a port is busy: from {source} to {target} in {hops} hops"
+        );
+        let end = self.rings[ring].start(now, source, hops);
+        self.send_free[source] = now + self.transfer;
+        self.receive_free[target] = end;
+        end
+    }
+
+    fn name(&self) -> String {
+        format!("the data arbiter of chip {}", self.chip)
+    }
+
+    /// The counts so far.
+    pub fn counters(&self) -> RingCounters {
+        RingCounters {
+            grants: self.rings.each_ref().map(Ring::grants),
+            busy_cycles: self.rings.each_ref().map(|ring| *ring.busy_cycles()),
+            wait_cycles: self.wait_cycles,
+        }
+    }
+
+    /// Empties rings, queues and counts.
+    pub fn reset(&mut self) {
+        self.rings.iter_mut().for_each(Ring::reset);
+        self.queues.iter_mut().for_each(VecDeque::clear);
+        (self.send_free, self.receive_free) = ([0; ELEMENT_COUNT], [0; ELEMENT_COUNT]);
+        (self.pending, self.order, self.next) = (0, FIRST_ORDER, u64::MAX);
+        self.granted.clear();
+        self.wait_cycles = [0; ELEMENT_COUNT];
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,243 @@
+//! The arbiter alone, and the rules of the rings on random traffic.
+
+use super::*;
+use crate::catalog;
+use proptest::prelude::*;
+
+const MEMORY: usize = 11;
+
+fn timing() -> Timing {
+    catalog::load("cell-ps3").unwrap().unwrap().timing()
+}
+
+/// A transfer as requested.
+#[derive(Clone, Copy, Debug)]
+struct TransferRequest {
+    time: u64,
+    source: usize,
+    target: usize,
+}
+
+/// A transfer as it took place.
+#[derive(Clone, Copy, Debug)]
+struct Moved {
+    asked: TransferRequest,
+    ring: usize,
+    start: u64,
+    arrives: u64,
+}
+
+impl Moved {
+    /// Each segment of the route, and the time at which its first beat arrives, counted from the
+    /// source.
+    fn segments(&self, bus: u64) -> Vec<(usize, u64)> {
+        let mut element = self.asked.source;
+        let mut time = self.start;
+        let mut passed = Vec::new();
+        while element != self.asked.target {
+            let next = if self.ring < RINGS / 2 { (element + 1) % 12 } else { (element + 11) % 12 };
+            passed.push((if self.ring < RINGS / 2 { element } else { next }, time));
+            (element, time) = (next, time + bus);
+        }
+        passed
+    }
+}
+
+/// Runs all transfers to their ends, in the order of their starts.
+fn run(asked: &[TransferRequest]) -> Vec<Moved> {
+    let mut arbiter = DataArbiter::new(0, MEMORY, &timing());
+    let mut out = Outbox::default();
+    let mut moved = Vec::new();
+    let mut left = Vec::new();
+    for (id, transfer) in asked.iter().enumerate() {
+        // No other component sends commands here: each command requests its transfer.
+        out.send(transfer.time, Event::Command(id as u32));
+    }
+    while let Some((now, event)) = out.deliver() {
+        match event {
+            Event::Command(id) => {
+                let TransferRequest { source, target, .. } = asked[id as usize];
+                arbiter.request(id, source, target, &mut out);
+            }
+            Event::Arbitrate(0) => {
+                moved.extend(arbiter.arbitrate(&mut out).iter().map(|grant| Moved {
+                    asked: asked[grant.transaction as usize],
+                    ring: grant.ring as usize,
+                    start: now,
+                    arrives: grant.arrives,
+                }))
+            }
+            Event::LeftRing(id) => left.push((id, now)),
+            other => panic!("{other:?}"),
+        }
+    }
+    left.sort_unstable();
+    assert!(left.iter().map(|(id, _)| *id as usize).eq(0..asked.len()), "each transfer ends once");
+    moved
+}
+
+fn overlaps(mut intervals: Vec<(u64, u64)>) -> bool {
+    intervals.sort_unstable();
+    intervals.windows(2).any(|pair| pair[0].1 > pair[1].0)
+}
+
+fn traffic() -> impl Strategy<Value = Vec<TransferRequest>> {
+    let one = (0_u64..12, 0_usize..12, 1_usize..12);
+    proptest::collection::vec(one, 1..200).prop_map(|all| {
+        let mut time = 0;
+        let asked = |(gap, source, further): (u64, usize, usize)| {
+            time += gap;
+            TransferRequest { time, source, target: (source + further) % 12 }
+        };
+        all.into_iter().map(asked).collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn no_segment_carries_two_transfers_at_once(asked in traffic()) {
+        let moved = run(&asked);
+        let timing = timing();
+        for ring in 0..RINGS {
+            for segment in 0..12 {
+                let on_ring = moved.iter().filter(|one| one.ring == ring);
+                let passes = on_ring.flat_map(|one| one.segments(timing.bus)).filter(|(at, _)| *at == segment);
+                prop_assert!(!overlaps(passes.map(|(_, time)| (time, time + timing.transfer)).collect()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_ring_carries_three_transfers_and_starts_them_apart(asked in traffic()) {
+        let moved = run(&asked);
+        let timing = timing();
+        for ring in 0..RINGS {
+            let on_ring: Vec<&Moved> = moved.iter().filter(|one| one.ring == ring).collect();
+            for one in &on_ring {
+                let at_once = on_ring.iter().filter(|other| other.start <= one.start && other.arrives > one.start);
+                prop_assert!(at_once.count() <= 3);
+            }
+            let starts = on_ring.iter().map(|one| (one.start, one.start + timing.ring_gap));
+            prop_assert!(!overlaps(starts.collect()));
+        }
+    }
+
+    #[test]
+    fn data_takes_the_shorter_direction(asked in traffic()) {
+        let timing = timing();
+        for one in run(&asked) {
+            let segments = one.segments(timing.bus);
+            let up = (one.asked.target + 12 - one.asked.source) % 12;
+            prop_assert_eq!(segments.len(), up.min(12 - up));
+            prop_assert!(segments.len() <= 6);
+            prop_assert_eq!(one.arrives, one.start + segments.len() as u64 * timing.bus + timing.transfer);
+        }
+    }
+
+    #[test]
+    fn a_port_sends_and_receives_one_transfer_at_a_time(asked in traffic()) {
+        let moved = run(&asked);
+        let timing = timing();
+        for element in 0..12 {
+            let sent = moved.iter().filter(|one| one.asked.source == element);
+            prop_assert!(!overlaps(sent.map(|one| (one.start, one.start + timing.transfer)).collect()));
+            let received = moved.iter().filter(|one| one.asked.target == element);
+            prop_assert!(!overlaps(received.map(|one| (one.arrives - timing.transfer, one.arrives)).collect()));
+        }
+    }
+
+    #[test]
+    fn an_element_sends_in_the_order_in_which_it_asked(asked in traffic()) {
+        let moved = run(&asked);
+        for element in 0..12 {
+            let of = |asked: &TransferRequest| (asked.time, asked.target);
+            let sent = moved.iter().map(|one| &one.asked).filter(|one| one.source == element);
+            let sent: Vec<_> = sent.map(of).collect();
+            let wanted: Vec<_> = asked.iter().filter(|one| one.source == element).map(of).collect();
+            prop_assert_eq!(sent, wanted);
+        }
+    }
+
+    #[test]
+    fn data_starts_as_soon_as_everything_is_free(asked in traffic()) {
+        // Alone, each transfer starts in the bus cycle of its request, or in the next one.
+        for one in asked.into_iter().take(12) {
+            let moved = run(&[one]);
+            prop_assert_eq!(moved[0].start, one.time.next_multiple_of(2));
+        }
+    }
+}
+
+/// The times at which each element starts a transfer to the next one up, requested at the given
+/// times. The routes have no segment in common, and two rings go up.
+fn neighbours(asked: &[(u64, usize)]) -> Vec<(u64, usize)> {
+    let asked = asked.iter().map(|(time, source)| TransferRequest {
+        time: *time,
+        source: *source,
+        target: (source + 1) % 12,
+    });
+    let mut starts: Vec<_> = run(&asked.collect::<Vec<_>>())
+        .iter()
+        .map(|moved| (moved.start, moved.asked.source))
+        .collect();
+    starts.sort_unstable();
+    starts
+}
+
+#[test]
+fn memory_is_served_first_and_the_others_in_turn() {
+    assert_eq!(neighbours(&[(0, 3), (0, 1), (0, MEMORY)]), [(0, 1), (0, MEMORY), (6, 3)]);
+    assert_eq!(neighbours(&[(0, 5), (0, 3), (0, 1)]), [(0, 1), (0, 3), (6, 5)]);
+    // Element 9 comes before those that were granted a transfer, and 5 before 7, as in the first
+    // round.
+    let later = [(20, 5), (20, 7), (20, 9)];
+    assert_eq!(
+        neighbours(&[&[(0, 5), (0, 7)], &later[..]].concat()),
+        [(0, 5), (0, 7), (20, 5), (20, 9), (26, 7)]
+    );
+}
+
+/// The transfers among the first `count` that start at each element, of elements that all send to
+/// the memory without a pause.
+fn shares(sources: &[usize], each: usize, count: usize) -> Vec<usize> {
+    let asked = (0..each).flat_map(|_| {
+        sources.iter().map(|source| TransferRequest { time: 0, source: *source, target: MEMORY })
+    });
+    let mut moved = run(&asked.collect::<Vec<_>>());
+    moved.sort_by_key(|one| one.start);
+    let of =
+        |source: &usize| moved[..count].iter().filter(|one| one.asked.source == *source).count();
+    sources.iter().map(of).collect()
+}
+
+#[test]
+fn near_and_far_elements_have_equal_shares_of_a_busy_target() {
+    // Elements 0 and 10 are the memory's neighbours, 4 and 6 lie five hops away, and 5 six.
+    for sources in [vec![10, 9, 8, 7, 1, 2, 3, 4], vec![10, 7], vec![0, 5, 10], (0..11).collect()] {
+        let shares = shares(&sources, 100, 40 * sources.len());
+        assert!(shares.iter().all(|share| *share == 40), "{sources:?}: {shares:?}");
+    }
+}
+
+#[test]
+#[should_panic(
+    expected = "the data arbiter of chip 0 at core cycle 0: transaction 7 goes from 3 to 3"
+)]
+fn data_for_its_own_element_needs_no_ring() {
+    DataArbiter::new(0, MEMORY, &timing()).request(7, 3, 3, &mut Outbox::default());
+}
+
+#[test]
+fn an_arbiter_that_is_reset_has_forgotten_everything() {
+    let mut arbiter = DataArbiter::new(0, MEMORY, &timing());
+    let mut out = Outbox::default();
+    for target in 1..5 {
+        arbiter.request(target as u32, 0, target, &mut out);
+    }
+    assert_eq!(arbiter.arbitrate(&mut out).len(), 1);
+    arbiter.reset();
+    assert_eq!(arbiter.counters(), RingCounters::default());
+    out.clear();
+    arbiter.request(9, 0, 1, &mut out);
+    assert_eq!(out.drain(), [(0, Event::Arbitrate(0))]);
+}

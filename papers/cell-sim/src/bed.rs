@@ -1,0 +1,151 @@
+//! A Cell model as a machine that runs programs.
+
+use crate::CellModel;
+use crate::counters::Counters;
+use crate::port::CellPort;
+use crate::trace::Trace;
+use crate::world::{Seat, World};
+use seatmap_port::channels::{Bed, Program};
+use seatmap_sim::SimError;
+use seatmap_sim::engine::{self, Stage};
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+/// A Cell machine that runs programs, one after the other. PUs 0 to n - 1 are its SPEs, chip by
+/// chip; PU n is the first chip's PPE, and PU n + 1 the second's.
+pub struct CellBed {
+    model: Arc<CellModel>,
+    world: RefCell<World>,
+    stage: Stage,
+    /// Whether the next run is traced.
+    pub traces: bool,
+    counters: Counters,
+    trace: Option<Trace>,
+}
+
+impl CellBed {
+    /// The machine that a model describes.
+    ///
+    /// # Panics
+    /// Panics if the model was changed after it was checked, so that its ring lacks an element or a
+    /// figure is out of range.
+    #[must_use]
+    pub fn new(model: Arc<CellModel>) -> Self {
+        CellBed {
+            world: RefCell::new(World::new(&model)),
+            model,
+            stage: Stage::default(),
+            traces: false,
+            counters: Counters::default(),
+            trace: None,
+        }
+    }
+
+    /// Sets the number of events after which a run gives up.
+    pub fn limit_events(&mut self, most_events: u64) {
+        self.stage.most_events = most_events;
+    }
+
+    /// The model.
+    #[must_use]
+    pub fn model(&self) -> &Arc<CellModel> {
+        &self.model
+    }
+
+    /// The counts of the last run.
+    #[must_use]
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// The trace of the last run, if it was traced.
+    #[must_use]
+    pub fn trace(&self) -> Option<&Trace> {
+        self.trace.as_ref()
+    }
+
+    fn seats(&self, seats: &[u32], tasks: usize) -> Result<Vec<Seat>, SimError> {
+        let spes = self.model.ppe();
+        engine::one_seat_each(seats, tasks)?;
+        let mut taken = std::collections::HashSet::new();
+        // The PPE runs several tasks, an SPE one.
+        if let Some(twice) = seats.iter().find(|pu| **pu < spes && !taken.insert(**pu)) {
+            return Err(SimError::Seat(format!("two tasks on SPE {twice}, which runs one")));
+        }
+        seats
+            .iter()
+            .map(|pu| match *pu {
+                pu if pu < spes => Ok(Seat::Spe(pu as u16)),
+                pu if pu < spes + self.model.chips as u32 => Ok(Seat::Ppe((pu - spes) as u8)),
+                pu => Err(SimError::Seat(format!(
+                    "{} has SPEs 0 to {} and, as PU {spes}, its PPE; there is no PU {pu}",
+                    self.model.name,
+                    spes - 1
+                ))),
+            })
+            .collect()
+    }
+
+    fn drive<P: Program>(
+        &mut self,
+        seats: &[Seat],
+        program: &P,
+        seed: u64,
+    ) -> Result<Vec<P::Output>, SimError> {
+        let world = &self.world;
+        let now = Cell::new(0);
+        // Nanoseconds of a tick, times the core cycles of a nanosecond.
+        let cycles_per_tick = self.model.figures.decrementer_ns.value * self.model.frequency_ghz;
+        let skew = world.borrow().start_skew();
+        for (start, task) in engine::starts(seats.len(), skew, seed) {
+            world.borrow_mut().start(start, task);
+        }
+        self.stage.play(world, &now, self.model.frequency_ghz, seats.len(), |rank, yielder| {
+            let port = CellPort {
+                world,
+                now: &now,
+                yielder,
+                rank: rank as u16,
+                seat: seats[rank],
+                cycles_per_tick,
+            };
+            program.task(&port, rank)
+        })
+    }
+}
+
+impl Bed for CellBed {
+    type Error = SimError;
+
+    fn run<P: Program>(
+        &mut self,
+        seats: &[u32],
+        program: &P,
+        seed: u64,
+    ) -> Result<Vec<P::Output>, SimError> {
+        let shape = program.shape();
+        let seats = self.seats(seats, shape.tasks)?;
+        let mut world = self.world.borrow_mut();
+        world.reset(&shape, self.model.chips, &seats);
+        world.set_trace(self.traces.then(|| Trace::new(1000.0 * self.model.frequency_ghz)));
+        // Each event of the run borrows the world anew.
+        drop(world);
+        let outputs = self.drive(&seats, program, seed);
+        let world = self.world.get_mut();
+        self.counters = world.count(&self.model);
+        self.trace = world.take_trace();
+        outputs
+    }
+
+    fn ns_per_tick(&self) -> f64 {
+        self.model.figures.decrementer_ns.value
+    }
+
+    fn ns_per_cycle(&self) -> f64 {
+        1.0 / self.model.frequency_ghz
+    }
+
+    fn modules(&self) -> usize {
+        self.model.chips
+    }
+}

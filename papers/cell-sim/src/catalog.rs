@@ -1,0 +1,52 @@
+//! The models of the Cell that come with Seatmap, compiled in.
+
+use crate::CellModel;
+use seatmap_sim::ModelError;
+use std::sync::Arc;
+
+/// Name and text of each model; the names are those of the files.
+const MODELS: [(&str, &str); 3] = [
+    ("cell-ps3", include_str!("../machines/cell-ps3.toml")),
+    ("cell-qs20", include_str!("../machines/cell-qs20.toml")),
+    ("cell-qs22", include_str!("../machines/cell-qs22.toml")),
+];
+
+/// The formats of models of the Cell, without the version.
+const FAMILY: &str = "seatmap-model/";
+
+/// The names of the models.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    MODELS.iter().map(|(name, _)| *name)
+}
+
+/// The model of this name; `None` if none has it.
+///
+/// # Errors
+/// [`ModelError`], if a bundled model is wrong: a bug in Seatmap.
+pub fn load(name: &str) -> Option<Result<Arc<CellModel>, ModelError>> {
+    let (_, text) = MODELS.iter().find(|(known, _)| *known == name)?;
+    Some(CellModel::from_toml(name, text).map(Arc::new))
+}
+
+/// Whether a text declares itself a model of the Cell.
+#[must_use]
+pub fn is_model(text: &str) -> bool {
+    text.lines().any(|line| {
+        let value = line.trim_start().strip_prefix("format").unwrap_or_default();
+        value.trim_start_matches([' ', '\t', '=', '"', '\'']).starts_with(FAMILY)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bundled_model_is_sound() {
+        for name in names() {
+            let model = load(name).unwrap().unwrap();
+            assert_eq!(model.name, name);
+            assert!(model.figures.all().all(|(_, figure)| !figure.source.is_empty()));
+        }
+    }
+}

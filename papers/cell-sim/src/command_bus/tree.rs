@@ -1,0 +1,199 @@
+//! The tree of address concentrators of one chip.
+
+use super::Command;
+use crate::ring::ELEMENT_COUNT;
+use std::collections::VecDeque;
+
+/// Commands of one element for which its queue has room before it grows.
+const WAITING: usize = 64;
+
+/// An input of a concentrator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Input {
+    /// The element at this position of the ring.
+    Element(usize),
+    /// The concentrator of this number.
+    Concentrator(usize),
+}
+
+/// An address concentrator: it serves its inputs in turn.
+#[derive(Clone, Debug, Default)]
+struct Concentrator {
+    /// The inputs, with the elements below each, one bit an element.
+    inputs: Vec<(Input, u16)>,
+    /// The input that is served first.
+    turn: usize,
+}
+
+/// A chip's concentrators, and the commands that wait at their elements. A command waits until it
+/// has won at each level, so that the concentrators themselves hold none.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// The first one is the root.
+    concentrators: Vec<Concentrator>,
+    queues: [VecDeque<Command>; ELEMENT_COUNT],
+    /// The elements whose queue is not empty, one bit each.
+    pending: u16,
+}
+
+impl Tree {
+    /// The tree of a chip whose PPE is the element `ppe`, with this many levels. With one, all
+    /// elements are inputs of the root. With two, each side of the PPE has a concentrator. With
+    /// three, the farther half of each side has one of its own, which is one input of the nearer
+    /// one.
+    pub fn new(ppe: usize, levels: usize) -> Self {
+        // By concentrator: the offsets of its elements from the PPE, and the concentrators below.
+        let inputs: &[(&[usize], &[usize])] = match levels {
+            1 => &[(&[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11], &[])],
+            2 => &[(&[0], &[1, 2]), (&[1, 2, 3, 4, 5], &[]), (&[11, 10, 9, 8, 7, 6], &[])],
+            _ => &[
+                (&[0], &[1, 2]),
+                (&[1, 2], &[3]),
+                (&[11, 10, 9], &[4]),
+                (&[3, 4, 5], &[]),
+                (&[8, 7, 6], &[]),
+            ],
+        };
+        let mut concentrators: Vec<Concentrator> = Vec::with_capacity(inputs.len());
+        concentrators.resize_with(inputs.len(), Concentrator::default);
+        // Those that are inputs of others come after them.
+        for (number, (offsets, below)) in inputs.iter().enumerate().rev() {
+            let elements = offsets.iter().map(|offset| (ppe + offset) % ELEMENT_COUNT);
+            let elements = elements.map(|element| (Input::Element(element), 1 << element));
+            let below = below
+                .iter()
+                .map(|other| (Input::Concentrator(*other), concentrators[*other].below()));
+            concentrators[number].inputs = elements.chain(below).collect();
+        }
+        let queues = std::array::from_fn(|_| VecDeque::with_capacity(WAITING));
+        Tree { concentrators, queues, pending: 0 }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.pending == 0
+    }
+
+    /// Adds a command behind the others of its element.
+    pub fn push(&mut self, command: Command) {
+        let element = command.from.element as usize;
+        self.queues[element].push_back(command);
+        self.pending |= 1 << element;
+    }
+
+    /// Takes the command that wins at every level.
+    pub fn pop(&mut self) -> Option<Command> {
+        let mut number = 0;
+        loop {
+            match self.concentrators[number].serve(self.pending)? {
+                Input::Concentrator(below) => number = below,
+                Input::Element(element) => return self.take(element),
+            }
+        }
+    }
+
+    fn take(&mut self, element: usize) -> Option<Command> {
+        let command = self.queues[element].pop_front();
+        if self.queues[element].is_empty() {
+            self.pending &= !(1 << element);
+        }
+        command
+    }
+
+    /// Drops all commands.
+    pub fn reset(&mut self) {
+        self.queues.iter_mut().for_each(VecDeque::clear);
+        self.concentrators.iter_mut().for_each(|concentrator| concentrator.turn = 0);
+        self.pending = 0;
+    }
+}
+
+impl Concentrator {
+    /// The elements below it.
+    fn below(&self) -> u16 {
+        self.inputs.iter().fold(0, |all, (_, below)| all | below)
+    }
+
+    /// The input whose turn it is, of those with commands; none without any.
+    fn serve(&mut self, pending: u16) -> Option<Input> {
+        let count = self.inputs.len();
+        let order = (self.turn..count).chain(0..self.turn);
+        let place = order.into_iter().find(|place| self.inputs[*place].1 & pending != 0)?;
+        self.turn = (place + 1) % count;
+        Some(self.inputs[place].0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Reach;
+    use super::*;
+    use crate::transaction::Node;
+    use proptest::prelude::*;
+
+    fn command(element: u8, transaction: u32) -> Command {
+        Command {
+            transaction,
+            from: Node { chip: 0, element },
+            reach: Reach::Chip,
+            line: 0,
+            since: 0,
+        }
+    }
+
+    /// The elements in the order in which they are served, when each always has a command.
+    fn served(levels: usize, elements: &[u8], count: usize) -> Vec<u8> {
+        let mut tree = Tree::new(0, levels);
+        for element in elements {
+            (0..count as u32).for_each(|number| tree.push(command(*element, number)));
+        }
+        (0..count).map(|_| tree.pop().unwrap().from.element).collect()
+    }
+
+    fn share(served: &[u8], element: u8) -> usize {
+        served.iter().filter(|other| **other == element).count()
+    }
+
+    #[test]
+    fn one_level_serves_all_elements_alike() {
+        let spes = [1, 2, 3, 4, 7, 8, 9, 10];
+        let served = served(1, &spes, 240);
+        assert!(spes.iter().all(|spe| share(&served, *spe) == 30), "{served:?}");
+    }
+
+    #[test]
+    fn with_three_levels_far_elements_share_an_input() {
+        let spes = [1, 2, 3, 4, 7, 8, 9, 10];
+        let served = served(3, &spes, 240);
+        let shares: Vec<usize> = spes.iter().map(|spe| share(&served, *spe)).collect();
+        assert_eq!(shares, [40, 40, 20, 20, 20, 20, 40, 40]);
+    }
+
+    #[test]
+    fn with_two_levels_a_side_with_fewer_elements_gets_more_for_each() {
+        let served = served(2, &[1, 2, 3, 10], 240);
+        let shares: Vec<usize> = [1, 2, 3, 10].iter().map(|spe| share(&served, *spe)).collect();
+        assert_eq!(shares, [40, 40, 40, 120]);
+    }
+
+    proptest! {
+        /// Each command leaves once, those of one element in their order.
+        #[test]
+        fn nothing_is_lost(levels in 1_usize..=3, sent in proptest::collection::vec((0_u8..12, 0_u8..4), 1..200)) {
+            let mut tree = Tree::new(3, levels);
+            let mut waiting: Vec<Vec<u32>> = vec![Vec::new(); ELEMENT_COUNT];
+            for (number, (element, pops)) in sent.into_iter().enumerate() {
+                tree.push(command(element, number as u32));
+                waiting[element as usize].push(number as u32);
+                for _ in 0..pops {
+                    let is_idle = waiting.iter().all(Vec::is_empty);
+                    prop_assert_eq!(tree.is_empty(), is_idle);
+                    let popped = tree.pop();
+                    prop_assert_eq!(popped.is_none(), is_idle);
+                    if let Some(command) = popped {
+                        prop_assert_eq!(waiting[command.from.element as usize].remove(0), command.transaction);
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! The interconnect of a machine: the path of a transaction from its command to its end.
+//!
+//! (token) -> command network -> snoop -> (memory) -> rings -> (link to the other chip -> its
+//! rings) -> target
+
+use crate::CellModel;
+use crate::arbiter::{DataArbiter, Grant};
+use crate::bif::Bif;
+use crate::command_bus::{Command, CommandBus, CommandResponse, Reach, line_of};
+use crate::counters::{ChipCounters, Counters};
+use crate::event::{Event, Outbox};
+use crate::mic::Mic;
+use crate::parameters::Timing;
+use crate::tokens::Tokens;
+use crate::transaction::{MappedRegister, Node, Purpose, Transaction, Transactions};
+use seatmap_invariant::broken;
+use seatmap_port::channels::Ea;
+use seatmap_sim::moment::at_cycle;
+
+/// A chip's part of the interconnect.
+#[derive(Clone, Debug)]
+struct Chip {
+    arbiter: DataArbiter,
+    mic: Mic,
+    memory: Node,
+    bif: Node,
+}
+
+/// The command network, and each chip's rings, memory and link, with the transactions on them.
+#[derive(Clone, Debug)]
+pub struct Interconnect {
+    transactions: Transactions,
+    tokens: Tokens,
+    commands: CommandBus,
+    chips: Vec<Chip>,
+    link: Bif,
+    /// Memory channels of a chip.
+    channels: u64,
+    mic_retry: u64,
+    register: u64,
+    signal: u64,
+    signal_far: u64,
+}
+
+impl Interconnect {
+    pub fn new(model: &CellModel, timing: &Timing) -> Self {
+        Interconnect {
+            transactions: Transactions::default(),
+            tokens: Tokens::new(timing),
+            commands: CommandBus::new(model.chips, node(model, 0, "PPE").element.into(), timing),
+            chips: (0..model.chips as u8)
+                .map(|chip| {
+                    let memory = node(model, chip, "MIC");
+                    let bif = node(model, chip, "BIF");
+                    let arbiter = DataArbiter::new(chip, memory.element.into(), timing);
+                    Chip { arbiter, mic: Mic::new(chip, timing), memory, bif }
+                })
+                .collect(),
+            link: Bif::new(model.chips, timing),
+            channels: timing.mic_channels,
+            mic_retry: timing.mic_retry,
+            register: timing.register,
+            signal: timing.signal,
+            signal_far: timing.signal_far,
+        }
+    }
+
+    /// Drops all transactions and counts.
+    pub fn reset(&mut self) {
+        self.transactions.clear();
+        self.tokens.reset();
+        self.commands.reset();
+        self.link.reset();
+        for chip in &mut self.chips {
+            chip.arbiter.reset();
+            chip.mic.reset();
+        }
+    }
+
+    /// The memory of a chip.
+    pub fn memory(&self, chip: u8) -> Node {
+        self.chips[chip as usize].memory
+    }
+
+    /// The end of the link at a chip. Everything lies behind it that is not on another element.
+    pub fn bif(&self, chip: u8) -> Node {
+        self.chips[chip as usize].bif
+    }
+
+    /// Sends a transaction's command now, or when there is a token for it.
+    pub fn begin(&mut self, transaction: Transaction, out: &mut Outbox) {
+        let time = self.tokens.take(&transaction, out.now());
+        let id = self.transactions.add(transaction);
+        if time == out.now() { self.command(id, out) } else { out.send(time, Event::Command(id)) }
+    }
+
+    /// Sends a transaction's command later.
+    pub fn begin_at(&mut self, time: u64, transaction: Transaction, out: &mut Outbox) {
+        let time = self.tokens.take(&transaction, time);
+        let id = self.transactions.add(transaction);
+        out.send(time, Event::Command(id));
+    }
+
+    /// Sends a transaction's command: to both chips' networks if it addresses memory or the other
+    /// chip, else to its own chip's.
+    pub fn command(&mut self, id: u32, out: &mut Outbox) {
+        let now = out.now();
+        let transaction = self.transactions.get(id, now);
+        let own = transaction.requester.chip;
+        // The end that is not the requester: only it can lie on the other chip.
+        let other = if transaction.purpose == Purpose::Get {
+            transaction.source
+        } else {
+            transaction.target
+        };
+        let is_global = other.chip != own || matches!(transaction.ea, Ea::Memory { .. });
+        // A line of memory may be in a cache of either chip, so both must snoop it. With one chip
+        // there is nobody else to ask.
+        let reach = if is_global && self.chips.len() > 1 { Reach::Both } else { Reach::Chip };
+        let from = transaction.requester;
+        let line = line_of(transaction);
+        let command = Command { transaction: id, from, reach, line, since: now };
+        if let Some(command) = self.commands.send(command, out) {
+            self.answer(&command, out);
+        }
+    }
+
+    /// Handles the command network's message to itself.
+    pub fn command_turn(&mut self, out: &mut Outbox) {
+        for command in self.commands.turn(out).into_iter().flatten() {
+            self.answer(&command, out);
+        }
+    }
+
+    /// Sends the answer to a command that has its slot now.
+    fn answer(&mut self, command: &Command, out: &mut Outbox) {
+        let now = out.now();
+        let crossing = if command.reach == Reach::Both { self.link.carry_command(now) } else { 0 };
+        match self.commands.answer(now, command.line, crossing) {
+            CommandResponse::Response(time) => out.send(time, Event::Response(command.transaction)),
+            CommandResponse::Retry(time) => out.send(time, Event::Command(command.transaction)),
+        }
+    }
+
+    /// A transaction that has had its response.
+    pub fn transaction(&self, id: u32, now: u64) -> &Transaction {
+        self.transactions.get(id, now)
+    }
+
+    /// Fetches a transaction's data at its source; memory may have to read it first.
+    pub fn fetch(&mut self, id: u32, out: &mut Outbox) {
+        let now = out.now();
+        let Transaction { source, ea, .. } = *self.transactions.get(id, now);
+        let chip = &mut self.chips[source.chip as usize];
+        if source != chip.memory {
+            return self.data_ready(id, out);
+        }
+        // A full queue answers with a retry, and the whole command is sent and snooped again.
+        if !chip.mic.read(id, ea.offset(), out) {
+            out.send(now + self.mic_retry, Event::Command(id));
+        }
+    }
+
+    /// Announces a transaction's data to its target, and queues it for the rings. Memory may have
+    /// no room for it; then the command is sent again.
+    pub fn announce(&mut self, id: u32, out: &mut Outbox) {
+        let Transaction { target, ea, .. } = *self.transactions.get(id, out.now());
+        let chip = &mut self.chips[target.chip as usize];
+        if target != chip.memory || chip.mic.expect_write(ea.offset()) {
+            self.data_ready(id, out);
+        } else {
+            out.send(out.now() + self.mic_retry, Event::Command(id));
+        }
+    }
+
+    /// Handles a memory channel's message to itself.
+    pub fn memory_turn(&mut self, channel: u16, out: &mut Outbox) {
+        let each = self.channels as u16;
+        self.chips[usize::from(channel / each)].mic.turn(usize::from(channel % each), out);
+    }
+
+    /// Fetches a transaction's data from another element than the one that its command named.
+    pub fn fetch_from(&mut self, id: u32, source: Node, out: &mut Outbox) {
+        self.transactions.set_source(id, source, out.now());
+        self.fetch(id, out);
+    }
+
+    /// Queues a transaction's data, which is at its source, for the rings.
+    pub fn data_ready(&mut self, id: u32, out: &mut Outbox) {
+        let Transaction { source, target, .. } = *self.transactions.get(id, out.now());
+        self.enter(id, source, target, out);
+    }
+
+    /// Puts data on the rings of a chip: towards its target, or towards the link to the chip of its
+    /// target.
+    fn enter(&mut self, id: u32, from: Node, target: Node, out: &mut Outbox) {
+        let chip = &mut self.chips[from.chip as usize];
+        let to = if target.chip == from.chip { target } else { chip.bif };
+        if to == from {
+            // The route is empty: the target is the link's own element.
+            out.send(out.now(), Event::LeftRing(id));
+        } else {
+            chip.arbiter.request(id, from.element.into(), to.element.into(), out);
+        }
+    }
+
+    /// Lets a chip's arbiter start transfers.
+    pub fn arbitrate(&mut self, chip: u8, out: &mut Outbox) {
+        self.chips[chip as usize].arbiter.arbitrate(out);
+    }
+
+    /// The transfers that the chip's arbiter started last, with their transactions.
+    pub fn granted(&self, chip: u8, now: u64) -> impl Iterator<Item = (Grant, Transaction)> {
+        let granted = self.chips[chip as usize].arbiter.granted().iter();
+        granted.map(move |grant| (*grant, *self.transactions.get(grant.transaction, now)))
+    }
+
+    /// Handles a transaction's data that has left the rings. Returns whether this completes the
+    /// transaction.
+    pub fn left_ring(&mut self, id: u32, out: &mut Outbox) -> bool {
+        let now = out.now();
+        let Transaction { purpose, requester, source, target, size, ea, .. } =
+            *self.transactions.get(id, now);
+        if source.chip != target.chip {
+            out.send(self.link.carry_data(now, source.chip, size), Event::CrossedLink(id));
+            return false;
+        }
+        let chip = &mut self.chips[target.chip as usize];
+        match purpose {
+            Purpose::Put if target == chip.memory => chip.mic.write(id, ea.offset(), size, out),
+            Purpose::Message(register) => {
+                let cycles = self.register_cycles(register, requester.chip != target.chip);
+                out.send(now + cycles, Event::Delivered(id));
+            }
+            Purpose::Get | Purpose::Put | Purpose::Reserve => return true,
+            // Plural: "moves" is a verb here.
+            Purpose::Claim => {
+                broken(at_cycle(NAME, now), format_args!("a claim of {requester:?} moves data"))
+            }
+        }
+        false
+    }
+
+    /// Handles a transaction's data that has crossed to its target's chip.
+    pub fn crossed_link(&mut self, id: u32, out: &mut Outbox) {
+        let target = self.transactions.get(id, out.now()).target;
+        let entry = self.bif(target.chip);
+        // From here on the data comes from the link: `left_ring` compares the chips of source and
+        // target to know that it has crossed.
+        self.transactions.set_source(id, entry, out.now());
+        self.enter(id, entry, target, out);
+    }
+
+    /// Core cycles from the ring into a mapped register, of the requester's chip or of the other.
+    fn register_cycles(&self, register: MappedRegister, is_far: bool) -> u64 {
+        match register {
+            MappedRegister::Mailbox => self.register,
+            MappedRegister::Signal(_) if is_far => self.register + self.signal + self.signal_far,
+            MappedRegister::Signal(_) => self.register + self.signal,
+        }
+    }
+
+    /// Removes a complete transaction and returns it.
+    pub fn finish(&mut self, id: u32, now: u64) -> Transaction {
+        self.transactions.remove(id, now)
+    }
+
+    /// The counts so far, with the elements' names.
+    pub fn count(&self, names: &[String]) -> Counters {
+        let commands = self.commands.counters();
+        let link = self.link.counters();
+        Counters {
+            commands: commands.commands,
+            command_wait_cycles: commands.wait_cycles,
+            same_line_commands: commands.same_line_commands,
+            same_line_wait_cycles: commands.same_line_wait_cycles,
+            bif_bytes: link.bytes,
+            bif_busy_cycles: link.busy_cycles,
+            chips: self
+                .chips
+                .iter()
+                .map(|chip| {
+                    ChipCounters::new(&chip.arbiter.counters(), &chip.mic.counters(), names)
+                })
+                .collect(),
+            ..Counters::default()
+        }
+    }
+}
+
+const NAME: &str = "the interconnect";
+
+/// The element of a chip with this name; every checked model has one.
+pub fn node(model: &CellModel, chip: u8, name: &str) -> Node {
+    match model.ring.iter().position(|element| element == name) {
+        Some(element) => Node { chip, element: element as u8 },
+        None => broken(
+            at_cycle(NAME, 0),
+            format_args!("the ring of {} has no {name}; only checked models can run", model.name),
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests;

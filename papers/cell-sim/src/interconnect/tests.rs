@@ -1,0 +1,209 @@
+//! The interconnect alone: the time of a single transaction, and random traffic between all
+//! elements of two chips.
+
+use super::*;
+use crate::catalog;
+use proptest::prelude::*;
+use seatmap_port::channels::Register;
+
+/// An interconnect, its clock, and the transactions that have been delivered.
+struct InterconnectHarness {
+    interconnect: Interconnect,
+    out: Outbox,
+    timing: Timing,
+    model: std::sync::Arc<CellModel>,
+    delivered: Vec<(u64, Transaction)>,
+}
+
+impl InterconnectHarness {
+    fn new() -> Self {
+        let model = catalog::load("cell-qs20").unwrap().unwrap();
+        let timing = model.timing();
+        let interconnect = Interconnect::new(&model, &timing);
+        InterconnectHarness {
+            interconnect,
+            out: Outbox::default(),
+            timing,
+            model,
+            delivered: Vec::new(),
+        }
+    }
+
+    fn spe(&self, spe: u16) -> Node {
+        node(&self.model, (spe / 8) as u8, &format!("SPE{}", spe % 8))
+    }
+
+    /// A transaction of an SPE with memory or with another SPE; each SPE runs the task of its own
+    /// number.
+    fn transaction(&self, purpose: Purpose, spe: u16, ea: Ea) -> Transaction {
+        let own = self.spe(spe);
+        let other = match ea {
+            Ea::Memory { module, .. } => self.interconnect.memory(module),
+            Ea::Local { rank, .. } => self.spe(rank),
+        };
+        let (source, target) = if purpose == Purpose::Get { (other, own) } else { (own, other) };
+        Transaction {
+            purpose,
+            spe,
+            requester: own,
+            entry: 0,
+            source,
+            target,
+            size: 128,
+            ea,
+            local: 0,
+            to: 0,
+            value: 0,
+        }
+    }
+
+    fn handle(&mut self, event: Event) {
+        let interconnect = &mut self.interconnect;
+        let out = &mut self.out;
+        let complete = match event {
+            Event::Command(id) => return interconnect.command(id, out),
+            Event::CommandTurn => return interconnect.command_turn(out),
+            Event::Response(id) => match interconnect.transaction(id, out.now()).purpose {
+                Purpose::Get | Purpose::Reserve => return interconnect.fetch(id, out),
+                Purpose::Put => return interconnect.announce(id, out),
+                _ => return interconnect.data_ready(id, out),
+            },
+            Event::MemoryTurn(channel) => return interconnect.memory_turn(channel, out),
+            Event::DataReady(id) => return interconnect.data_ready(id, out),
+            Event::Arbitrate(chip) => return interconnect.arbitrate(chip, out),
+            Event::CrossedLink(id) => return interconnect.crossed_link(id, out),
+            Event::LeftRing(id) => interconnect.left_ring(id, out).then_some(id),
+            Event::Delivered(id) => Some(id),
+            other => panic!("{other:?}"),
+        };
+        if let Some(id) = complete {
+            let now = self.out.now();
+            self.delivered.push((now, self.interconnect.finish(id, now)));
+        }
+    }
+
+    fn run(&mut self) {
+        while let Some((_, event)) = self.out.deliver() {
+            self.handle(event);
+        }
+    }
+
+    /// The time of one transaction that has the machine to itself.
+    fn time(purpose: Purpose, spe: u16, ea: Ea) -> u64 {
+        let mut bench = InterconnectHarness::new();
+        let transaction = bench.transaction(purpose, spe, ea);
+        bench.interconnect.begin(transaction, &mut bench.out);
+        bench.run();
+        assert_eq!(bench.delivered.len(), 1);
+        bench.delivered[0].0
+    }
+}
+
+const NEAR: Ea = Ea::Memory { module: 0, offset: 0 };
+
+fn local(rank: u16) -> Ea {
+    Ea::Local { rank, offset: 0 }
+}
+
+#[test]
+fn a_transaction_alone_takes_the_sum_of_its_stages() {
+    let timing = InterconnectHarness::new().timing;
+    // SPE0 and SPE2 are neighbours on the ring, and SPE0 is beside the MIC.
+    let hop = timing.bus + timing.transfer;
+    assert_eq!(InterconnectHarness::time(Purpose::Get, 0, local(2)), timing.snoop + hop);
+    assert_eq!(InterconnectHarness::time(Purpose::Put, 0, local(2)), timing.snoop + hop);
+    let crossing = 2 * timing.bif_latency;
+    let read = timing.mic_line + timing.mic_latency;
+    assert_eq!(
+        InterconnectHarness::time(Purpose::Get, 0, NEAR),
+        timing.snoop + crossing + read + hop
+    );
+    assert_eq!(
+        InterconnectHarness::time(Purpose::Put, 0, NEAR),
+        timing.snoop + crossing + hop + timing.mic_line
+    );
+    let message = |register| InterconnectHarness::time(Purpose::Message(register), 0, local(2));
+    let mailbox = timing.snoop + hop + timing.register;
+    assert_eq!(message(MappedRegister::Mailbox), mailbox);
+    assert_eq!(message(MappedRegister::Signal(Register::Two)), mailbox + timing.signal);
+}
+
+#[test]
+fn the_other_chip_is_further_by_the_link_and_its_rings() {
+    let timing = InterconnectHarness::new().timing;
+    // SPE6 is beside the BIF on either chip.
+    let hop = timing.bus + timing.transfer;
+    let crossing = 2 * timing.bif_latency;
+    // Both directions carry the command and the reflected command, then the responses.
+    let commands = timing.bif(2 * timing.bif_packet);
+    let link = timing.bif(128 + timing.bif_packet) + timing.bif_latency;
+    let time = InterconnectHarness::time(Purpose::Get, 6, local(8 + 6));
+    assert!(commands < timing.snoop, "the link is free again when the data gets there");
+    assert_eq!(time, (timing.snoop + crossing + 2 * hop + link).next_multiple_of(timing.bus));
+}
+
+#[test]
+fn a_full_memory_has_commands_sent_again() {
+    let mut bench = InterconnectHarness::new();
+    for line in 0..200 {
+        let ea = Ea::Memory { module: 0, offset: 128 * line };
+        let transaction = bench.transaction(Purpose::Get, (line % 8) as u16, ea);
+        bench.interconnect.begin(transaction, &mut bench.out);
+    }
+    bench.run();
+    let counters = bench.interconnect.count(&bench.model.ring);
+    assert_eq!((bench.delivered.len(), counters.chips[0].memory_reads), (200, 200));
+    assert!(
+        counters.chips[0].memory_retries > 0
+            && counters.commands == 200 + counters.chips[0].memory_retries
+    );
+}
+
+fn purpose() -> impl Strategy<Value = Purpose> {
+    prop_oneof![
+        Just(Purpose::Get),
+        Just(Purpose::Put),
+        Just(Purpose::Message(MappedRegister::Mailbox)),
+        Just(Purpose::Message(MappedRegister::Signal(Register::One))),
+    ]
+}
+
+/// A purpose, the SPE that asks, the SPE or memory module that it addresses, its line, and the time
+/// since the one before.
+fn traffic() -> impl Strategy<Value = Vec<(Purpose, u16, u16, u32, u64)>> {
+    proptest::collection::vec((purpose(), 0_u16..16, 0_u16..18, 0_u32..20, 0_u64..40), 1..200)
+}
+
+proptest! {
+    /// Every transaction that begins is delivered once, and never sooner than a transaction that
+    /// has the machine to itself.
+    #[test]
+    fn nothing_is_lost_and_nothing_is_early(all in traffic()) {
+        let mut bench = InterconnectHarness::new();
+        let mut begun = Vec::new();
+        let mut time = 0;
+        for (number, (purpose, spe, other, line, gap)) in all.into_iter().enumerate() {
+            let spe_there = (spe + 1 + other % 15) % 16;
+            let offset = 128 * line;
+            let ea = match (purpose, other) {
+                (Purpose::Get | Purpose::Put, 16..) => Ea::Memory { module: (other - 16) as u8, offset },
+                _ => Ea::Local { rank: spe_there, offset },
+            };
+            time += gap;
+            let transaction = Transaction { value: number as u32, ..bench.transaction(purpose, spe, ea) };
+            bench.interconnect.begin_at(time, transaction, &mut bench.out);
+            begun.push((time, purpose, spe, ea));
+        }
+        bench.run();
+        let mut delivered: Vec<u32> = bench.delivered.iter().map(|(_, one)| one.value).collect();
+        delivered.sort_unstable();
+        prop_assert!(delivered.iter().map(|number| *number as usize).eq(0..begun.len()));
+        for (end, one) in bench.delivered.iter().step_by(10) {
+            let (begin, purpose, spe, ea) = begun[one.value as usize];
+            // A transaction alone can differ by one bus cycle.
+            let alone = InterconnectHarness::time(purpose, spe, ea) - bench.timing.bus;
+            prop_assert!(end - begin >= alone, "{:?} took {}, alone {}", one, end - begin, alone);
+        }
+        prop_assert_eq!(bench.out.deliver(), None);
+    }
+}

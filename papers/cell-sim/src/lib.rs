@@ -1,0 +1,59 @@
+//! The Cell Broadband Engine: SPEs with their MFCs on the EIB, one chip or two.
+//!
+//! Each component is a type with private fields. Components send each other messages that arrive at
+//! their time. A component that finds itself in an impossible state stops the run.
+//!
+//! | module | is |
+//! |---|---|
+//! | [`model`], [`parameters`] | a machine as its file states it; the list of its parameters, with units and ranges |
+//! | `spe`, `mfc`, `mailbox` | an SPE; its queue of commands, cut into lines; its mailboxes and signal registers |
+//! | `reservation` | the atomic units: reservations and conditional stores |
+//! | `interconnect`, `transaction` | the route of a bus transaction from its command to its end |
+//! | `command_bus`, `arbiter`, `ring` | the command network; the data arbiter of a chip; one of its data rings |
+//! | `mic`, `bif` | a memory controller; the link between the chips |
+//! | `tokens` | the token manager, which can make commands to memory wait |
+//! | `event` | messages between components |
+//! | `world`, `request`, `memory` | a machine at work; the calls of its tasks; the bytes of its memories |
+//! | [`session`] | the machine for programs in C, which come and go while it runs |
+//! | [`bed`], `port` | the [`Bed`](seatmap_port::channels::Bed) that runs programs; the machine as a task sees it |
+//! | [`mod@profile`], `routes` | topology and distances, as of any other machine; the rings as nodes and links |
+//! | [`counters`], [`trace`] | counts, as a PMU would have them; what happened when, for trace viewers |
+//! | [`catalog`] | the models of the Cell that come with Seatmap |
+//! | [`workload`] | the programs that the published experiments measure |
+//! | [`os`] | what programs for local stores need of Linux on this computer |
+#![deny(missing_docs)]
+
+mod arbiter;
+pub mod bed;
+mod bif;
+pub mod catalog;
+mod command_bus;
+pub mod counters;
+mod event;
+mod interconnect;
+mod mailbox;
+mod memory;
+mod mfc;
+mod mic;
+pub mod model;
+pub mod os;
+pub mod parameters;
+mod port;
+pub mod profile;
+mod request;
+mod reservation;
+mod ring;
+mod routes;
+pub mod session;
+mod spe;
+mod tokens;
+pub mod trace;
+mod transaction;
+pub mod workload;
+mod world;
+
+pub use bed::CellBed;
+pub use counters::Counters;
+pub use model::CellModel;
+pub use parameters::Figures;
+pub use profile::profile;

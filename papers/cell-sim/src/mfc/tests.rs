@@ -1,0 +1,304 @@
+//! The controller alone: the rules of its queue on random commands and a bus that completes lines
+//! in any order.
+
+use super::*;
+use crate::catalog;
+use proptest::prelude::*;
+use seatmap_port::channels::Register;
+
+fn timing() -> Timing {
+    catalog::load("cell-ps3").unwrap().unwrap().timing()
+}
+
+/// A command of a test, by number.
+#[derive(Clone, Debug)]
+struct BusRequest {
+    tag: u8,
+    order: Order,
+    elements: Vec<Element>,
+}
+
+impl BusRequest {
+    /// The lines of the command, cut by hand: no line crosses a multiple of 128.
+    fn lines(&self) -> Vec<(Ea, u32)> {
+        let mut lines: Vec<(Ea, u32)> = Vec::new();
+        for element in &self.elements {
+            for byte in 0..element.size {
+                let ea = element.ea.further(byte);
+                match lines.last_mut() {
+                    Some((_, size)) if byte > 0 && ea.offset() % 128 != 0 => *size += 1,
+                    _ => lines.push((ea, 1)),
+                }
+            }
+        }
+        lines
+    }
+
+    /// The command; in a message, its number takes the receiver's place.
+    fn command(&self, number: usize) -> Command {
+        let work = Work::Message {
+            register: MappedRegister::Signal(Register::One),
+            to: number as u16,
+            value: 0,
+        };
+        Command { work, local: 0, first: self.elements[0], tag: self.tag, order: self.order }
+    }
+}
+
+fn element() -> impl Strategy<Value = Element> {
+    (0_u32..40, 1_u32..30).prop_map(|(at, size)| Element {
+        ea: Ea::Memory { module: 0, offset: 16 * at },
+        size: 16 * size,
+    })
+}
+
+fn asked() -> impl Strategy<Value = BusRequest> {
+    let order =
+        prop_oneof![3 => Just(Order::Free), 1 => Just(Order::Fence), 1 => Just(Order::Barrier)];
+    (0_u8..3, order, proptest::collection::vec(element(), 1..4))
+        .prop_map(|(tag, order, elements)| BusRequest { tag, order, elements })
+}
+
+/// An SPU that enqueues all commands as soon as it can, and a bus whose lines take their time.
+struct MfcHarness {
+    mfc: Mfc,
+    out: Outbox,
+    asked: Vec<BusRequest>,
+    /// The lines of each command.
+    lines: Vec<Vec<(Ea, u32)>>,
+    latencies: fastrand::Rng,
+    enqueued: usize,
+    /// Requested lines, by command.
+    issued: Vec<Vec<(Ea, u32)>>,
+    /// Lines complete, by command.
+    complete: Vec<usize>,
+    /// The command and the entry of each line on the bus.
+    under_way: Vec<(usize, u8)>,
+}
+
+impl MfcHarness {
+    fn new(asked: Vec<BusRequest>, seed: u64) -> Self {
+        let count = asked.len();
+        MfcHarness {
+            mfc: Mfc::new(0, &timing()),
+            out: Outbox::default(),
+            lines: asked.iter().map(BusRequest::lines).collect(),
+            asked,
+            latencies: fastrand::Rng::with_seed(seed),
+            enqueued: 0,
+            issued: vec![Vec::new(); count],
+            complete: vec![0; count],
+            under_way: Vec::new(),
+        }
+    }
+
+    fn is_complete(&self, command: usize) -> bool {
+        self.complete[command] == self.lines[command].len()
+    }
+
+    /// Commands in the queue.
+    fn queued(&self) -> Vec<usize> {
+        (0..self.enqueued).filter(|command| !self.is_complete(*command)).collect()
+    }
+
+    fn enqueue_all(&mut self) {
+        while self.enqueued < self.asked.len() && self.mfc.finds_room() {
+            let asked = &self.asked[self.enqueued];
+            self.mfc.enqueue(asked.command(self.enqueued), &asked.elements[1..], &mut self.out);
+            self.enqueued += 1;
+        }
+    }
+
+    fn issue(&mut self) {
+        let Some(request) = self.mfc.issue(&mut self.out) else { return };
+        let Work::Message { to, .. } = request.work else { panic!("{request:?}") };
+        self.check_order(to as usize);
+        self.issued[to as usize].push((request.ea, request.size));
+        self.under_way.push((to as usize, request.entry));
+        let there = self.out.now() + self.latencies.u64(1..400);
+        self.out.send(there, Event::Delivered(self.under_way.len() as u32 - 1));
+        self.mfc.issue_next(&mut self.out);
+    }
+
+    /// Whether a command may have a line now.
+    fn check_order(&self, command: usize) {
+        for earlier in self.queued().into_iter().filter(|earlier| *earlier < command) {
+            let first = &self.asked[earlier];
+            let second = &self.asked[command];
+            let holds_back = second.order != Order::Free || first.order == Order::Barrier;
+            assert!(
+                first.tag != second.tag || !holds_back,
+                "command {command} begins before {earlier} is complete"
+            );
+        }
+    }
+
+    /// Delivers the next message. Returns whether there was one.
+    fn step(&mut self) -> bool {
+        match self.out.deliver() {
+            Some((_, Event::IssueLine(0))) => self.issue(),
+            Some((now, Event::Delivered(line))) => {
+                let (command, entry) = self.under_way[line as usize];
+                self.complete[command] += 1;
+                match self.mfc.complete_line(now, entry) {
+                    Some(Wake::Room) => self.enqueue_all(),
+                    other => assert_eq!(other, None),
+                }
+                self.mfc.issue_now(&mut self.out);
+            }
+            Some((_, other)) => panic!("{other:?}"),
+            None => return false,
+        }
+        true
+    }
+
+    /// Lines on the bus.
+    fn lines_under_way(&self) -> usize {
+        self.under_way.len() - self.complete.iter().sum::<usize>()
+    }
+}
+
+proptest! {
+    #[test]
+    fn commands_keep_the_order_that_fences_and_barriers_ask_for(
+        asked in proptest::collection::vec(asked(), 1..60), seed: u64
+    ) {
+        let mut bench = MfcHarness::new(asked, seed);
+        bench.enqueue_all();
+        // Every issued line is checked against the rules.
+        while bench.step() {}
+        prop_assert!(bench.queued().is_empty(), "all end");
+        prop_assert_eq!(bench.enqueued, bench.asked.len(), "whoever waited for room was woken");
+    }
+
+    #[test]
+    fn the_queue_holds_sixteen_and_the_bus_as_many_lines(
+        asked in proptest::collection::vec(asked(), 1..60), seed: u64
+    ) {
+        let mut bench = MfcHarness::new(asked, seed);
+        let timing = timing();
+        bench.enqueue_all();
+        while bench.step() {
+            prop_assert!(bench.queued().len() <= 16);
+            prop_assert!(bench.lines_under_way() as u64 <= timing.lines_in_flight);
+            // The SPU waits only at a full queue.
+            prop_assert!(bench.queued().len() == 16 || bench.enqueued == bench.asked.len());
+        }
+    }
+
+    #[test]
+    fn a_tag_is_complete_exactly_when_all_its_commands_are(
+        asked in proptest::collection::vec(asked(), 1..30), seed: u64
+    ) {
+        let mut bench = MfcHarness::new(asked, seed);
+        bench.enqueue_all();
+        while bench.step() {
+            for tags in 0..8 {
+                let is_pending = bench.queued().iter().any(|command| tags >> bench.asked[*command].tag & 1 == 1);
+                // The check is done on a copy, so that no SPU starts to wait.
+                prop_assert_eq!(bench.mfc.clone().finds_complete(tags), !is_pending);
+            }
+        }
+    }
+
+    #[test]
+    fn elements_of_a_list_are_asked_for_in_order_and_cut_at_lines(
+        asked in proptest::collection::vec(asked(), 1..30), seed: u64
+    ) {
+        let mut bench = MfcHarness::new(asked, seed);
+        bench.enqueue_all();
+        while bench.step() {}
+        prop_assert_eq!(bench.lines, bench.issued);
+    }
+
+    #[test]
+    fn waiting_for_tags_ends_with_their_last_command(
+        asked in proptest::collection::vec(asked(), 1..16), seed: u64, tags in 1_u32..8
+    ) {
+        let mut bench = MfcHarness::new(asked, seed);
+        bench.enqueue_all();
+        let mut waits = !bench.mfc.finds_complete(tags);
+        while let Some((now, event)) = bench.out.deliver() {
+            match event {
+                Event::IssueLine(_) => bench.issue(),
+                Event::Delivered(line) => {
+                    let (command, entry) = bench.under_way[line as usize];
+                    bench.complete[command] += 1;
+                    let is_pending = bench.queued().iter().any(|command| tags >> bench.asked[*command].tag & 1 == 1);
+                    let wake = bench.mfc.complete_line(now, entry);
+                    prop_assert_eq!(wake, (waits && !is_pending).then_some(Wake::Tags));
+                    waits &= is_pending;
+                    bench.mfc.issue_now(&mut bench.out);
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+        prop_assert!(!waits);
+    }
+}
+
+fn one(size: u32) -> BusRequest {
+    BusRequest {
+        tag: 5,
+        order: Order::Free,
+        elements: vec![Element { ea: Ea::Memory { module: 0, offset: 0 }, size }],
+    }
+}
+
+#[test]
+fn lines_leave_at_the_rate_of_the_bus() {
+    let timing = timing();
+    let mut mfc = Mfc::new(3, &timing);
+    let mut out = Outbox::default();
+    mfc.enqueue(one(512).command(0), &[], &mut out);
+    let mut times = Vec::new();
+    while let Some((now, event)) = out.deliver() {
+        assert_eq!(event, Event::IssueLine(3));
+        if mfc.issue(&mut out).is_some() {
+            times.push(now);
+            mfc.issue_next(&mut out);
+        }
+    }
+    let first = timing.channel + timing.dma_start;
+    assert_eq!(times, [0, 1, 2, 3].map(|line| first + line * timing.line_gap));
+    assert_eq!((mfc.commands(), mfc.full()), (1, 0));
+}
+
+#[test]
+fn the_next_element_of_a_list_has_to_be_fetched() {
+    let timing = timing();
+    let mut mfc = Mfc::new(0, &timing);
+    let mut out = Outbox::default();
+    let list = one(16);
+    mfc.enqueue(list.command(0), &list.elements, &mut out);
+    let mut times = Vec::new();
+    while let Some((now, _)) = out.deliver() {
+        if mfc.issue(&mut out).is_some() {
+            times.push(now);
+            mfc.issue_next(&mut out);
+        }
+    }
+    assert_eq!(times[1] - times[0], timing.list_element);
+}
+
+#[test]
+#[should_panic(expected = "the MFC of SPE 2 at core cycle 0: no entry is free for Command")]
+fn a_full_queue_takes_no_command() {
+    let mut mfc = Mfc::new(2, &timing());
+    let mut out = Outbox::default();
+    for number in 0..=16 {
+        assert_eq!(mfc.clone().finds_room(), number < 16);
+        mfc.enqueue(one(16).command(number), &[], &mut out);
+    }
+}
+
+#[test]
+#[should_panic(
+    expected = "the MFC of SPE 0 at core cycle 70: a line of entry 0 ends that was not under way"
+)]
+fn a_line_ends_once() {
+    let mut mfc = Mfc::new(0, &timing());
+    let mut out = Outbox::default();
+    mfc.enqueue(one(16).command(0), &[], &mut out);
+    mfc.complete_line(70, 0);
+}

@@ -1,0 +1,90 @@
+//! The memory interface controller (MIC) of a chip and the memory behind it.
+//!
+//! The memory consists of banks, which lines take in turn: line n is in bank n modulo the number of
+//! banks. Even and odd banks have a channel each. Each channel has a queue of reads and one of
+//! writes; a full one has the command sent again. The rate that a chip sustains from its memory
+//! results from the row cycles of its banks, from refresh, and from turns of the channels' pins.
+
+mod bank;
+mod channel;
+mod counters;
+
+use crate::event::Outbox;
+use crate::memory::LINE_BYTES;
+use crate::parameters::Timing;
+use bank::Access;
+use channel::Channel;
+pub use counters::MicCounters;
+
+/// Bytes below which a write has to read the line first (the PMU's read-modify-write events).
+const QUADWORD_BYTES: u32 = 16;
+
+/// A memory controller.
+#[derive(Clone, Debug)]
+pub struct Mic {
+    banks: u32,
+    channels: Vec<Channel>,
+}
+
+impl Mic {
+    pub fn new(chip: u8, timing: &Timing) -> Self {
+        let count = timing.mic_channels as u16;
+        Mic {
+            banks: timing.mic_banks as u32,
+            channels: (0..count)
+                .map(|number| Channel::new(u16::from(chip) * count + number, timing))
+                .collect(),
+        }
+    }
+
+    /// The channel of an address, and the bank there.
+    fn place(&self, offset: u32) -> (usize, u8) {
+        let bank = offset / LINE_BYTES % self.banks;
+        let channels = self.channels.len() as u32;
+        // Neighbouring lines go to different channels, so that a stream uses both.
+        ((bank % channels) as usize, (bank / channels) as u8)
+    }
+
+    /// Takes a read, whose data will be ready. Returns false if the queue is full and the command
+    /// must be sent again.
+    pub fn read(&mut self, transaction: u32, offset: u32, out: &mut Outbox) -> bool {
+        let (channel, bank) = self.place(offset);
+        self.channels[channel].read(transaction, bank, out)
+    }
+
+    /// Takes a write's command, and keeps a place for its data. Returns false if the queue is full
+    /// and the command must be sent again.
+    pub fn expect_write(&mut self, offset: u32) -> bool {
+        let (channel, _) = self.place(offset);
+        self.channels[channel].expect_write()
+    }
+
+    /// Takes a write's data, which will be delivered.
+    pub fn write(&mut self, transaction: u32, offset: u32, size: u32, out: &mut Outbox) {
+        let (channel, bank) = self.place(offset);
+        // The memory keeps whole quadwords: a smaller write reads one, changes it and writes it
+        // back.
+        let access = if size < QUADWORD_BYTES { Access::Modify } else { Access::Write };
+        self.channels[channel].write(transaction, bank, access, out);
+    }
+
+    /// Handles a channel's message to itself.
+    pub fn turn(&mut self, channel: usize, out: &mut Outbox) {
+        self.channels[channel].turn(out);
+    }
+
+    /// The counts of all channels together.
+    pub fn counters(&self) -> MicCounters {
+        self.channels
+            .iter()
+            .fold(MicCounters::default(), |sum, channel| sum.with(channel.counters()))
+    }
+
+    /// Empties queues, banks and counts.
+    pub fn reset(&mut self) {
+        self.channels.iter_mut().for_each(Channel::reset);
+    }
+}
+
+#[cfg(test)]
+mod tests;

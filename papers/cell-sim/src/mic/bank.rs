@@ -1,0 +1,141 @@
+//! A bank of a memory: an array with one row open at a time.
+
+use crate::parameters::Timing;
+use seatmap_invariant::invariant;
+use seatmap_sim::moment::at_cycle;
+
+/// The use of a bank for one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// A row is opened, a line read, and the row closed.
+    Read,
+    /// A row is opened, a line written, and the row closed.
+    Write,
+    /// Less than a quadword is written: the line is read, changed and written.
+    Modify,
+}
+
+impl Access {
+    /// Whether the data pins carry data to the memory at the end.
+    pub fn writes(self) -> bool {
+        self != Access::Read
+    }
+}
+
+/// The times for which an access occupies a bank.
+#[derive(Clone, Copy, Debug)]
+pub struct BankTiming {
+    read: u64,
+    write: u64,
+}
+
+impl BankTiming {
+    pub fn new(timing: &Timing) -> Self {
+        BankTiming { read: timing.bank_read, write: timing.bank_write }
+    }
+
+    fn of(self, access: Access) -> u64 {
+        match access {
+            Access::Read => self.read,
+            Access::Write => self.write,
+            Access::Modify => self.read + self.write,
+        }
+    }
+}
+
+/// A bank. Its row is closed after each line, so that every line costs a whole row cycle.
+#[derive(Clone, Debug)]
+pub struct Bank {
+    timing: BankTiming,
+    /// When its row is closed and the next one can be opened.
+    free: u64,
+}
+
+impl Bank {
+    pub fn new(timing: BankTiming) -> Self {
+        Bank { timing, free: 0 }
+    }
+
+    /// When the next row can be opened.
+    pub fn free(&self) -> u64 {
+        self.free
+    }
+
+    /// Opens a row for a line, and closes it again.
+    pub fn open(&mut self, time: u64, access: Access) {
+        let free = self.free;
+        invariant!(
+            free <= time,
+            at_cycle("a memory bank", time),
+            "{access:?} opens a row, and another is open until {free}"
+        );
+        self.free = time + self.timing.of(access);
+    }
+
+    /// Refreshes a row, which occupies the bank for these cycles.
+    pub fn refresh(&mut self, time: u64, cycles: u64) {
+        let free = self.free;
+        invariant!(
+            free <= time,
+            at_cycle("a memory bank", time),
+            "a refresh opens a row, and another is open until {free}"
+        );
+        self.free = time + cycles;
+    }
+
+    /// Closes the bank.
+    pub fn reset(&mut self) {
+        self.free = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const TIMING: BankTiming = BankTiming { read: 128, write: 160 };
+
+    #[test]
+    fn each_access_has_its_row_cycle() {
+        let mut bank = Bank::new(TIMING);
+        let mut next = |access| {
+            bank.open(bank.free(), access);
+            bank.free()
+        };
+        assert_eq!(
+            [next(Access::Read), next(Access::Write), next(Access::Modify)],
+            [128, 288, 576]
+        );
+    }
+
+    #[test]
+    #[should_panic(
+        expected = "a memory bank at core cycle 127: Write opens a row, and another is open until 128"
+    )]
+    fn one_row_is_open_at_a_time() {
+        let mut bank = Bank::new(TIMING);
+        bank.open(0, Access::Read);
+        bank.open(127, Access::Write);
+    }
+
+    proptest! {
+        /// No two rows of a bank are open at once, whether they are read, written or refreshed.
+        #[test]
+        fn row_cycles_do_not_overlap(asked in proptest::collection::vec((0_u64..400, 0_u8..4), 1..100)) {
+            let mut bank = Bank::new(TIMING);
+            let mut now = 0;
+            let mut closed = 0;
+            for (gap, what) in asked {
+                now += gap;
+                let begins = now.max(bank.free());
+                match what {
+                    0 => bank.refresh(begins, 128),
+                    _ => bank.open(begins, [Access::Read, Access::Write, Access::Modify][what as usize - 1]),
+                }
+                prop_assert!(begins >= closed && bank.free() >= begins + 128);
+                closed = bank.free();
+            }
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! One channel of a memory controller: queues of reads and writes, the data pins, and the banks
+//! behind them.
+
+use super::bank::{Access, Bank, BankTiming};
+use super::counters::MicCounters;
+use crate::event::{Event, Outbox};
+use crate::parameters::Timing;
+use seatmap_invariant::invariant;
+use seatmap_sim::moment::at_cycle;
+use std::collections::VecDeque;
+
+/// A line that waits for its bank.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    transaction: u32,
+    bank: u8,
+    access: Access,
+}
+
+/// The direction of data on the pins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Reads,
+    Writes,
+}
+
+impl Side {
+    fn other(self) -> Self {
+        if self == Side::Reads { Side::Writes } else { Side::Reads }
+    }
+}
+
+/// A channel. Among the lines at the head of a queue it serves the oldest whose bank is free, in
+/// the direction in which data went last; it turns round when nothing in that direction can be
+/// served, or after a batch while the other direction waits.
+#[derive(Clone, Debug)]
+pub struct Channel {
+    /// Its number, over all chips.
+    number: u16,
+    line: u64,
+    latency: u64,
+    /// Lines at the head of each queue from which it chooses.
+    window: usize,
+    batch: u64,
+    to_write: u64,
+    to_read: u64,
+    to_read_other_set: u64,
+    refresh: Refresh,
+    read_places: usize,
+    write_places: usize,
+    banks: Vec<Bank>,
+    reads: VecDeque<Waiting>,
+    writes: VecDeque<Waiting>,
+    /// Places of the write queue, taken by commands whose data has not come.
+    expected: usize,
+    /// When the pins are free for the next line.
+    free: u64,
+    side: Side,
+    /// Lines served since the last turn.
+    served: u64,
+    /// The bank of the last line.
+    last_bank: u8,
+    /// The time of the next message to itself; `u64::MAX` for none.
+    wake: u64,
+    counters: MicCounters,
+}
+
+/// The refresh of a channel's banks, some at a time.
+#[derive(Clone, Debug)]
+struct Refresh {
+    interval: u64,
+    /// For how long a refreshed bank is closed.
+    bank: u64,
+    /// For how long its command keeps the channel from opening a row.
+    channel: u64,
+    banks: usize,
+    /// When the next one is due.
+    due: u64,
+    /// The first bank that it takes.
+    first: usize,
+}
+
+impl Channel {
+    pub fn new(number: u16, timing: &Timing) -> Self {
+        let banks = (timing.mic_banks / timing.mic_channels) as usize;
+        Channel {
+            number,
+            line: timing.mic_line,
+            latency: timing.mic_latency,
+            window: timing.mic_window as usize,
+            batch: timing.mic_batch,
+            to_write: timing.mic_to_write,
+            to_read: timing.mic_to_read,
+            to_read_other_set: timing.mic_to_read_other_set,
+            refresh: Refresh::new(timing),
+            read_places: timing.mic_read_queue as usize,
+            write_places: timing.mic_write_queue as usize,
+            banks: vec![Bank::new(BankTiming::new(timing)); banks],
+            reads: VecDeque::with_capacity(timing.mic_read_queue as usize),
+            writes: VecDeque::with_capacity(timing.mic_write_queue as usize),
+            expected: 0,
+            free: 0,
+            side: Side::Reads,
+            served: 0,
+            last_bank: 0,
+            wake: u64::MAX,
+            counters: MicCounters::default(),
+        }
+    }
+
+    /// Empties queues, banks and counts.
+    pub fn reset(&mut self) {
+        self.reads.clear();
+        self.writes.clear();
+        self.banks.iter_mut().for_each(Bank::reset);
+        (self.refresh.due, self.refresh.first) = (self.refresh.interval, 0);
+        (self.expected, self.free, self.side, self.served) = (0, 0, Side::Reads, 0);
+        (self.last_bank, self.wake) = (0, u64::MAX);
+        self.counters = MicCounters::default();
+    }
+
+    /// Takes a read. Returns whether it found a place in the queue.
+    pub fn read(&mut self, transaction: u32, bank: u8, out: &mut Outbox) -> bool {
+        if self.reads.len() >= self.read_places {
+            self.counters.retries += 1;
+            return false;
+        }
+        self.reads.push_back(Waiting { transaction, bank, access: Access::Read });
+        self.serve_soon(out);
+        true
+    }
+
+    /// Keeps a place in the queue for a write whose data is to come. Returns whether there was one.
+    pub fn expect_write(&mut self) -> bool {
+        // A place is kept from the command's response until its data has come over the rings.
+        let has_place = self.writes.len() + self.expected < self.write_places;
+        self.expected += usize::from(has_place);
+        self.counters.retries += u64::from(!has_place);
+        has_place
+    }
+
+    /// Takes a write, whose data has come, into the place kept for it.
+    pub fn write(&mut self, transaction: u32, bank: u8, access: Access, out: &mut Outbox) {
+        let was_expected = self.expected > 0 && access.writes();
+        invariant!(
+            was_expected,
+            at_cycle(self.name(), out.now()),
+            "{access:?} of transaction {transaction} has no place"
+        );
+        self.expected -= 1;
+        self.writes.push_back(Waiting { transaction, bank, access });
+        self.serve_soon(out);
+    }
+
+    /// Serves now if the pins are free; otherwise a message to itself is under way.
+    fn serve_soon(&mut self, out: &mut Outbox) {
+        if self.wake == u64::MAX {
+            self.serve(out);
+        } else if self.wake > self.free.max(out.now()) {
+            // It waits for a bank, and this line's may be free earlier.
+            self.serve(out);
+        }
+    }
+
+    /// Handles the message to itself: serves the next line.
+    pub fn turn(&mut self, out: &mut Outbox) {
+        // An earlier message may have replaced this one.
+        if self.wake == out.now() {
+            self.wake = u64::MAX;
+            self.serve(out);
+        }
+    }
+
+    fn serve(&mut self, out: &mut Outbox) {
+        let now = out.now();
+        self.refresh_due(now);
+        if self.free <= now {
+            match self.choose(now) {
+                Some((side, place)) => self.start(side, place, now, out),
+                None => return self.wake_at(self.next_bank(), out),
+            }
+        }
+        if !(self.reads.is_empty() && self.writes.is_empty()) {
+            self.wake_at(self.free, out);
+        }
+    }
+
+    /// Sends the message for the next line; at `u64::MAX` none.
+    fn wake_at(&mut self, time: u64, out: &mut Outbox) {
+        if time != u64::MAX && time != self.wake {
+            self.wake = time;
+            out.send(time, Event::MemoryTurn(self.number));
+        }
+    }
+
+    /// When the first of the lines can be served that wait for their banks; `u64::MAX` if none
+    /// waits.
+    fn next_bank(&self) -> u64 {
+        // Only the heads of both queues can be chosen, so that no other bank matters.
+        let at_head =
+            self.reads.iter().take(self.window).chain(self.writes.iter().take(self.window));
+        at_head.map(|waiting| self.banks[waiting.bank as usize].free()).min().unwrap_or(u64::MAX)
+    }
+
+    /// The line to serve: its queue, and its place there.
+    fn choose(&self, now: u64) -> Option<(Side, usize)> {
+        // A batch of one kind saves turns of the data pins; its end keeps the other kind from
+        // starving.
+        if self.served >= self.batch {
+            self.ready_of(self.side.other(), now).or_else(|| self.ready_of(self.side, now))
+        } else {
+            self.ready_of(self.side, now).or_else(|| self.ready_of(self.side.other(), now))
+        }
+    }
+
+    fn ready_of(&self, side: Side, now: u64) -> Option<(Side, usize)> {
+        self.ready(side, now).map(|place| (side, place))
+    }
+
+    /// The place of the oldest line whose bank is free.
+    fn ready(&self, side: Side, now: u64) -> Option<usize> {
+        let queue = if side == Side::Reads { &self.reads } else { &self.writes };
+        let count = queue.len().min(self.window);
+        (0..count).find(|place| self.banks[queue[*place].bank as usize].free() <= now)
+    }
+
+    fn start(&mut self, side: Side, place: usize, now: u64, out: &mut Outbox) {
+        let queue = if side == Side::Reads { &mut self.reads } else { &mut self.writes };
+        let Some(Waiting { transaction, bank, access }) = queue.remove(place) else { return };
+        let begins = now.max(self.free + self.bubble(side, bank));
+        self.turn_to(side);
+        self.banks[bank as usize].open(begins, access);
+        self.last_bank = bank;
+        // The line is read over the pins first, and they turn for the write.
+        let modifies = if access == Access::Modify { self.line + self.to_write } else { 0 };
+        self.free = begins + modifies + self.line;
+        self.count(access, self.free - begins);
+        match access {
+            // The pins are free before the data is at its source: the latency overlaps with the
+            // next line.
+            Access::Read => out.send(self.free + self.latency, Event::DataReady(transaction)),
+            Access::Write | Access::Modify => out.send(self.free, Event::Delivered(transaction)),
+        }
+    }
+
+    /// For how long the pins stay empty before a line in this direction.
+    fn bubble(&self, side: Side, bank: u8) -> u64 {
+        // Of each two neighbouring banks, one belongs to the even set and one to the odd set.
+        let is_same_set = (bank ^ self.last_bank) & 1 == 0;
+        match (self.side, side) {
+            (Side::Reads, Side::Writes) => self.to_write,
+            (Side::Writes, Side::Reads) if is_same_set => self.to_read,
+            (Side::Writes, Side::Reads) => self.to_read_other_set,
+            _ => 0,
+        }
+    }
+
+    fn turn_to(&mut self, side: Side) {
+        if side == self.side {
+            self.served += 1;
+        } else {
+            (self.side, self.served) = (side, 1);
+            self.counters.turns += 1;
+        }
+    }
+
+    fn count(&mut self, access: Access, cycles: u64) {
+        self.counters.busy_cycles += cycles;
+        match access {
+            Access::Read => self.counters.reads += 1,
+            Access::Write => self.counters.writes += 1,
+            Access::Modify => {
+                self.counters.writes += 1;
+                self.counters.modifies += 1;
+            }
+        }
+    }
+
+    /// Does the refreshes that have become due. While no line comes they leave no trace but the
+    /// last one.
+    fn refresh_due(&mut self, now: u64) {
+        let refresh = &mut self.refresh;
+        if refresh.interval == 0 || refresh.due > now {
+            return;
+        }
+        // An idle channel sends itself no messages, so several refreshes may have passed; only the
+        // last one can still keep a bank busy.
+        let missed = (now - refresh.due) / refresh.interval;
+        let due = refresh.due + missed * refresh.interval;
+        let first = (refresh.first + missed as usize * refresh.banks) % self.banks.len();
+        let count = self.banks.len();
+        let taken = (0..refresh.banks).map(|place| (first + place) % count);
+        // All banks of a refresh begin it together.
+        let begins = taken.clone().map(|bank| self.banks[bank].free()).fold(due, u64::max);
+        taken.for_each(|bank| self.banks[bank].refresh(begins, refresh.bank));
+        self.free = self.free.max(due) + refresh.channel;
+        (refresh.due, refresh.first) = (due + refresh.interval, (first + refresh.banks) % count);
+        self.counters.refreshes += missed + 1;
+    }
+
+    fn name(&self) -> String {
+        format!("memory channel {}", self.number)
+    }
+
+    pub fn counters(&self) -> &MicCounters {
+        &self.counters
+    }
+}
+
+impl Refresh {
+    fn new(timing: &Timing) -> Self {
+        Refresh {
+            interval: timing.refresh_interval,
+            bank: timing.refresh_bank,
+            channel: timing.refresh_channel,
+            banks: timing.refresh_banks as usize,
+            due: timing.refresh_interval,
+            first: 0,
+        }
+    }
+}

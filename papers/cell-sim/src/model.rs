@@ -1,0 +1,171 @@
+//! The model of a Cell machine and its file format, `seatmap-model/2`.
+
+use crate::parameters::{Figures, PARAMETERS, Timing};
+use crate::ring::ELEMENTS;
+use seatmap_machine::description::Basis;
+use seatmap_sim::ModelError;
+use seatmap_sim::figure::{Figure, syntax};
+use seatmap_statistics::words::counted;
+use serde::{Deserialize, Serialize};
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-model/2";
+
+/// A Cell machine: chips, their rings, and the cost of every operation.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CellModel {
+    /// [`FORMAT`].
+    pub format: String,
+    /// Its name on the command line.
+    pub name: String,
+    /// A description in one line.
+    pub summary: String,
+    /// The publications from which the figures come.
+    pub sources: Vec<String>,
+    /// The core clock.
+    pub frequency_ghz: f64,
+    /// Number of chips, each with its memory.
+    pub chips: usize,
+    /// The physical SPEs of each chip that programs may use, in the order of their logical numbers.
+    pub spes: Vec<u8>,
+    /// The elements along the ring: `PPE`, `SPE0` to `SPE7`, `MIC`, `BIF` (IOIF0) and `IOIF1`.
+    pub ring: Vec<String>,
+    /// The figures.
+    pub figures: Figures,
+}
+
+impl CellModel {
+    /// Reads a model and checks that it can run.
+    ///
+    /// # Errors
+    /// [`ModelError`]; `name` is the name of the text in its message.
+    pub fn from_toml(name: &str, text: &str) -> Result<Self, ModelError> {
+        let model: CellModel = toml::from_str(text).map_err(|error| syntax(name, text, &error))?;
+        match model.flaw() {
+            Some(message) => Err(ModelError::Impossible { name: name.to_owned(), message }),
+            None => Ok(model),
+        }
+    }
+
+    /// The model with another value of a figure, to see what that figure does.
+    ///
+    /// # Errors
+    /// [`ModelError`]: there is no such figure, or the machine cannot run with this value.
+    pub fn with_figure(mut self, key: &str, value: f64) -> Result<Self, ModelError> {
+        let name = self.name.clone();
+        let Some(figure) = self.figures.get_mut(key) else {
+            let keys: Vec<&str> = PARAMETERS.iter().map(|parameter| parameter.name).collect();
+            let message = format!("there is no figure '{key}'; there are {}", keys.join(", "));
+            return Err(ModelError::Impossible { name, message });
+        };
+        *figure =
+            Figure { value, kind: Basis::Assumption, source: "chosen for this run".to_owned() };
+        match self.flaw() {
+            Some(message) => Err(ModelError::Impossible { name, message }),
+            None => Ok(self),
+        }
+    }
+
+    /// SPEs that programs may use, over all chips.
+    #[must_use]
+    pub fn spes(&self) -> usize {
+        self.chips * self.spes.len()
+    }
+
+    /// Its figures as the components compute with them.
+    pub(crate) fn timing(&self) -> Timing {
+        Timing::new(&self.figures, self.frequency_ghz)
+    }
+
+    /// The PU of the first chip's PPE; SPEs are the PUs below it.
+    #[must_use]
+    pub fn ppe(&self) -> u32 {
+        self.spes() as u32
+    }
+
+    /// Bytes that an element receives, or sends, in a core cycle: a line in the beats of a
+    /// transfer.
+    #[must_use]
+    pub fn port_bytes_per_cycle(&self) -> f64 {
+        f64::from(super::memory::LINE_BYTES)
+            / (self.figures.beats.value * self.figures.bus_cycles.value)
+    }
+
+    fn flaw(&self) -> Option<String> {
+        if self.format != FORMAT {
+            return Some(format!("format is '{}', and only {FORMAT} is known", self.format));
+        }
+        if !(1..=2).contains(&self.chips) {
+            return Some(format!("chips is {}; give 1 or 2", self.chips));
+        }
+        if !(0.1..=100.0).contains(&self.frequency_ghz) {
+            return Some(format!(
+                "frequency_ghz is {}; give a clock from 0.1 to 100",
+                self.frequency_ghz
+            ));
+        }
+        self.ring_flaw().or_else(|| self.figure_flaw())
+    }
+
+    fn ring_flaw(&self) -> Option<String> {
+        let mut sorted: Vec<&str> = self.ring.iter().map(String::as_str).collect();
+        // The order of the elements is a property of the machine; only their names are fixed.
+        sorted.sort_unstable();
+        let mut expected = ELEMENTS.to_vec();
+        expected.sort_unstable();
+        if sorted != expected {
+            return Some(format!(
+                "ring must hold each of {} once: a hop to anything else leads nowhere",
+                expected.join(", ")
+            ));
+        }
+        let mut spes = self.spes.clone();
+        spes.sort_unstable();
+        spes.dedup();
+        let is_sound =
+            !spes.is_empty() && spes.len() == self.spes.len() && spes.iter().all(|spe| *spe < 8);
+        (!is_sound).then(|| "spes must hold different numbers from 0 to 7".to_owned())
+    }
+
+    fn figure_flaw(&self) -> Option<String> {
+        let flaw = PARAMETERS
+            .iter()
+            .zip(self.figures.all())
+            .find_map(|(parameter, (_, figure))| parameter.flaw(figure));
+        flaw.or_else(|| self.memory_flaw())
+    }
+
+    /// The reason why figures of the memory do not fit each other.
+    fn memory_flaw(&self) -> Option<String> {
+        let Figures { mic_banks, mic_channels, refresh_banks, .. } = &self.figures;
+        let [banks, channels, refreshed] =
+            [mic_banks, mic_channels, refresh_banks].map(Figure::whole);
+        // Banks are dealt to the channels in turn, each as many.
+        if banks % channels != 0 {
+            return Some(format!(
+                "figures.mic_banks is {banks}; give a multiple of the {channels}",
+                channels = counted(channels, "channel")
+            ));
+        }
+        if refreshed > banks / channels {
+            let each = banks / channels;
+            return Some(format!(
+                "figures.refresh_banks is {refreshed}; a channel has only {each} banks"
+            ));
+        }
+        let Figures { refresh_interval_ns, refresh_bank_ns, refresh_channel_ns, .. } =
+            &self.figures;
+        let interval = refresh_interval_ns.value;
+        // A refresh that takes half of the time would leave the other half to lines; beyond, the
+        // model stands still.
+        let busy = refresh_bank_ns.value + refresh_channel_ns.value;
+        (interval != 0.0 && interval < 2.0 * busy).then(|| {
+            format!(
+                "figures.refresh_interval_ns is {interval}; give 0 or at least {}: lines need \
+                 time, too",
+                2.0 * busy
+            )
+        })
+    }
+}

@@ -1,0 +1,108 @@
+//! The profile of a Cell model: its topology and core distances, in the form of a measured
+//! machine's profile.
+
+use crate::{CellBed, CellModel};
+use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Pu, Topology};
+use seatmap_port::channels::{Bed, Channels, Program, Shape};
+use seatmap_sim::SimError;
+use std::sync::Arc;
+
+/// Round trips whose mean is the distance. A model gives the same times again and again, so a few
+/// are enough.
+const ROUNDS: u32 = 32;
+
+/// A mailbox message there and back; its time is the core distance on a machine without shared
+/// lines.
+struct RoundTrips;
+
+impl Program for RoundTrips {
+    type Output = u64;
+
+    fn shape(&self) -> Shape {
+        Shape { tasks: 2, local_bytes: 16, memory_bytes: 16, signals_or: false }
+    }
+
+    fn task<C: Channels>(&self, channels: &C, rank: usize) -> u64 {
+        let began = channels.cycles();
+        for round in 0..ROUNDS {
+            if rank == 0 {
+                // A mailbox is the nearest thing on a Cell to a cache line that two cores pass
+                // between them.
+                channels.mailbox_write(1, round);
+                channels.mailbox_read();
+            } else {
+                channels.mailbox_read();
+                channels.mailbox_write(0, round);
+            }
+        }
+        channels.cycles() - began
+    }
+}
+
+/// Profiles a model: SPEs are PUs, chips are packages and NUMA nodes, and a core distance is the
+/// round trip of a mailbox message.
+///
+/// # Errors
+/// [`SimError`], if the model cannot be run.
+pub fn profile(model: &Arc<CellModel>) -> Result<Profile, SimError> {
+    let count = model.spes();
+    let mut bed = CellBed::new(Arc::clone(model));
+    let mut median_ns = Matrix::from_fn(count, |_, _| 0.0);
+    for a in 0..count {
+        // Half of the pairs: the round trip holds both ways, so it is the same from the other side.
+        for b in 0..a {
+            let cycles = bed.run(&[a as u32, b as u32], &RoundTrips, 0)?[0];
+            let ns = cycles as f64 * bed.ns_per_cycle() / f64::from(ROUNDS);
+            median_ns[(a, b)] = ns;
+            median_ns[(b, a)] = ns;
+        }
+    }
+    let origin = Origin {
+        kind: OriginKind::Model,
+        source: model.sources.join("; "),
+        date: None,
+        tool: None,
+    };
+    let mut profile = Profile::new(
+        &model.name,
+        origin,
+        Topology {
+            pus: (0..count)
+                .map(|os| Pu {
+                    os: os as u32,
+                    core: Some(os as u32),
+                    smt: Some(0),
+                    l2: None,
+                    l3: None,
+                    die: None,
+                    numa: Some((os / model.spes.len()) as u32),
+                    package: Some((os / model.spes.len()) as u32),
+                    ..Pu::default()
+                })
+                .collect(),
+        },
+    );
+    profile.core_distance = Some(CoreDistance::imported((0..count as u32).collect(), median_ns));
+    Ok(profile)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+
+    #[test]
+    fn chips_are_packages_and_far_from_each_other() {
+        let model = catalog::load("cell-qs20").unwrap().unwrap();
+        let profile = profile(&model).unwrap();
+        profile.check().unwrap();
+        let ns = &profile.core_distance.as_ref().unwrap().median_ns;
+        assert!(
+            (ns[(0, 1)] - 158.1).abs() < 8.0 && (ns[(0, 8)] - 589.9).abs() < 20.0,
+            "{} {}",
+            ns[(0, 1)],
+            ns[(0, 8)]
+        );
+        assert!(ns[(0, 7)] > ns[(0, 2)], "six hops and one");
+    }
+}

@@ -1,0 +1,78 @@
+//! The halves of an atomic as programs in C write them: getllar, and then putllc or putlluc.
+
+use super::{AtomicUnits, Phase, Step, name};
+use crate::event::Outbox;
+use seatmap_invariant::invariant;
+use seatmap_port::channels::Ea;
+use seatmap_sim::moment::at_cycle;
+
+impl AtomicUnits {
+    /// Whether a unit has nothing to do.
+    pub fn is_idle(&self, spe: u16) -> bool {
+        self.phases[spe as usize] == Phase::Idle
+    }
+
+    /// Begins a getllar: the line, with a reservation.
+    pub fn get(&mut self, spe: u16, at: Ea, out: &mut Outbox) -> Step {
+        invariant!(
+            self.is_idle(spe),
+            at_cycle(name(spe), out.now()),
+            "a getllar during {:?}",
+            self.phases[spe as usize]
+        );
+        self.phases[spe as usize] = Phase::Getting(at);
+        self.forget(spe);
+        let line = self.line(at);
+        if line.sharers & 1 << spe == 0 {
+            return Step::Reserve(at);
+        }
+        line.reserved |= 1 << spe;
+        self.work(spe, out)
+    }
+
+    /// Begins a putllc (`is_conditional`) or a putlluc.
+    pub fn put(&mut self, spe: u16, at: Ea, is_conditional: bool, out: &mut Outbox) -> Step {
+        invariant!(
+            self.is_idle(spe),
+            at_cycle(name(spe), out.now()),
+            "a putllc during {:?}",
+            self.phases[spe as usize]
+        );
+        let line = self.line(at);
+        let is_owner = line.owner == Some(spe);
+        if is_conditional && line.reserved & 1 << spe == 0 {
+            self.lost += 1;
+            return Step::Put(at, false);
+        }
+        self.phases[spe as usize] = Phase::Putting(at, is_conditional);
+        if is_owner { self.work(spe, out) } else { Step::Claim(at) }
+    }
+
+    pub(super) fn held(&mut self, spe: u16, at: Ea) -> Step {
+        self.phases[spe as usize] = Phase::Idle;
+        Step::Held(at)
+    }
+
+    pub(super) fn put_done(&mut self, spe: u16, at: Ea, is_conditional: bool, now: u64) -> Step {
+        self.phases[spe as usize] = Phase::Idle;
+        let line = self.line(at);
+        if is_conditional && line.reserved & 1 << spe == 0 {
+            self.lost += 1;
+            return Step::Put(at, false);
+        }
+        line.change(spe);
+        line.check(now);
+        Step::Put(at, true)
+    }
+
+    /// Whether a unit's reservation on a line is valid.
+    pub fn has_reserved(&self, spe: u16, at: Ea) -> bool {
+        let key = super::key(at);
+        self.lines.iter().any(|line| line.key == key && line.reserved & 1 << spe != 0)
+    }
+
+    /// Drops a unit's reservation: a unit has one at a time, and a store of the PPE breaks it.
+    pub fn forget(&mut self, spe: u16) {
+        self.lines.iter_mut().for_each(|line| line.reserved &= !(1 << spe));
+    }
+}

@@ -1,0 +1,299 @@
+//! The state of an SPE's channels that belongs to its program, and goes with it to whichever SPE
+//! runs it.
+
+use super::call::{Command, Outbound, TagCondition};
+use crate::mailbox::{INBOUND_ENTRIES, InboundMailbox, OutboundMailbox};
+use crate::memory::LINE_BYTES;
+use seatmap_port::channels::{Ea, Register};
+
+/// Entries of an MFC with its proxy commands.
+const ENTRIES: usize = 64;
+
+/// Events that an SPU can wait for (Cell Broadband Engine Architecture).
+pub mod spu_event {
+    #![expect(missing_docs, reason = "the architecture's own names")]
+    pub const TAG_STATUS: u32 = 0x1;
+    pub const LIST_STALL: u32 = 0x2;
+    pub const IN_MBOX: u32 = 0x10;
+    pub const DECREMENTER: u32 = 0x20;
+    pub const OUT_INTR_MBOX: u32 = 0x40;
+    pub const OUT_MBOX: u32 = 0x80;
+    pub const SIGNAL_2: u32 = 0x100;
+    pub const SIGNAL_1: u32 = 0x200;
+    pub const LOCK_LINE: u32 = 0x400;
+    pub const MULTISOURCE_SYNC: u32 = 0x1000;
+}
+
+/// Events of a context that a thread on the PPE can wait for (libspe2's numbers).
+pub mod ppe_event {
+    #![expect(missing_docs, reason = "the interface's own names")]
+    pub const OUT_INTR_MBOX: u32 = 0x1;
+    pub const IN_MBOX: u32 = 0x2;
+    pub const TAG_GROUP: u32 = 0x4;
+    pub const STOPPED: u32 = 0x8;
+}
+
+/// Offsets of the registers that can be read: the outbound mailbox, and the status of all
+/// mailboxes.
+pub const REGISTER_OFFSETS: [u32; 2] = [0x4004, 0x4014];
+
+/// A line that a program has reserved: where it is, and what it held.
+#[derive(Clone, Copy, Debug)]
+pub struct Reserved {
+    pub at: Ea,
+    pub line: [u64; LINE_BYTES as usize / 8],
+}
+
+/// A program that spins until its local store changes.
+#[derive(Clone, Copy, Debug)]
+pub struct Spinning {
+    /// Arrivals in the store when it was found to.
+    pub seen: u64,
+    /// Arrivals at which it looks again.
+    pub until: u64,
+    /// A number for the store's bytes.
+    pub number: u64,
+}
+
+/// A context of an SPE.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// The number by which errors and traces name it.
+    pub number: u32,
+    pub inbound: InboundMailbox,
+    pub outbound: OutboundMailbox,
+    pub interrupting: OutboundMailbox,
+    pub signals: [Option<u32>; 2],
+    /// Whether each signal register gathers bits.
+    pub gathers: [bool; 2],
+    /// Events that have happened and were not acknowledged.
+    pub events: u32,
+    pub event_mask: u32,
+    pub tag_mask: u32,
+    /// The update that was asked for and is not met, with its mask.
+    pub tag_update: Option<(TagCondition, u32)>,
+    /// The status of the last update that was met and not read.
+    pub tag_status: Option<u32>,
+    pub atomic_status: Option<u32>,
+    /// The command that the atomic unit works on.
+    pub atomic: Option<Command>,
+    pub reserved: Option<Reserved>,
+    /// Tags of lists that have stalled and were not reported.
+    pub stalled: u32,
+    /// Entries of lists that have stalled and were not acknowledged.
+    pub stalled_entries: Vec<u8>,
+    /// The value that was written to the decrementer, and its tick.
+    pub decrementer: (u32, u64),
+    /// Whether its event was reported since it was written.
+    pub has_decremented: bool,
+    /// Counts waits for the decrementer, so that a timer of an earlier one is known.
+    pub timer: u32,
+    /// Tags of proxy commands that were given and not taken.
+    pub proxy_tags: u32,
+    /// The command in each entry of the MFC.
+    pub commands: [Option<Command>; ENTRIES],
+    /// Whether a trace shows the command in each entry, and by which number.
+    pub traced: [Option<u64>; ENTRIES],
+    /// The first command that could not read or write an address.
+    pub fault: Option<Command>,
+    /// The first proxy command that could not.
+    pub proxy_fault: Option<Command>,
+    /// The SPE that it takes if that can be had, and the chip whose SPEs it takes otherwise.
+    pub wish: (Option<u16>, Option<u8>),
+    /// The SPE that it is on.
+    pub seat: Option<u16>,
+    /// The thread that runs its program.
+    pub runner: Option<u16>,
+    /// Arrivals of bytes in its local store.
+    pub arrivals: u64,
+    /// How its program spins, if it does.
+    pub spinning: Option<Spinning>,
+    /// Arrivals after which a program that spins looked again the last time.
+    pub patience: u64,
+    /// Ends of its program that were not taken.
+    pub ends: u32,
+}
+
+impl Context {
+    /// A context in which nothing has happened.
+    pub fn new(
+        number: u32,
+        gathers: [bool; 2],
+        wish: (Option<u16>, Option<u8>),
+        tick: u64,
+    ) -> Self {
+        Context {
+            number,
+            inbound: InboundMailbox::default(),
+            outbound: OutboundMailbox::default(),
+            interrupting: OutboundMailbox::default(),
+            signals: [None; 2],
+            gathers,
+            events: 0,
+            event_mask: 0,
+            tag_mask: 0,
+            tag_update: None,
+            tag_status: None,
+            atomic_status: None,
+            atomic: None,
+            reserved: None,
+            stalled: 0,
+            stalled_entries: Vec::new(),
+            decrementer: (0, tick),
+            // Until the program writes the decrementer, it gives no event.
+            has_decremented: true,
+            timer: 0,
+            proxy_tags: 0,
+            commands: [None; ENTRIES],
+            traced: [None; ENTRIES],
+            fault: None,
+            proxy_fault: None,
+            wish,
+            seat: None,
+            runner: None,
+            arrivals: 0,
+            spinning: None,
+            patience: 0,
+            ends: 0,
+        }
+    }
+
+    /// Forgets what only a program's own run had: the state of its channels to its transfer unit.
+    pub fn renew(&mut self, tick: u64) {
+        (self.event_mask, self.tag_mask, self.tag_update, self.tag_status) = (0, 0, None, None);
+        (self.atomic_status, self.reserved, self.stalled) = (None, None, 0);
+        (self.decrementer, self.has_decremented, self.fault) = ((0, tick), true, None);
+    }
+
+    pub fn mailbox(&self, which: Outbound) -> &OutboundMailbox {
+        match which {
+            Outbound::Plain => &self.outbound,
+            Outbound::Interrupting => &self.interrupting,
+        }
+    }
+
+    pub fn mailbox_mut(&mut self, which: Outbound) -> &mut OutboundMailbox {
+        match which {
+            Outbound::Plain => &mut self.outbound,
+            Outbound::Interrupting => &mut self.interrupting,
+        }
+    }
+
+    /// Takes a value that arrives at a signal register.
+    pub fn signal(&mut self, register: Register, value: u32) {
+        let at = index(register);
+        // A register that does not gather keeps the last signal only.
+        let before = self.signals[at].filter(|_| self.gathers[at]).unwrap_or(0);
+        self.signals[at] = Some(before | value);
+    }
+
+    /// Takes the value of a signal register, if there is one.
+    pub fn take_signal(&mut self, register: Register) -> Option<u32> {
+        self.signals[index(register)].take()
+    }
+
+    /// Reads a register at one of [`REGISTER_OFFSETS`]; reading the outbound mailbox takes its
+    /// message.
+    pub fn register(&mut self, offset: u32) -> u32 {
+        match offset {
+            0x4004 => self.outbound.read().unwrap_or(0),
+            _ => self.mailbox_status(),
+        }
+    }
+
+    /// The status of the mailboxes: interrupting << 16 | free inbound << 8 | outbound.
+    pub fn mailbox_status(&self) -> u32 {
+        let room = (INBOUND_ENTRIES - self.inbound.filled()) as u32;
+        waiting(&self.interrupting) << 16 | room << 8 | waiting(&self.outbound)
+    }
+
+    /// The decrementer: it counts down with the time base, through zero.
+    pub fn decrementer(&self, tick: u64) -> u32 {
+        // The counter wraps, as the hardware's does.
+        self.decrementer.0.wrapping_sub(tick.wrapping_sub(self.decrementer.1) as u32)
+    }
+
+    /// The tick at which the decrementer becomes negative.
+    pub fn negative_at(&self) -> u64 {
+        // A tick after it has reached zero.
+        self.decrementer.1 + u64::from(self.decrementer.0) + 1
+    }
+
+    /// Answers a tag-status update if it is met, with the tags that are complete. Returns whether
+    /// it was.
+    pub fn meet_update(&mut self, pending: u32) -> bool {
+        let Some((condition, mask)) = self.tag_update else { return false };
+        let complete = mask & !pending;
+        let is_met = match condition {
+            TagCondition::Immediate => true,
+            // Without tags there is nothing to wait for.
+            TagCondition::Any => complete != 0 || mask == 0,
+            TagCondition::All => complete == mask,
+        };
+        if is_met {
+            (self.tag_update, self.tag_status) = (None, Some(complete));
+        }
+        is_met
+    }
+}
+
+fn waiting(mailbox: &OutboundMailbox) -> u32 {
+    u32::from(!mailbox.has_room())
+}
+
+pub fn index(register: Register) -> usize {
+    match register {
+        Register::One => 0,
+        Register::Two => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn context() -> Context {
+        Context::new(0, [false, true], (None, None), 100)
+    }
+
+    #[test]
+    fn signals_replace_or_gather_and_zero_is_one() {
+        let mut context = context();
+        for register in [Register::One, Register::Two] {
+            context.signal(register, 1);
+            context.signal(register, 4);
+        }
+        assert_eq!(
+            (context.take_signal(Register::One), context.take_signal(Register::Two)),
+            (Some(4), Some(5))
+        );
+        context.signal(Register::One, 0);
+        assert_eq!(
+            (context.take_signal(Register::One), context.take_signal(Register::One)),
+            (Some(0), None)
+        );
+    }
+
+    #[test]
+    fn the_decrementer_goes_through_zero() {
+        let mut context = context();
+        context.decrementer = (5, 100);
+        assert_eq!((context.decrementer(103), context.negative_at()), (2, 106));
+        assert_eq!(context.decrementer(106) as i32, -1);
+    }
+
+    #[test]
+    fn updates_are_met_by_any_or_all_tags() {
+        let mut context = context();
+        let mut met = |condition, mask, pending| {
+            context.tag_update = Some((condition, mask));
+            let is_met = context.meet_update(pending);
+            (is_met, context.tag_status.take())
+        };
+        assert_eq!(met(TagCondition::All, 6, 4), (false, None));
+        assert_eq!(met(TagCondition::All, 6, 8), (true, Some(6)));
+        assert_eq!(met(TagCondition::Any, 6, 4), (true, Some(2)));
+        assert_eq!(met(TagCondition::Any, 6, 7), (false, None));
+        assert_eq!(met(TagCondition::Immediate, 6, 7), (true, Some(0)));
+    }
+}

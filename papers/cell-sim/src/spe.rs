@@ -1,0 +1,140 @@
+//! A synergistic processor element (SPE): its MFC, its mailboxes and its signal registers.
+
+use crate::mailbox::{InboundMailbox, OutboundMailbox, SignalRegister};
+use crate::mfc::Mfc;
+use crate::parameters::Timing;
+use crate::transaction::{MappedRegister, Node};
+use seatmap_invariant::broken;
+use seatmap_port::channels::Register;
+use seatmap_sim::moment::at_cycle;
+
+/// An SPE, and the task that runs on it.
+#[derive(Clone, Debug)]
+pub struct Spe {
+    number: u16,
+    node: Node,
+    task: Option<u16>,
+    pub mfc: Mfc,
+    pub outbound: OutboundMailbox,
+    inbound: InboundMailbox,
+    signals: [SignalRegister; 2],
+}
+
+impl Spe {
+    pub fn new(number: u16, node: Node, timing: &Timing) -> Self {
+        Spe {
+            number,
+            node,
+            task: None,
+            mfc: Mfc::new(number, timing),
+            outbound: OutboundMailbox::default(),
+            inbound: InboundMailbox::default(),
+            signals: Default::default(),
+        }
+    }
+
+    /// Empties the SPE, and seats a task on it, if one is given.
+    pub fn reset(&mut self, task: Option<u16>) {
+        self.task = task;
+        self.mfc.reset();
+        self.inbound.reset();
+        self.outbound = OutboundMailbox::default();
+        self.signals = Default::default();
+    }
+
+    /// Seats a task on the SPE, or none.
+    pub fn seat(&mut self, task: Option<u16>) {
+        self.task = task;
+    }
+
+    /// The task that is on the SPE, if there is one.
+    pub fn seated(&self) -> Option<u16> {
+        self.task
+    }
+
+    /// Its element on the ring.
+    pub fn node(&self) -> Node {
+        self.node
+    }
+
+    /// The task that runs on the SPE.
+    pub fn task(&self, now: u64) -> u16 {
+        match self.task {
+            Some(task) => task,
+            None => broken(
+                at_cycle(format_args!("SPE {}", self.number), now),
+                format_args!("it works, and no task runs on it"),
+            ),
+        }
+    }
+
+    /// Whether its inbound mailbox has a free entry.
+    pub fn has_mailbox_room(&self) -> bool {
+        self.inbound.has_room()
+    }
+
+    /// Takes a value that arrives at a mapped register; `gathers` says whether a signal is added to
+    /// the earlier ones.
+    pub fn write(&mut self, register: MappedRegister, value: u32, gathers: bool) {
+        match register {
+            MappedRegister::Mailbox => self.inbound.write(value),
+            MappedRegister::Signal(register) => self.signals[index(register)].write(value, gathers),
+        }
+    }
+
+    /// Reads a mapped register for the SPU; `None` if it must wait.
+    pub fn read(&mut self, register: MappedRegister) -> Option<u32> {
+        match register {
+            MappedRegister::Mailbox => self.inbound.read(),
+            MappedRegister::Signal(register) => self.signals[index(register)].read(),
+        }
+    }
+}
+
+fn index(register: Register) -> usize {
+    match register {
+        Register::One => 0,
+        Register::Two => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+
+    fn spe() -> Spe {
+        let timing = catalog::load("cell-ps3").unwrap().unwrap().timing();
+        Spe::new(3, Node { chip: 0, element: 2 }, &timing)
+    }
+
+    #[test]
+    fn registers_are_apart_from_each_other() {
+        let mut spe = spe();
+        let [one, two] = [Register::One, Register::Two].map(MappedRegister::Signal);
+        spe.write(two, 4, true);
+        spe.write(MappedRegister::Mailbox, 9, true);
+        assert_eq!(
+            (spe.read(one), spe.read(two), spe.read(MappedRegister::Mailbox)),
+            (None, Some(4), Some(9))
+        );
+    }
+
+    #[test]
+    fn a_reset_spe_is_empty() {
+        let mut spe = spe();
+        for value in 0..4 {
+            spe.write(MappedRegister::Mailbox, value, false);
+        }
+        assert!(!spe.has_mailbox_room());
+        spe.reset(Some(5));
+        assert!(spe.has_mailbox_room() && spe.read(MappedRegister::Mailbox).is_none());
+        assert_eq!(spe.task(0), 5);
+    }
+
+    #[test]
+    #[should_panic(expected = "SPE 3 at core cycle 8: it works, and no task runs on it")]
+    fn an_spe_works_for_a_task() {
+        spe().task(8);
+    }
+}

@@ -1,0 +1,127 @@
+//! The token manager: software can have a command to memory wait for a token.
+//!
+//! Requesters belong to one of four resource allocation groups, called RAG 0 to 3. Each group gets
+//! tokens for the even and for the odd banks of each memory, so many a second; a token that nobody
+//! takes is lost. So far the processor's own counters tell (OProfile,
+//! `events/ppc64/cell-be/events`: requests for tokens). Software chooses the groups' members and
+//! rates, and neither the papers nor Linux tell them. Here a group is a quarter of a chip's ring,
+//! and all get the same rate; without one, nothing waits.
+
+use crate::memory::LINE_BYTES;
+use crate::parameters::Timing;
+use crate::ring::ELEMENT_COUNT;
+use crate::transaction::{Purpose, Transaction};
+use seatmap_port::channels::Ea;
+
+/// Groups of a chip.
+const GROUPS: usize = 4;
+/// Kinds of banks: even and odd ones.
+const PARITIES: usize = 2;
+/// Memories of a machine, and chips whose requesters use them.
+const CHIPS: usize = 2;
+
+/// The tokens of all groups.
+#[derive(Clone, Debug)]
+pub struct Tokens {
+    /// Cycles between two tokens of a group for one kind of bank; 0 if commands need none.
+    interval: u64,
+    /// When the next token is there, by memory, chip of the requester, group and kind of bank.
+    due: [[[[u64; PARITIES]; GROUPS]; CHIPS]; CHIPS],
+}
+
+impl Tokens {
+    pub fn new(timing: &Timing) -> Self {
+        Tokens { interval: timing.token_interval, due: Default::default() }
+    }
+
+    /// Takes the next token for a transaction whose command is ready, and returns when that is
+    /// there. The commands of a group have theirs in the order in which they ask.
+    pub fn take(&mut self, transaction: &Transaction, ready: u64) -> u64 {
+        let Ea::Memory { module, offset } = transaction.ea else { return ready };
+        // A claim moves no data.
+        if self.interval == 0 || transaction.purpose == Purpose::Claim {
+            return ready;
+        }
+        let chip = transaction.requester.chip as usize;
+        let element = transaction.requester.element as usize;
+        let parity = (offset / LINE_BYTES) as usize % PARITIES;
+        let due = &mut self.due[module as usize][chip][element * GROUPS / ELEMENT_COUNT][parity];
+        let time = ready.max(*due);
+        *due = time + self.interval;
+        time
+    }
+
+    /// Lets all tokens be there again.
+    pub fn reset(&mut self) {
+        self.due = Default::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalog;
+    use crate::transaction::Node;
+    use proptest::prelude::*;
+
+    fn tokens(interval: u64) -> Tokens {
+        let timing = catalog::load("cell-qs20").unwrap().unwrap().timing();
+        Tokens::new(&Timing { token_interval: interval, ..timing })
+    }
+
+    fn read(element: u8, offset: u32) -> Transaction {
+        let requester = Node { chip: 0, element };
+        let ea = Ea::Memory { module: 0, offset };
+        let purpose = Purpose::Get;
+        let node = Node::default();
+        Transaction {
+            purpose,
+            spe: 0,
+            requester,
+            entry: 0,
+            source: node,
+            target: requester,
+            size: 128,
+            ea,
+            local: 0,
+            to: 0,
+            value: 0,
+        }
+    }
+
+    #[test]
+    fn groups_and_kinds_of_banks_have_tokens_of_their_own() {
+        let mut tokens = tokens(100);
+        let mut take = |element, offset| tokens.take(&read(element, offset), 7);
+        assert_eq!([take(0, 0), take(2, 0), take(0, LINE_BYTES), take(3, 0)], [7, 107, 7, 7]);
+        assert_eq!(take(1, 2 * LINE_BYTES + 5), 207);
+    }
+
+    #[test]
+    fn unused_tokens_are_lost_and_local_stores_need_none() {
+        let mut tokens = tokens(100);
+        assert_eq!([0, 900, 900].map(|ready| tokens.take(&read(0, 0), ready)), [0, 900, 1000]);
+        let local = Transaction { ea: Ea::Local { rank: 1, offset: 0 }, ..read(0, 0) };
+        assert_eq!(tokens.take(&local, 900), 900);
+        tokens.reset();
+        assert_eq!(tokens.take(&read(0, 0), 1), 1);
+    }
+
+    proptest! {
+        /// No group has more tokens in a stretch of time than its rate gives, and without a rate
+        /// nothing waits.
+        #[test]
+        fn a_group_keeps_its_rate(interval in 0_u64..50, asked in proptest::collection::vec((0_u64..30, 0_u8..12), 1..100)) {
+            let mut tokens = tokens(interval);
+            let mut now = 0;
+            let mut taken: [Vec<u64>; GROUPS] = Default::default();
+            for (pause, element) in asked {
+                now += pause;
+                let time = tokens.take(&read(element, 0), now);
+                prop_assert!(time >= now && (interval > 0 || time == now));
+                taken[element as usize * GROUPS / ELEMENT_COUNT].push(time);
+            }
+            prop_assert!(taken.iter().all(|times| times.windows(2).all(|pair| pair[1] >= pair[0] + interval)));
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! The events of a run with their times, for the trace viewers of Chrome and Perfetto.
+
+use crate::transaction::Purpose;
+use serde::Serialize;
+use std::io::{self, Write};
+
+/// The most events that are kept; a longer run keeps its beginning.
+const MOST_EVENTS: usize = 1_000_000;
+
+/// One event on one track.
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Row {
+    name: &'static str,
+    ph: &'static str,
+    pid: u8,
+    tid: u32,
+    ts: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    dur: Option<f64>,
+    /// Tells the transfers of one track apart, which overlap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    id: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cat: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    args: Option<Args>,
+}
+
+/// The part of an event that a viewer shows.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(untagged)]
+enum Args {
+    Messages { messages: u32 },
+    Transfer { bytes: u32, tag: u8, local: u32, effective: u64 },
+}
+
+/// The name of a track, or of a group of tracks.
+#[derive(Clone, Debug, Serialize)]
+struct Name {
+    name: &'static str,
+    ph: &'static str,
+    pid: u8,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tid: Option<u32>,
+    args: NameArgs,
+}
+
+#[derive(Clone, Debug, Serialize)]
+struct NameArgs {
+    name: String,
+}
+
+/// A group of tracks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Group {
+    /// The SPEs: what their programs do.
+    Spes,
+    /// The transfers of each SPE.
+    Transfers,
+    /// The messages that wait at each SPE.
+    Mailboxes,
+    /// The threads of the PPE.
+    Threads,
+}
+
+impl Group {
+    /// Its process in viewers; chips are 0 and 1.
+    fn pid(self) -> u8 {
+        match self {
+            Group::Spes => 101,
+            Group::Transfers => 102,
+            Group::Mailboxes => 103,
+            Group::Threads => 104,
+        }
+    }
+}
+
+/// A transfer, as a viewer shows it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TracedTransfer {
+    pub name: &'static str,
+    /// Tells it apart from others of its SPE.
+    pub id: u64,
+    pub bytes: u32,
+    pub tag: u8,
+    pub local: u32,
+    pub effective: u64,
+}
+
+/// Events in the Trace Event Format: one process for each chip, one thread for each ring, and one
+/// for each task's calls; of a session, one for each SPE, with its transfers and its mailboxes, and
+/// for each thread of the PPE.
+#[derive(Clone, Debug)]
+pub struct Trace {
+    rows: Vec<Row>,
+    names: Vec<Name>,
+    cycles_per_us: f64,
+}
+
+/// The process under which viewers show the tasks of a bed.
+const TASKS: u8 = 100;
+
+impl Trace {
+    /// An empty trace of a machine with this many core cycles in a microsecond.
+    #[must_use]
+    pub fn new(cycles_per_us: f64) -> Self {
+        Trace { rows: Vec::new(), names: Vec::new(), cycles_per_us }
+    }
+
+    /// Whether it is full, so that later events are not in it.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.rows.len() >= MOST_EVENTS
+    }
+
+    pub(crate) fn ring(&mut self, chip: u8, ring: u8, begin: u64, end: u64, purpose: Purpose) {
+        let name = match purpose {
+            Purpose::Get => "get",
+            Purpose::Put => "put",
+            Purpose::Message(_) => "message",
+            Purpose::Reserve | Purpose::Claim => "atomic",
+        };
+        self.span(name, chip, u32::from(ring), begin, end);
+    }
+
+    pub(crate) fn call(&mut self, task: u16, name: &'static str, begin: u64, end: u64) {
+        self.span(name, TASKS, u32::from(task), begin, end);
+    }
+
+    /// A call of a program, on the track of its SPE or of its thread.
+    pub(crate) fn program(
+        &mut self,
+        group: Group,
+        track: u32,
+        name: &'static str,
+        begin: u64,
+        end: u64,
+    ) {
+        self.span(name, group.pid(), track, begin, end);
+    }
+
+    /// A transfer begins.
+    pub(crate) fn transfer_begins(&mut self, spe: u32, now: u64, transfer: TracedTransfer) {
+        let TracedTransfer { name, id, bytes, tag, local, effective } = transfer;
+        let args = Some(Args::Transfer { bytes, tag, local, effective });
+        // `b` and `e` are the two ends of an asynchronous event, of which several may overlap on a
+        // track.
+        let row = self.row(name, "b", Group::Transfers.pid(), spe, now);
+        self.add(Row { id: Some(id), cat: Some("transfer"), args, ..row });
+    }
+
+    /// A transfer is complete.
+    pub(crate) fn transfer_ends(&mut self, spe: u32, now: u64, name: &'static str, id: u64) {
+        let row = self.row(name, "e", Group::Transfers.pid(), spe, now);
+        self.add(Row { id: Some(id), cat: Some("transfer"), ..row });
+    }
+
+    /// The number of messages in a mailbox of an SPE.
+    pub(crate) fn messages(&mut self, spe: u32, name: &'static str, now: u64, messages: u32) {
+        let row = self.row(name, "C", Group::Mailboxes.pid(), spe, now);
+        // Viewers know a counter by its name and its id, and not by its track.
+        self.add(Row { id: Some(u64::from(spe)), args: Some(Args::Messages { messages }), ..row });
+    }
+
+    /// Names a group of tracks, or one of its tracks.
+    pub(crate) fn name(&mut self, group: Group, track: Option<u32>, name: String) {
+        let kind = if track.is_some() { "thread_name" } else { "process_name" };
+        self.names.push(Name {
+            name: kind,
+            ph: "M",
+            pid: group.pid(),
+            tid: track,
+            args: NameArgs { name },
+        });
+    }
+
+    fn row(&self, name: &'static str, ph: &'static str, pid: u8, tid: u32, time: u64) -> Row {
+        Row {
+            name,
+            ph,
+            pid,
+            tid,
+            // Viewers count microseconds.
+            ts: time as f64 / self.cycles_per_us,
+            dur: None,
+            id: None,
+            cat: None,
+            args: None,
+        }
+    }
+
+    fn span(&mut self, name: &'static str, pid: u8, tid: u32, begin: u64, end: u64) {
+        let dur = Some((end - begin) as f64 / self.cycles_per_us);
+        // `X` is a complete event, with its duration.
+        let row = self.row(name, "X", pid, tid, begin);
+        self.add(Row { dur, ..row });
+    }
+
+    fn add(&mut self, row: Row) {
+        if !self.is_full() {
+            self.rows.push(row);
+        }
+    }
+
+    /// Writes the trace as JSON.
+    ///
+    /// # Errors
+    /// The error of the writer.
+    pub fn write(&self, mut to: impl Write) -> io::Result<()> {
+        to.write_all(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
+        let mut separator: &[u8] = b"\n";
+        for name in &self.names {
+            to.write_all(separator)?;
+            serde_json::to_writer(&mut to, name)?;
+            separator = b",\n";
+        }
+        for row in &self.rows {
+            to.write_all(separator)?;
+            serde_json::to_writer(&mut to, row)?;
+            separator = b",\n";
+        }
+        to.write_all(b"\n]}\n")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_spans_transfers_and_messages_are_written_as_viewers_read_them() {
+        let mut trace = Trace::new(1000.0);
+        trace.name(Group::Spes, None, "SPEs".to_owned());
+        trace.name(Group::Spes, Some(3), "SPE 3".to_owned());
+        trace.program(Group::Spes, 3, "work", 500, 1500);
+        let transfer = TracedTransfer {
+            name: "mfc_get",
+            id: 7,
+            bytes: 128,
+            tag: 2,
+            local: 256,
+            effective: 0x1_0000_0000,
+        };
+        trace.transfer_begins(3, 1000, transfer);
+        trace.transfer_ends(3, 2000, "mfc_get", 7);
+        trace.messages(3, "inbound mailbox", 3000, 4);
+        let mut text = Vec::new();
+        trace.write(&mut text).unwrap();
+        insta::assert_snapshot!(String::from_utf8(text).unwrap(), @r#"
+        {"displayTimeUnit":"ns","traceEvents":[
+        {"name":"process_name","ph":"M","pid":101,"args":{"name":"SPEs"}},
+        {"name":"thread_name","ph":"M","pid":101,"tid":3,"args":{"name":"SPE 3"}},
+        {"name":"work","ph":"X","pid":101,"tid":3,"ts":0.5,"dur":1.0},
+        {"name":"mfc_get","ph":"b","pid":102,"tid":3,"ts":1.0,"id":7,"cat":"transfer","args":{"bytes":128,"tag":2,"local":256,"effective":4294967296}},
+        {"name":"mfc_get","ph":"e","pid":102,"tid":3,"ts":2.0,"id":7,"cat":"transfer"},
+        {"name":"inbound mailbox","ph":"C","pid":103,"tid":3,"ts":3.0,"id":3,"args":{"messages":4}}
+        ]}
+        "#);
+    }
+}

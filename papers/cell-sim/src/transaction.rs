@@ -1,0 +1,189 @@
+//! One bus transaction: a command, a snoop, and up to 128 bytes.
+
+use seatmap_invariant::broken;
+use seatmap_port::channels::{Ea, Register};
+use seatmap_sim::moment::at_cycle;
+
+/// An element of a chip's ring.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Node {
+    pub chip: u8,
+    /// Its position along the ring.
+    pub element: u8,
+}
+
+/// The purpose of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Bytes into the requester's local store.
+    Get,
+    /// Bytes out of the requester's local store.
+    Put,
+    /// A value for a mapped register of another SPE.
+    Message(MappedRegister),
+    /// A line into the requester's atomic cache, with a reservation.
+    Reserve,
+    /// The right to change that line.
+    Claim,
+}
+
+/// A register of an SPE that other elements write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MappedRegister {
+    /// The inbound mailbox.
+    Mailbox,
+    /// A signal notification register.
+    Signal(Register),
+}
+
+impl MappedRegister {
+    /// The register at an offset in an SPE's problem state area (libspe2's `cbea_map.h`).
+    pub fn at(offset: u32) -> Option<Self> {
+        match offset {
+            0x400c => Some(MappedRegister::Mailbox),
+            0x1_400c => Some(MappedRegister::Signal(Register::One)),
+            0x1_c00c => Some(MappedRegister::Signal(Register::Two)),
+            _ => None,
+        }
+    }
+
+    /// The line of an SPE's mapped registers that holds this register.
+    pub fn line(self) -> u32 {
+        match self {
+            MappedRegister::Signal(Register::One) => 0,
+            MappedRegister::Signal(Register::Two) => 1,
+            MappedRegister::Mailbox => 2,
+        }
+    }
+}
+
+/// A transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Transaction {
+    pub purpose: Purpose,
+    /// The SPE that asked for it.
+    pub spe: u16,
+    /// That SPE's element.
+    pub requester: Node,
+    /// Its command's entry in the MFC's queue.
+    pub entry: u8,
+    /// Where the data starts.
+    pub source: Node,
+    /// Where the data ends.
+    pub target: Node,
+    pub size: u32,
+    pub ea: Ea,
+    /// The requester's local store address.
+    pub local: u32,
+    /// The task that a message is for.
+    pub to: u16,
+    /// A message's value.
+    pub value: u32,
+}
+
+/// The transactions under way, by number; numbers are used again.
+#[derive(Clone, Debug, Default)]
+pub struct Transactions {
+    all: Vec<Option<Transaction>>,
+    free: Vec<u32>,
+}
+
+impl Transactions {
+    pub fn add(&mut self, transaction: Transaction) -> u32 {
+        match self.free.pop() {
+            Some(id) => {
+                self.all[id as usize] = Some(transaction);
+                id
+            }
+            None => {
+                self.all.push(Some(transaction));
+                self.all.len() as u32 - 1
+            }
+        }
+    }
+
+    #[inline]
+    pub fn get(&self, id: u32, now: u64) -> &Transaction {
+        match &self.all[id as usize] {
+            Some(transaction) => transaction,
+            None => Self::missing(id, now),
+        }
+    }
+
+    /// Sets the element from which the data continues: the link of another chip, or the cache that
+    /// holds the line.
+    pub fn set_source(&mut self, id: u32, source: Node, now: u64) {
+        match &mut self.all[id as usize] {
+            Some(transaction) => transaction.source = source,
+            None => Self::missing(id, now),
+        }
+    }
+
+    #[inline]
+    pub fn remove(&mut self, id: u32, now: u64) -> Transaction {
+        let removed = *self.get(id, now);
+        self.all[id as usize] = None;
+        self.free.push(id);
+        removed
+    }
+
+    #[cold]
+    fn missing(id: u32, now: u64) -> ! {
+        broken(
+            at_cycle("the transactions under way", now),
+            format_args!("transaction {id} has ended"),
+        )
+    }
+
+    /// Drops all transactions.
+    pub fn clear(&mut self) {
+        self.all.clear();
+        self.free.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn transaction(value: u32) -> Transaction {
+        let node = Node::default();
+        let purpose = Purpose::Get;
+        let ea = Ea::Memory { module: 0, offset: 0 };
+        Transaction {
+            purpose,
+            spe: 0,
+            requester: node,
+            entry: 0,
+            source: node,
+            target: node,
+            size: 16,
+            ea,
+            local: 0,
+            to: 0,
+            value,
+        }
+    }
+
+    #[test]
+    fn numbers_are_used_again() {
+        let mut under_way = Transactions::default();
+        let first = under_way.add(transaction(1));
+        let second = under_way.add(transaction(2));
+        assert_eq!((under_way.remove(first, 0).value, under_way.add(transaction(3))), (1, first));
+        let moved = Node { chip: 1, element: 4 };
+        under_way.set_source(second, moved, 0);
+        assert_eq!((under_way.get(first, 0).value, under_way.get(second, 0).source), (3, moved));
+    }
+
+    #[test]
+    #[should_panic(
+        expected = "the transactions under way at core cycle 7: transaction 0 has ended"
+    )]
+    fn a_transaction_ends_once() {
+        let mut under_way = Transactions::default();
+        let id = under_way.add(transaction(1));
+        under_way.remove(id, 6);
+        under_way.remove(id, 7);
+    }
+}

@@ -1,0 +1,140 @@
+//! Barriers made of signals.
+
+use super::stats::Timed;
+use seatmap_port::channels::{Channels, MESSAGE_TAG, Program, Register, Shape};
+
+/// The way in which the tasks of a barrier meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// All tasks signal task 0, which signals all of them.
+    Naive,
+    /// Each task signals its parent in a binary tree over all tasks, and the answer goes back down
+    /// the tree.
+    Tree,
+    /// As naive, but each chip has a root of its own, and the two roots signal each other.
+    TwoRoots,
+}
+
+/// All tasks wait for each other, by signals (CellStats, section 5.2, after Gaona, Fernández &
+/// Acacio 2009). Signal registers gather bits, so a root hears many tasks at once; a barrier and
+/// the next one use different registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BarrierBySignal {
+    /// The way in which tasks meet.
+    pub way: Way,
+    /// Number of tasks, 30 at most: one bit for each, and two more.
+    pub tasks: usize,
+    /// Tasks of the first chip; the others are on the second.
+    pub first_chip: usize,
+    /// Whether a task waits for each signal to arrive before it sends the next, as CellStats'
+    /// operations do.
+    pub is_blocking: bool,
+    /// Number of barriers.
+    pub iterations: u64,
+}
+
+/// The bit of a root's or a parent's answer. Every second round uses the bit below, because a root
+/// may hear of the next round before it has read of this one.
+const GO: u32 = 1 << 31;
+
+impl Program for BarrierBySignal {
+    type Output = Timed;
+
+    fn shape(&self) -> Shape {
+        Shape { tasks: self.tasks, local_bytes: 128, memory_bytes: 128, signals_or: true }
+    }
+
+    fn task<C: Channels>(&self, channels: &C, rank: usize) -> Timed {
+        let mut member = Member { barrier: self, channels, rank, go: GO, heard: [0; 2] };
+        channels.begin_together(self.tasks);
+        let began = channels.cycles();
+        for _ in 0..self.iterations {
+            // Two bits by turns: a fast task's signal of the next barrier is not taken for this
+            // one's.
+            member.go = if member.go == GO { GO >> 1 } else { GO };
+            match self.way {
+                Way::Naive => member.under_root(0, 0..self.tasks, None),
+                Way::Tree => member.in_tree(),
+                Way::TwoRoots => member.under_two_roots(),
+            }
+        }
+        let ended = channels.cycles();
+        Timed { began, ended, until: ended, operations: self.iterations, ..Timed::default() }
+    }
+}
+
+struct Member<'a, C> {
+    barrier: &'a BarrierBySignal,
+    channels: &'a C,
+    rank: usize,
+    /// This round's bit.
+    go: u32,
+    /// Bits of each register that arrived before the task waited for them.
+    heard: [u32; 2],
+}
+
+impl<C: Channels> Member<'_, C> {
+    /// Waits for bits. Children's signals arrive in the first register, and the signal to continue
+    /// in the second.
+    fn hear(&mut self, register: Register, bits: u32) {
+        let at = usize::from(register == Register::Two);
+        // A signal register gathers bits and is read whole, so that bits for later are kept.
+        while self.heard[at] & bits != bits {
+            self.heard[at] |= self.channels.signal_read(register);
+        }
+        self.heard[at] &= !bits;
+    }
+
+    fn arrive_at(&mut self, root: usize) {
+        self.channels.signal(root, Register::One, 1 << self.rank);
+        self.hear(Register::Two, self.go);
+    }
+
+    fn release(&self, member: usize) {
+        self.channels.signal(member, Register::Two, self.go);
+        if self.barrier.is_blocking {
+            self.channels.wait_tags(1 << MESSAGE_TAG);
+        }
+    }
+
+    /// Meets these tasks under one root, which meets the other root before it releases them.
+    fn under_root(&mut self, root: usize, members: std::ops::Range<usize>, other: Option<usize>) {
+        if self.rank != root {
+            return self.arrive_at(root);
+        }
+        let bits = members
+            .clone()
+            .filter(|member| *member != root)
+            .fold(0, |bits, member| bits | 1 << member);
+        self.hear(Register::One, bits);
+        // Both roots tell each other, and each waits: no third task decides.
+        if let Some(other) = other {
+            self.channels.signal(other, Register::Two, self.go);
+            self.hear(Register::Two, self.go);
+        }
+        members.filter(|member| *member != root).for_each(|member| self.release(member));
+    }
+
+    fn under_two_roots(&mut self) {
+        let first = self.barrier.first_chip.min(self.barrier.tasks);
+        let tasks = self.barrier.tasks;
+        match (first < tasks, self.rank < first) {
+            (false, _) => self.under_root(0, 0..tasks, None),
+            (true, true) => self.under_root(0, 0..first, Some(first)),
+            (true, false) => self.under_root(first, first..tasks, Some(0)),
+        }
+    }
+
+    fn in_tree(&mut self) {
+        let children = [2 * self.rank + 1, 2 * self.rank + 2]
+            .into_iter()
+            .filter(|child| *child < self.barrier.tasks);
+        let bits = children.clone().fold(0, |bits, child| bits | 1 << child);
+        self.hear(Register::One, bits);
+        if self.rank > 0 {
+            self.arrive_at((self.rank - 1) / 2);
+        }
+        let children: Vec<usize> = children.collect();
+        children.into_iter().for_each(|child| self.release(child));
+    }
+}

@@ -1,0 +1,146 @@
+//! Collective operations: from one task to all, and from all to one.
+
+use super::stats::Timed;
+use seatmap_port::channels::{Channels, Ea, Order, Program, Register, Shape};
+
+/// The collective operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CollectiveKind {
+    /// All tasks receive task 0's bytes.
+    Broadcast,
+    /// Task 0 receives the sum of all tasks' words.
+    Reduce,
+}
+
+/// A broadcast or a reduction over a binary tree of local stores (CellStats, section 5.2). After a
+/// signal that the data is there, the children get their parent's data, or the parent gets the
+/// children's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collective {
+    /// The operation.
+    pub kind: CollectiveKind,
+    /// Tasks, 32 at most.
+    pub tasks: usize,
+    /// Bytes, a multiple of 16 up to 16 KiB.
+    pub size_bytes: u32,
+    /// Number of operations.
+    pub iterations: u64,
+}
+
+impl Program for Collective {
+    type Output = Timed;
+
+    fn shape(&self) -> Shape {
+        // The task's own buffer, and one arriving buffer for each of two children.
+        Shape {
+            tasks: self.tasks,
+            local_bytes: 3 * self.size_bytes + 128,
+            memory_bytes: 128,
+            signals_or: true,
+        }
+    }
+
+    fn task<C: Channels>(&self, channels: &C, rank: usize) -> Timed {
+        let member = Member { of: self, channels, rank };
+        channels.begin_together(self.tasks);
+        let began = channels.cycles();
+        let mut sum = 0;
+        for round in 0..self.iterations {
+            sum = match self.kind {
+                CollectiveKind::Broadcast => member.broadcast(round as u32),
+                CollectiveKind::Reduce => member.reduce(round as u32),
+            };
+        }
+        let ended = channels.cycles();
+        Timed {
+            began,
+            ended,
+            until: ended,
+            operations: self.iterations,
+            sum: u64::from(sum),
+            ticks: 0,
+        }
+    }
+}
+
+/// A bit for the child on each side, and one for a parent's signal.
+const THERE: u32 = 1 << 31;
+
+struct Member<'a, C> {
+    of: &'a Collective,
+    channels: &'a C,
+    rank: usize,
+}
+
+impl<C: Channels> Member<'_, C> {
+    fn children(&self) -> impl Iterator<Item = usize> {
+        let tasks = self.of.tasks;
+        [2 * self.rank + 1, 2 * self.rank + 2].into_iter().filter(move |child| *child < tasks)
+    }
+
+    fn parent(&self) -> usize {
+        (self.rank - 1) / 2
+    }
+
+    /// Waits until the tasks of these bits have signalled.
+    fn hear(&self, mut missing: u32) {
+        while missing != 0 {
+            missing &= !self.channels.signal_read(Register::One);
+        }
+    }
+
+    fn bits(&self) -> u32 {
+        self.children().fold(0, |bits, child| bits | 1 << child)
+    }
+
+    fn fetch(&self, from: usize, into: u32) {
+        let there = Ea::Local { rank: from as u16, offset: 0 };
+        self.channels.get(into, there, self.of.size_bytes, 0, Order::Free);
+        self.channels.wait_tags(1);
+    }
+
+    fn word(&self, at: u32) -> u32 {
+        let mut bytes = [0; 4];
+        self.channels.peek(at, &mut bytes);
+        u32::from_le_bytes(bytes)
+    }
+
+    fn broadcast(&self, round: u32) -> u32 {
+        if self.rank == 0 {
+            self.channels.poke(0, &(round + 7).to_le_bytes());
+        } else {
+            self.channels.signal_read(Register::Two);
+            self.fetch(self.parent(), 0);
+        }
+        self.children().for_each(|child| self.channels.signal(child, Register::Two, THERE));
+        // No task overwrites data that others still get: the signal that they have it comes up the
+        // tree.
+        self.hear(self.bits());
+        if self.rank > 0 {
+            self.channels.signal(self.parent(), Register::One, 1 << self.rank);
+        }
+        self.word(0)
+    }
+
+    fn reduce(&self, round: u32) -> u32 {
+        // Children first: a task has its own part and theirs before it goes up.
+        self.hear(self.bits());
+        let mut sum = round + self.rank as u32;
+        for (at, child) in self.children().enumerate() {
+            // Behind the task's own buffer, one place for each child.
+            let into = (1 + at as u32) * self.of.size_bytes;
+            self.fetch(child, into);
+            sum = sum.wrapping_add(self.word(into));
+            // Adding costs a cycle for each 16 bytes, loads and store beside it.
+            self.channels.compute(u64::from(self.of.size_bytes / 16) * 3);
+        }
+        self.channels.poke(0, &sum.to_le_bytes());
+        if self.rank > 0 {
+            self.channels.signal(self.parent(), Register::One, 1 << self.rank);
+            // Waits until the parent has the data.
+            self.channels.signal_read(Register::Two);
+        }
+        self.children().for_each(|child| self.channels.signal(child, Register::Two, THERE));
+        sum
+    }
+}

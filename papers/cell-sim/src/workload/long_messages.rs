@@ -1,0 +1,234 @@
+//! Long messages between local stores, along a pattern.
+
+use seatmap_pattern::{Edge, Pattern};
+use seatmap_port::channels::{Bed, Channels, Ea, Order, Program, Register, Shape, dma};
+use seatmap_workload::elapsed_ticks;
+
+/// The most tasks: a task hears of a message by a bit of a signal register.
+pub const MOST_TASKS: usize = 31;
+/// The part of a local store's 256 KiB that messages can use, beside code and stack.
+const ROOM_BYTES: u32 = 192 << 10;
+
+/// A message of one task to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// The task that sends.
+    pub from: usize,
+    /// The task that receives.
+    pub to: usize,
+    /// The step in which it is sent. A task begins a step when its messages of the step before have
+    /// arrived.
+    pub step: usize,
+    /// Number of bytes, a multiple of 16.
+    pub size_bytes: u32,
+}
+
+/// Tasks that send each other long messages, step by step, the program with which Sudheer et al.
+/// 2009 measure affinities ("Optimizing assignment of threads to SPEs on the Cell BE processor").
+/// Each message is put into the receiver's local store in pieces of 16 KiB, or less if a local
+/// store could not hold one piece from each sender. The receiver gets a signal when the message is
+/// there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LongMessages {
+    /// Number of tasks, 31 at most.
+    pub tasks: usize,
+    /// All messages with their steps.
+    pub messages: Vec<Message>,
+    /// How often the tasks repeat all steps.
+    pub rounds: u32,
+}
+
+/// The result of one task.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// When it began, in cycles.
+    pub began: u64,
+    /// When it ended.
+    pub ended: u64,
+    /// Bytes that it sent.
+    pub bytes: u64,
+    /// The sum of the first words that it received.
+    pub sum: u64,
+}
+
+impl LongMessages {
+    /// The messages of a pattern, in steps. If the partners of every edge have numbers that differ
+    /// in one bit (trees, recursive doubling, butterflies), the steps go bit by bit; else all
+    /// messages are sent at once. The heaviest edge sends `largest_bytes`, others their share.
+    /// `None` if there are too many tasks, or if no task sends.
+    #[must_use]
+    pub fn along(pattern: &Pattern, largest_bytes: u32, rounds: u32) -> Option<Self> {
+        let heaviest = pattern.edges.iter().map(|edge| edge.bytes).fold(0.0, f64::max);
+        if heaviest <= 0.0 || !(2..=MOST_TASKS).contains(&pattern.tasks) {
+            return None;
+        }
+        let messages = pattern
+            .edges
+            .iter()
+            .map(|edge| Message {
+                from: edge.from,
+                to: edge.to,
+                step: step(pattern, edge),
+                size_bytes: ((f64::from(largest_bytes) * edge.bytes / heaviest / 16.0)
+                    .ceil()
+                    .max(1.0) as u32
+                    * 16)
+                    .min(largest_bytes),
+            })
+            .collect();
+        Some(LongMessages { tasks: pattern.tasks, messages, rounds })
+    }
+
+    /// Number of steps in a round.
+    #[must_use]
+    pub fn steps(&self) -> usize {
+        self.messages.iter().map(|message| message.step + 1).max().unwrap_or(0)
+    }
+
+    fn most_at_once(&self) -> u32 {
+        (0..self.tasks)
+            .flat_map(|to| {
+                (0..self.steps()).map(move |step| {
+                    self.messages.iter().filter(|m| m.to == to && m.step == step).count()
+                })
+            })
+            .max()
+            .unwrap_or(0) as u32
+    }
+
+    /// Bytes of the place where a piece lands; longer messages reuse the place, as streamed data
+    /// would.
+    fn piece_bytes(&self) -> u32 {
+        let largest = self.messages.iter().map(|message| message.size_bytes).max().unwrap_or(0);
+        let room = ROOM_BYTES / (1 + self.most_at_once()) / 128 * 128;
+        largest.min(room).min(dma::LARGEST_BYTES)
+    }
+
+    fn of_step(&self, step: usize) -> impl Iterator<Item = &Message> {
+        self.messages.iter().filter(move |message| message.step == step)
+    }
+
+    /// The bytes that a task sends in a step, or those that it receives if they are more.
+    fn busiest_port(&self, task: usize, step: usize) -> u64 {
+        let sent = self.of_step(step).filter(|message| message.from == task);
+        let received = self.of_step(step).filter(|message| message.to == task);
+        let sent: u32 = sent.map(|message| message.size_bytes).sum();
+        let received: u32 = received.map(|message| message.size_bytes).sum();
+        u64::from(sent.max(received))
+    }
+
+    /// A lower bound on the cycles of any placement: in each step, a task's own port receives and
+    /// sends this many bytes in a cycle.
+    #[must_use]
+    pub fn floor_cycles(&self, port_bytes_per_cycle: f64) -> f64 {
+        let bytes = (0..self.tasks)
+            .map(|task| (0..self.steps()).map(|step| self.busiest_port(task, step)).sum::<u64>())
+            .max()
+            .unwrap_or(0)
+            * u64::from(self.rounds);
+        bytes as f64 / port_bytes_per_cycle
+    }
+}
+
+/// The step of an edge: the bit in which its partners differ, if the partners of every edge differ
+/// in one bit only and more than the lowest bit occurs; else 0.
+fn step(pattern: &Pattern, edge: &Edge) -> usize {
+    let is_by_bits = pattern.edges.iter().any(|edge| (edge.from ^ edge.to) > 1)
+        && pattern.edges.iter().all(|edge| (edge.from ^ edge.to).is_power_of_two());
+    if is_by_bits { (edge.from ^ edge.to).trailing_zeros() as usize } else { 0 }
+}
+
+impl Program for LongMessages {
+    type Output = Moved;
+
+    fn shape(&self) -> Shape {
+        let local_bytes = (1 + self.most_at_once()) * self.piece_bytes() + 128;
+        Shape { tasks: self.tasks, local_bytes, memory_bytes: 128, signals_or: true }
+    }
+
+    fn task<C: Channels>(&self, channels: &C, rank: usize) -> Moved {
+        let mut moved = Moved { began: channels.cycles(), ..Moved::default() };
+        // Senders of a later step may be ahead of this task.
+        let mut heard = 0;
+        for round in 0..self.rounds {
+            for step in 0..self.steps() {
+                self.step(channels, rank, step, round, &mut moved, &mut heard);
+            }
+        }
+        moved.ended = channels.cycles();
+        moved
+    }
+}
+
+impl LongMessages {
+    fn step<C: Channels>(
+        &self,
+        channels: &C,
+        rank: usize,
+        step: usize,
+        round: u32,
+        moved: &mut Moved,
+        heard: &mut u32,
+    ) {
+        channels.poke(0, &(rank as u32 + round).to_le_bytes());
+        let mut waits = 0;
+        for message in self.of_step(step).filter(|message| message.from == rank) {
+            let place = self
+                .of_step(step)
+                .filter(|m| m.to == message.to)
+                .position(|m| m.from == rank)
+                .unwrap_or(0) as u32;
+            self.send(channels, message, (1 + place) * self.piece_bytes());
+            moved.bytes += u64::from(message.size_bytes);
+            waits |= 1;
+        }
+        channels.wait_tags(waits);
+        for message in self.of_step(step).filter(|message| message.from == rank) {
+            channels.signal(message.to, Register::One, 1 << rank);
+        }
+        let senders =
+            self.of_step(step).filter(|m| m.to == rank).fold(0_u32, |bits, m| bits | 1 << m.from);
+        while *heard & senders != senders {
+            *heard |= channels.signal_read(Register::One);
+        }
+        *heard &= !senders;
+        for place in 0..self.of_step(step).filter(|m| m.to == rank).count() as u32 {
+            let mut word = [0; 4];
+            channels.peek((1 + place) * self.piece_bytes(), &mut word);
+            moved.sum += u64::from(u32::from_le_bytes(word));
+        }
+        // Senders of the next step must not overwrite data that this task has not read yet.
+        for message in self.of_step(step).filter(|message| message.to == rank) {
+            channels.signal(message.from, Register::Two, 1 << rank);
+        }
+        let mut missing =
+            self.of_step(step).filter(|m| m.from == rank).fold(0_u32, |bits, m| bits | 1 << m.to);
+        while missing != 0 {
+            missing &= !channels.signal_read(Register::Two);
+        }
+    }
+
+    fn send<C: Channels>(&self, channels: &C, message: &Message, offset: u32) {
+        let mut left = message.size_bytes;
+        while left > 0 {
+            let size = left.min(self.piece_bytes());
+            channels.put(0, Ea::Local { rank: message.to as u16, offset }, size, 0, Order::Free);
+            left -= size;
+        }
+    }
+}
+
+/// Nanoseconds that messages along a pattern take over channels, with rank r on `seats[r]`.
+///
+/// # Errors
+/// The machine could not run them there.
+pub fn messages_ns<B: Bed>(
+    bed: &mut B,
+    messages: &LongMessages,
+    seats: &[u32],
+    seed: u64,
+) -> Result<f64, B::Error> {
+    let tasks = bed.run(seats, messages, seed)?;
+    let ticks = elapsed_ticks(tasks.iter().map(|task| (task.began, task.ended)));
+    Ok(ticks as f64 * bed.ns_per_cycle())
+}

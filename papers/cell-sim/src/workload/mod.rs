@@ -1,0 +1,20 @@
+//! The programs of the published experiments over channels: each runs on the Cell, on coherent
+//! models and on this computer.
+//!
+//! | workload | is |
+//! |---|---|
+//! | [`stats`] | CellStats: one primitive at a time |
+//! | [`BarrierBySignal`], [`Collective`] | barriers, broadcast, reduction: what messages are good for |
+//! | [`mod@long_messages`] | long messages along a pattern: affinities on the Cell |
+//! | [`MessageRing`] | packets around a ring by a message library: task mapping on the Cell |
+
+mod barrier_by_signal;
+mod collective;
+pub mod long_messages;
+mod message_ring;
+pub mod stats;
+
+pub use barrier_by_signal::{BarrierBySignal, Way};
+pub use collective::{Collective, CollectiveKind};
+pub use long_messages::{LongMessages, Message, Moved, messages_ns};
+pub use message_ring::{MessageLibrary, MessageRing, MessageRingOver, Taken};

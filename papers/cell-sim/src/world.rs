@@ -1,0 +1,336 @@
+//! A machine at work: its components, its tasks, and the delivery of messages to them.
+
+mod channels;
+mod delivery;
+mod lines;
+mod ppe;
+mod programs;
+mod seats;
+mod spinning;
+mod spu;
+mod threads;
+mod tracing;
+
+use crate::CellModel;
+use crate::counters::Counters;
+use crate::event::{Event, Outbox};
+use crate::interconnect::{Interconnect, node};
+use crate::memory::Memory;
+use crate::parameters::Timing;
+use crate::request::ChannelCall;
+use crate::reservation::AtomicUnits;
+use crate::spe::Spe;
+use crate::trace::Trace;
+use crate::world::programs::{Programs, Progress};
+use seatmap_invariant::{broken, invariant};
+use seatmap_port::channels::{Service, Shape};
+use seatmap_sim::engine::Machine;
+use seatmap_sim::moment::at_cycle;
+
+/// The element on which a task runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seat {
+    /// An SPE, counted over all chips.
+    Spe(u16),
+    /// The PPE of a chip.
+    Ppe(u8),
+    /// None: a context that no SPE runs, whose local store is in main memory.
+    Stored,
+}
+
+/// A task between its calls, or during one.
+#[derive(Clone, Debug)]
+struct Task {
+    seat: Seat,
+    /// The call that it waits for.
+    request: Option<ChannelCall>,
+    /// The answer to its last call, which it reads when it continues.
+    answer: u64,
+    /// Whether the PPE has polled for its call before.
+    has_polled: bool,
+    /// The name and the start of its call, if there is a trace.
+    called: Option<(&'static str, u64)>,
+    /// The state that a program's call needs beyond that.
+    progress: Progress,
+}
+
+/// A machine: it delivers messages to components, and runs tasks.
+#[derive(Clone, Debug)]
+pub struct World {
+    timing: Timing,
+    out: Outbox,
+    memory: Memory,
+    spes: Vec<Spe>,
+    interconnect: Interconnect,
+    atomics: AtomicUnits,
+    tasks: Vec<Task>,
+    signals_gather: bool,
+    trace: Option<Trace>,
+    /// The contexts of a session; none for a bed.
+    programs: Programs,
+}
+
+impl Task {
+    fn new(seat: Seat) -> Self {
+        Task {
+            seat,
+            request: None,
+            answer: 0,
+            has_polled: false,
+            called: None,
+            progress: Progress::default(),
+        }
+    }
+}
+
+impl World {
+    /// The machine of a checked model.
+    pub fn new(model: &CellModel) -> Self {
+        let timing = model.timing();
+        let each = model.spes.len();
+        World {
+            out: Outbox::default(),
+            memory: Memory::default(),
+            spes: (0..model.spes())
+                .map(|number| {
+                    let place = node(
+                        model,
+                        (number / each) as u8,
+                        &format!("SPE{}", model.spes[number % each]),
+                    );
+                    Spe::new(number as u16, place, &timing)
+                })
+                .collect(),
+            interconnect: Interconnect::new(model, &timing),
+            atomics: AtomicUnits::new(model.spes(), &timing),
+            tasks: Vec::new(),
+            signals_gather: false,
+            trace: None,
+            programs: Programs::default(),
+            timing,
+        }
+    }
+
+    /// Goes back to the beginning, with a task on each of these seats and zeros in all memory.
+    pub fn reset(&mut self, shape: &Shape, chips: usize, seats: &[Seat]) {
+        self.out.clear();
+        self.memory.reset(shape, chips);
+        self.signals_gather = shape.signals_or;
+        self.tasks = seats.iter().map(|seat| Task::new(*seat)).collect();
+        for (number, spe) in self.spes.iter_mut().enumerate() {
+            spe.reset(
+                seats
+                    .iter()
+                    .position(|seat| *seat == Seat::Spe(number as u16))
+                    .map(|task| task as u16),
+            );
+        }
+        self.interconnect.reset();
+        self.atomics.reset();
+    }
+
+    /// Starts a task at the given time.
+    pub fn start(&mut self, time: u64, task: u16) {
+        self.out.send(time, Event::Resume(task));
+    }
+
+    /// The longest time between the starts of two tasks.
+    pub fn start_skew(&self) -> u64 {
+        self.timing.start_skew
+    }
+
+    /// Starts or stops recording a trace.
+    pub fn set_trace(&mut self, trace: Option<Trace>) {
+        self.trace = trace;
+    }
+
+    /// Takes the trace recorded until now, and stops recording.
+    pub fn take_trace(&mut self) -> Option<Trace> {
+        self.trace.take()
+    }
+
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    pub fn memory_mut(&mut self) -> &mut Memory {
+        &mut self.memory
+    }
+
+    /// The number of tasks.
+    pub fn tasks(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// The seat of a task; `None` if there is no such task.
+    pub fn seat(&self, task: usize) -> Option<Seat> {
+        self.tasks.get(task).map(|task| task.seat)
+    }
+
+    /// The counts so far.
+    pub fn count(&self, model: &CellModel) -> Counters {
+        Counters {
+            events: self.out.sent(),
+            cycles: self.out.now(),
+            mfc_commands: over_all(&self.spes, |spe| spe.mfc.commands()),
+            mfc_full: over_all(&self.spes, |spe| spe.mfc.full()),
+            lost_reservations: self.atomics.lost(),
+            ..self.interconnect.count(&model.ring)
+        }
+    }
+
+    /// Delivers a message to its component.
+    #[inline]
+    fn dispatch(&mut self, event: Event) {
+        match event {
+            Event::Resume(task) => self.note_resumed(task),
+            Event::Retry(task) => self.try_call(task),
+            Event::IssueLine(spe) => self.issue_line(spe),
+            Event::Command(id) => self.interconnect.command(id, &mut self.out),
+            Event::CommandTurn => self.interconnect.command_turn(&mut self.out),
+            Event::Response(id) => self.respond(id),
+            Event::MemoryTurn(channel) => self.interconnect.memory_turn(channel, &mut self.out),
+            Event::DataReady(id) => self.interconnect.data_ready(id, &mut self.out),
+            Event::Arbitrate(chip) => self.arbitrate(chip),
+            Event::LeftRing(id) => {
+                if self.interconnect.left_ring(id, &mut self.out) {
+                    self.delivered(id);
+                }
+            }
+            Event::CrossedLink(id) => self.interconnect.crossed_link(id, &mut self.out),
+            Event::Delivered(id) => self.delivered(id),
+            Event::RegisterWrite { to, register, value } => {
+                self.write_register(to, register, value)
+            }
+            Event::AtomicHalf(spe) => {
+                let step = self.atomics.half_done(spe, &mut self.out);
+                self.advance_atomic(spe, step);
+            }
+            Event::Timer { task, number } => self.time_is_up(task, number),
+        }
+    }
+
+    /// Notes in the trace that a task's call has ended, and that it continues.
+    fn note_resumed(&mut self, task: u16) {
+        let now = self.out.now();
+        let called = self.tasks[task as usize].called.take();
+        if self.programs.is_active() {
+            return self.note_call_ended(task, called);
+        }
+        if let (Some(trace), Some((name, began))) = (&mut self.trace, called) {
+            trace.call(task, name, began, now);
+        }
+    }
+
+    /// Tries a task's call. If the call cannot be done yet, the task goes on waiting.
+    fn try_call(&mut self, task: u16) {
+        let request = self.request_of(task);
+        match (request, self.tasks[task as usize].seat) {
+            (ChannelCall::Program(call), seat) => self.program_call(task, seat, call),
+            (request, Seat::Spe(spe)) => self.spu_call(task, spe, request),
+            (request, Seat::Ppe(chip)) => self.ppe_call(task, chip, request),
+            (request, Seat::Stored) => self.cannot(task, &request),
+        }
+    }
+
+    fn request_of(&self, task: u16) -> ChannelCall {
+        match self.tasks[task as usize].request {
+            Some(request) => request,
+            None => broken(
+                at_cycle(format_args!("task {task}"), self.out.now()),
+                format_args!("a call is tried that has ended"),
+            ),
+        }
+    }
+
+    /// Ends a call after this many cycles, with an answer.
+    #[inline]
+    fn end_call(&mut self, task: u16, cycles: u64, answer: u64) {
+        let state = &mut self.tasks[task as usize];
+        let ended = state.request.take();
+        invariant!(
+            ended.is_some(),
+            at_cycle(format_args!("task {task}"), self.out.now()),
+            "a call ends twice"
+        );
+        state.answer = answer;
+        self.out.send(self.out.now() + cycles, Event::Resume(task));
+    }
+
+    /// Carries out a service of the operating system, which takes its time.
+    fn serve(&mut self, task: u16, service: Service) {
+        let cycles = match service {
+            Service::Thread => self.timing.thread,
+            Service::Mailbox => self.timing.mailbox_call,
+            Service::Signal => self.timing.signal_call,
+        };
+        self.end_call(task, cycles, 0);
+    }
+
+    /// The SPE on which a task runs. The caller has refused tasks on the PPE.
+    fn spe_of(&self, task: u16) -> usize {
+        match self.tasks[task as usize].seat {
+            Seat::Spe(spe) => spe as usize,
+            Seat::Ppe(chip) => broken(
+                at_cycle(format_args!("the PPE of chip {chip}"), self.out.now()),
+                format_args!("task {task} is asked for registers that only an SPE has"),
+            ),
+            Seat::Stored => broken(
+                at_cycle(format_args!("task {task}"), self.out.now()),
+                format_args!("it is not on an SPE"),
+            ),
+        }
+    }
+}
+
+fn over_all(spes: &[Spe], count: fn(&Spe) -> u64) -> u64 {
+    spes.iter().map(count).sum()
+}
+
+impl Machine for World {
+    type Call = ChannelCall;
+
+    fn next_task(&mut self) -> Option<(u64, u16)> {
+        loop {
+            let (time, event) = self.out.deliver()?;
+            self.dispatch(event);
+            // All other messages are the machine's own affair.
+            if let Event::Resume(task) = event {
+                return Some((time, task));
+            }
+        }
+    }
+
+    fn answer(&self, task: u16) -> u64 {
+        self.tasks[task as usize].answer
+    }
+
+    fn call(&mut self, task: u16, request: ChannelCall) {
+        let now = self.out.now();
+        let called = self.trace.is_some().then(|| (request.name(), now));
+        let state = &mut self.tasks[task as usize];
+        let before = state.request;
+        invariant!(
+            before.is_none(),
+            at_cycle(format_args!("task {task}"), now),
+            "it calls {request:?} during {before:?}"
+        );
+        (state.request, state.has_polled, state.called) = (Some(request), false, called);
+        self.try_call(task);
+    }
+
+    fn now(&self) -> u64 {
+        self.out.now()
+    }
+
+    fn events(&self) -> u64 {
+        self.out.sent()
+    }
+
+    fn doing(&self, task: u16) -> Option<String> {
+        self.tasks[task as usize].request.map(|request| request.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests;

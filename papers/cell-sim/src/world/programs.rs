@@ -1,0 +1,238 @@
+//! Programs in C at work: their contexts and threads, which come and go while the machine runs.
+
+use super::{Seat, Task, World};
+use crate::event::Event;
+use crate::request::ChannelCall;
+use crate::session::{Account, Call, Context, Process, Spent};
+use seatmap_invariant::broken;
+use seatmap_sim::engine::Machine;
+use seatmap_sim::moment::at_cycle;
+
+/// The contexts and addresses of the process whose programs run. A bed has none.
+#[derive(Clone, Debug, Default)]
+pub struct Programs {
+    is_active: bool,
+    /// By task; none for threads.
+    contexts: Vec<Option<Context>>,
+    /// Tasks that have ended, whose numbers are given to others.
+    free: Vec<u16>,
+    pub process: Process,
+    /// An account of what each SPE has done.
+    pub accounts: Vec<Account>,
+    /// SPEs in the order in which contexts take them.
+    pub(super) seats: Vec<u16>,
+    /// Whether bytes have arrived since this was set to false.
+    pub(super) has_stored: bool,
+    /// SPUs that wait for the loss of a reservation.
+    pub(super) line_waiters: u32,
+    /// Calls so far, by which waiters are served in their order.
+    calls: u64,
+    /// Core cycles of a tick of the time base.
+    cycles_per_tick: f64,
+}
+
+/// How far a program's call has come.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    /// Whether the work before the call is done, so that the call itself has begun.
+    pub has_begun: bool,
+    /// Looks that a poll has made.
+    pub looks: u32,
+    /// The call's number.
+    pub number: u64,
+    /// Whether it was woken before it was parked.
+    pub is_woken: bool,
+    /// The kind of work that the call spends its time on, and since when.
+    pub spends: Option<(Spent, u64)>,
+}
+
+impl Programs {
+    pub fn is_active(&self) -> bool {
+        self.is_active
+    }
+
+    /// The chip whose memory holds a module.
+    pub fn chip(&self, module: u8) -> u8 {
+        if self.is_active { Process::chip(module) } else { module }
+    }
+
+    pub fn context(&self, task: u16) -> Option<&Context> {
+        self.contexts.get(task as usize)?.as_ref()
+    }
+
+    pub fn context_mut(&mut self, task: u16) -> Option<&mut Context> {
+        self.contexts.get_mut(task as usize)?.as_mut()
+    }
+
+    /// The contexts, by task.
+    pub fn contexts(&self) -> impl Iterator<Item = (u16, &Context)> {
+        (0..).zip(&self.contexts).filter_map(|(task, context)| Some((task, context.as_ref()?)))
+    }
+}
+
+impl World {
+    /// Makes the machine one for programs, without any yet. Contexts take the SPEs in the order of
+    /// `seats`.
+    pub fn begin_programs(&mut self, seats: Vec<u16>, cycles_per_tick: f64) {
+        self.reset(&seatmap_port::channels::Shape::default(), 0, &[]);
+        let accounts = vec![Account::default(); self.spes.len()];
+        self.programs =
+            Programs { is_active: true, seats, cycles_per_tick, accounts, ..Programs::default() };
+    }
+
+    pub fn programs(&self) -> &Programs {
+        &self.programs
+    }
+
+    pub fn programs_mut(&mut self) -> &mut Programs {
+        &mut self.programs
+    }
+
+    /// Adds a task: a context, or a thread on the PPE.
+    pub fn add_task(&mut self, context: Option<Context>) -> u16 {
+        let seat = if context.is_some() { Seat::Stored } else { Seat::Ppe(0) };
+        let task = match self.programs.free.pop() {
+            Some(task) => {
+                self.tasks[task as usize] = Task::new(seat);
+                task
+            }
+            None => {
+                self.tasks.push(Task::new(seat));
+                self.programs.contexts.push(None);
+                self.tasks.len() as u16 - 1
+            }
+        };
+        self.programs.contexts[task as usize] = context;
+        task
+    }
+
+    /// Removes a task that has no call.
+    pub fn remove_task(&mut self, task: u16) {
+        self.programs.contexts[task as usize] = None;
+        self.programs.free.push(task);
+    }
+
+    /// The time base, in ticks.
+    pub fn tick(&self) -> u64 {
+        (self.out.now() as f64 / self.programs.cycles_per_tick) as u64
+    }
+
+    /// The core cycle at which a tick begins.
+    pub(super) fn cycle_of(&self, tick: u64) -> u64 {
+        (tick as f64 * self.programs.cycles_per_tick).ceil() as u64
+    }
+
+    /// Takes a program's call, which begins after this many core cycles of work.
+    pub fn call_after(&mut self, task: u16, call: Call, work: u64) {
+        self.programs.calls += 1;
+        let progress = Progress { number: self.programs.calls, ..Progress::default() };
+        self.tasks[task as usize].progress = progress;
+        self.note_call(task, &call, work);
+        if work == 0 {
+            return self.call(task, ChannelCall::Program(call));
+        }
+        let now = self.out.now();
+        let called = self.trace.is_some().then(|| (call.name(), now + work));
+        let state = &mut self.tasks[task as usize];
+        (state.request, state.has_polled, state.called) =
+            (Some(ChannelCall::Program(call)), false, called);
+        self.out.send(now + work, Event::Retry(task));
+    }
+
+    /// Lets time pass until it is a task's turn or bytes have arrived somewhere. `None`: nothing is
+    /// under way; else the task, if it is one's turn.
+    pub fn next_task_or_store(&mut self) -> Option<Option<u16>> {
+        self.programs.has_stored = false;
+        while !self.programs.has_stored {
+            let (_, event) = self.out.deliver()?;
+            self.dispatch(event);
+            if let Event::Resume(task) = event {
+                return Some(Some(task));
+            }
+        }
+        Some(None)
+    }
+
+    /// Does a program's call, or its next step.
+    pub(super) fn program_call(&mut self, task: u16, seat: Seat, call: Call) {
+        self.tasks[task as usize].progress.has_begun = true;
+        match (call, seat) {
+            (Call::Work(cycles), _) => self.end_call(task, cycles, 0),
+            (call, Seat::Ppe(chip)) => self.thread_call(task, chip, call),
+            (call, Seat::Spe(spe)) => self.channel_call(task, spe, call),
+            (call, Seat::Stored) => self.cannot(task, &ChannelCall::Program(call)),
+        }
+    }
+
+    /// Stops the run: a task makes a call that was to be refused before.
+    pub(super) fn cannot(&self, task: u16, request: &ChannelCall) -> ! {
+        broken(
+            at_cycle(format_args!("task {task}"), self.out.now()),
+            format_args!("it cannot do {request:?}"),
+        )
+    }
+
+    /// The context of a task whose presence the caller has seen to.
+    pub(super) fn context_of(&mut self, task: u16) -> &mut Context {
+        let now = self.out.now();
+        match self.programs.context_mut(task) {
+            Some(context) => context,
+            None => broken(
+                at_cycle(format_args!("task {task}"), now),
+                format_args!("it is not a context"),
+            ),
+        }
+    }
+
+    /// Does something with a context, if the task is one.
+    pub fn context_for(&mut self, task: u16, does: impl FnOnce(&mut Context)) {
+        if let Some(context) = self.programs.context_mut(task) {
+            does(context);
+        }
+    }
+
+    /// Lets threads see a change that was made from outside.
+    pub fn nudge_waiting_threads(&mut self) {
+        self.nudge_threads();
+    }
+
+    /// Tries the call of a task again, if it waits for a change.
+    pub(super) fn nudge(&mut self, task: u16) {
+        if self.waiting_call(task).is_some() {
+            self.try_call(task);
+        }
+    }
+
+    /// Tries the calls of all threads that wait for a change, in the order in which they were made.
+    pub(super) fn nudge_threads(&mut self) {
+        let mut waiting: Vec<u16> = (0..self.tasks.len() as u16)
+            .filter(|task| {
+                matches!(self.tasks[*task as usize].seat, Seat::Ppe(_))
+                    && self.waiting_call(*task).is_some()
+            })
+            .collect();
+        waiting.sort_by_key(|task| self.tasks[*task as usize].progress.number);
+        for task in waiting {
+            self.nudge(task);
+        }
+    }
+
+    /// The call of a task that has begun and waits for a change.
+    pub(super) fn waiting_call(&self, task: u16) -> Option<Call> {
+        let state = &self.tasks[task as usize];
+        match state.request {
+            Some(ChannelCall::Program(call)) if call.waits() && state.progress.has_begun => {
+                Some(call)
+            }
+            _ => None,
+        }
+    }
+
+    /// The call of a task that has one.
+    pub fn calls(&self, task: u16) -> Option<Call> {
+        match self.tasks.get(task as usize)?.request {
+            Some(ChannelCall::Program(call)) => Some(call),
+            _ => None,
+        }
+    }
+}

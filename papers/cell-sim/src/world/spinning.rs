@@ -1,0 +1,75 @@
+//! Programs that wait for a change of memory without a call.
+//!
+//! An SPU that spins looks again when bytes have arrived in its local store: after the first
+//! arrival, then after two more, four, and so on, because one transfer arrives in many lines. It
+//! looks at once when nothing else can happen.
+
+use super::World;
+use crate::session::Call;
+use crate::session::context::Spinning;
+use seatmap_port::channels::Ea;
+
+/// The most arrivals after which a program looks again.
+const MOST_PATIENCE: u64 = 256;
+
+impl World {
+    /// Has an SPU wait for bytes to arrive in its local store.
+    pub(super) fn await_store(&mut self, task: u16) {
+        if self.context_of(task).spinning.is_some() {
+            return;
+        }
+        let number = self.programs.process.number_of(task);
+        let context = self.context_of(task);
+        context.patience = (2 * context.patience).clamp(1, MOST_PATIENCE);
+        let seen = context.arrivals;
+        let until = context.arrivals + context.patience;
+        context.spinning = Some(Spinning { seen, until, number });
+    }
+
+    /// Notes that bytes have arrived somewhere.
+    pub(super) fn arrived(&mut self, at: Ea) {
+        self.programs.has_stored = true;
+        let Ea::Local { rank, .. } = at else { return };
+        let Some(context) = self.programs.context_mut(rank) else { return };
+        context.arrivals += 1;
+        if context.spinning.is_some_and(|spinning| context.arrivals >= spinning.until) {
+            self.look_again_at_store(rank);
+        }
+    }
+
+    fn look_again_at_store(&mut self, task: u16) {
+        self.context_of(task).spinning = None;
+        self.end_call(task, 0, 0);
+    }
+
+    /// Has the SPUs look again whose stores have changed since, as far as `changed` sees. Returns
+    /// whether there are any.
+    fn wake_spinning(&mut self, changed: impl Fn(&World, u16, Spinning) -> bool) -> bool {
+        let woken: Vec<u16> = (0..self.tasks.len() as u16)
+            .filter(|task| {
+                let spinning = self.programs.context(*task).and_then(|context| context.spinning);
+                matches!(self.waiting_call(*task), Some(Call::AwaitStore))
+                    && spinning.is_some_and(|spinning| changed(self, *task, spinning))
+            })
+            .collect();
+        for task in &woken {
+            self.look_again_at_store(*task);
+        }
+        !woken.is_empty()
+    }
+
+    /// Nothing can happen any more: programs that spin look at what has arrived. Returns whether
+    /// there are any.
+    pub fn look_at_arrivals(&mut self) -> bool {
+        self.wake_spinning(|world, task, spinning| {
+            world.programs.context(task).is_some_and(|context| context.arrivals > spinning.seen)
+        })
+    }
+
+    /// A thread may have stored to local stores: programs that spin there look again.
+    pub fn stores_changed(&mut self) {
+        self.wake_spinning(|world, task, spinning| {
+            world.programs.process.number_of(task) != spinning.number
+        });
+    }
+}

@@ -1,0 +1,104 @@
+//! The machine at work: calls that wait, and faults that stop the run.
+
+use super::*;
+use crate::catalog;
+use seatmap_port::channels::{Ea, Order, Register};
+
+/// A machine with tasks on these seats, none of which has started.
+fn world(seats: &[Seat]) -> World {
+    let model = catalog::load("cell-qs20").unwrap().unwrap();
+    let mut world = World::new(&model);
+    let shape =
+        Shape { tasks: seats.len(), local_bytes: 4096, memory_bytes: 4096, signals_or: true };
+    world.reset(&shape, 2, seats);
+    world
+}
+
+fn get(tag: u8) -> ChannelCall {
+    let ea = Ea::Memory { module: 0, offset: 0 };
+    ChannelCall::Transfer { is_get: true, local: 0, ea, size: 128, tag, order: Order::Free }
+}
+
+#[test]
+fn a_full_mfc_makes_its_task_wait_and_wakes_it_once() {
+    let mut world = world(&[Seat::Spe(0)]);
+    // No line moves in between, so the queue fills up.
+    for entry in 0..16 {
+        assert!(world.doing(0).is_none(), "command {entry} was taken");
+        world.call(0, get(1));
+    }
+    world.call(0, get(2));
+    assert_eq!(world.doing(0).unwrap(), "hands its MFC a get of 128 bytes, tag 2");
+    let resumed = std::iter::from_fn(|| world.next_task()).count();
+    assert_eq!(resumed, 17, "each call ends once");
+    let model = catalog::load("cell-qs20").unwrap().unwrap();
+    let counters = world.count(&model);
+    assert_eq!((counters.mfc_commands, counters.mfc_full), (17, 1));
+    assert_eq!(counters.chips[0].memory_reads, 17);
+}
+
+#[test]
+fn a_fifth_message_waits_and_arrives() {
+    let mut world = world(&[Seat::Spe(0), Seat::Spe(1)]);
+    for value in 0..5 {
+        world.call(0, ChannelCall::MailboxWrite { to: 1, value });
+        while world.doing(0).is_some() {
+            world.next_task();
+        }
+    }
+    while world.next_task().is_some() {}
+    let mut read = Vec::new();
+    for _ in 0..5 {
+        world.call(1, ChannelCall::MailboxRead);
+        assert_eq!(world.next_task().map(|(_, task)| task), Some(1));
+        read.push(world.answer(1));
+    }
+    assert_eq!(read, [0, 1, 2, 3, 4]);
+    world.call(1, ChannelCall::MailboxRead);
+    assert_eq!(
+        (world.next_task(), world.doing(1).is_some()),
+        (None, true),
+        "nothing more has been sent"
+    );
+}
+
+#[test]
+fn the_ppe_waits_for_room() {
+    let mut world = world(&[Seat::Ppe(0), Seat::Spe(0)]);
+    for value in 0..4 {
+        world.call(0, ChannelCall::MailboxWrite { to: 1, value });
+        world.next_task();
+    }
+    // The fourth store is still under way.
+    world.start(world.now() + 2000, 1);
+    world.next_task();
+    world.call(0, ChannelCall::MailboxWrite { to: 1, value: 4 });
+    world.start(world.now() + 20_000, 1);
+    assert_eq!(world.next_task().map(|(_, task)| task), Some(1));
+    assert!(world.doing(0).is_some(), "the mailbox is full");
+    world.call(1, ChannelCall::MailboxRead);
+    let mut tasks: Vec<u16> =
+        std::iter::from_fn(|| world.next_task()).map(|(_, task)| task).collect();
+    tasks.sort_unstable();
+    assert_eq!(tasks, [0, 1]);
+}
+
+#[test]
+#[should_panic(expected = "task 0 at core cycle 0: a call is tried that has ended")]
+fn a_retry_without_a_call_is_a_fault() {
+    world(&[Seat::Spe(0)]).dispatch(Event::Retry(0));
+}
+
+#[test]
+#[should_panic(expected = "the PPE of chip 1 at core cycle 0: it cannot do SignalRead(One)")]
+fn what_the_ppe_cannot_do_is_refused_before() {
+    world(&[Seat::Ppe(1)]).call(0, ChannelCall::SignalRead(Register::One));
+}
+
+#[test]
+#[should_panic(expected = "task 0 at core cycle 0: it calls Compute(2) during Some(Compute(1))")]
+fn a_task_makes_one_call_at_a_time() {
+    let mut world = world(&[Seat::Spe(0)]);
+    world.tasks[0].request = Some(ChannelCall::Compute(1));
+    world.call(0, ChannelCall::Compute(2));
+}

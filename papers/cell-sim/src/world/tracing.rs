@@ -1,0 +1,124 @@
+//! The notes that a session takes of its programs: for accounts, and for a trace if there is one.
+
+use super::{Seat, World};
+use crate::session::{Call, Command, CommandKind, Outbound, Spent};
+use crate::trace::{Group, TracedTransfer};
+
+impl World {
+    /// Notes that a task has its turn: the call before it has ended.
+    pub(super) fn note_call_ended(&mut self, task: u16, called: Option<(&'static str, u64)>) {
+        let now = self.out.now();
+        let seat = self.tasks[task as usize].seat;
+        if let (Seat::Spe(spe), Some((sort, since))) =
+            (seat, self.tasks[task as usize].progress.spends.take())
+        {
+            self.programs.accounts[spe as usize].spend(sort, now - since);
+        }
+        let (Some((name, began)), Some((group, track))) = (called, self.track(task)) else {
+            return;
+        };
+        if let Some(trace) = &mut self.trace {
+            trace.program(group, track, name, began, now);
+        }
+    }
+
+    /// Notes that a task works before its call, and what the call itself spends its time on.
+    pub(super) fn note_call(&mut self, task: u16, call: &Call, work: u64) {
+        let now = self.out.now();
+        self.tasks[task as usize].progress.spends = Some((Spent::of(call), now + work));
+        let Seat::Spe(spe) = self.tasks[task as usize].seat else {
+            return self.trace_work(task, work);
+        };
+        self.programs.accounts[spe as usize].spend(Spent::Work, work);
+        self.trace_work(task, work);
+    }
+
+    fn trace_work(&mut self, task: u16, work: u64) {
+        let now = self.out.now();
+        if let (true, Some((group, track)), Some(trace)) =
+            (work > 0, self.track(task), &mut self.trace)
+        {
+            trace.program(group, track, "work", now, now + work);
+        }
+    }
+
+    /// Where a trace shows a task.
+    fn track(&self, task: u16) -> Option<(Group, u32)> {
+        match self.tasks[task as usize].seat {
+            Seat::Spe(spe) => Some((Group::Spes, spe.into())),
+            Seat::Ppe(_) => Some((Group::Threads, task.into())),
+            Seat::Stored => None,
+        }
+    }
+
+    /// Notes that a command is in the queue of an MFC.
+    pub(super) fn note_command(
+        &mut self,
+        task: u16,
+        spe: u16,
+        entry: u8,
+        command: Command,
+        bytes: u32,
+    ) {
+        let account = &mut self.programs.accounts[spe as usize];
+        account.commands += 1;
+        match command.kind {
+            CommandKind::Get(_) => account.got_bytes += u64::from(bytes),
+            _ => account.put_bytes += u64::from(bytes),
+        }
+        let now = self.out.now();
+        let number = account.commands;
+        let Command { name, local, effective, tag, .. } = command;
+        let id = self.trace.is_some().then_some(u64::from(spe) << 40 | number);
+        if let (Some(trace), Some(id)) = (&mut self.trace, id) {
+            trace.transfer_begins(
+                spe.into(),
+                now,
+                TracedTransfer { name, id, bytes, tag, local, effective },
+            );
+        }
+        let context = self.context_of(task);
+        (context.commands[entry as usize], context.traced[entry as usize]) = (Some(command), id);
+    }
+
+    /// Notes that a command may be complete.
+    pub(super) fn note_progress(&mut self, task: u16, spe: u16, entry: u8) {
+        if self.trace.is_none() || self.spes[spe as usize].mfc.holds(entry) {
+            return;
+        }
+        let now = self.out.now();
+        let context = self.context_of(task);
+        let ended = context.traced[entry as usize].take().zip(context.commands[entry as usize]);
+        if let (Some((id, command)), Some(trace)) = (ended, &mut self.trace) {
+            trace.transfer_ends(spe.into(), now, command.name, id);
+        }
+    }
+
+    /// Notes how many messages wait in a mailbox of a context; `None` is the inbound one.
+    pub(super) fn note_messages(&mut self, task: u16, mailbox: Option<Outbound>) {
+        let now = self.out.now();
+        let (Some(trace), Some(context)) = (&mut self.trace, self.programs.context(task)) else {
+            return;
+        };
+        let Some(spe) = context.seat else { return };
+        let (name, messages) = match mailbox {
+            None => ("inbound mailbox", context.inbound.filled()),
+            Some(which) => {
+                let name = if which == Outbound::Plain {
+                    "outbound mailbox"
+                } else {
+                    "interrupting mailbox"
+                };
+                (name, usize::from(!context.mailbox(which).has_room()))
+            }
+        };
+        trace.messages(spe.into(), name, now, messages as u32);
+    }
+
+    /// Names the track of a thread.
+    pub fn name_thread(&mut self, task: u16, number: u32) {
+        if let Some(trace) = &mut self.trace {
+            trace.name(Group::Threads, Some(task.into()), format!("PPE thread {number}"));
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! All integration tests of `seatmap-cell-sim` in one binary.
+
+mod cell;
+mod cell_reference;
+mod conformance;
+mod message_ring;
+mod programs;
+
+/// Threads are some forty times slower than coroutines, and both run the same simulator: the
+/// recorded timings of one Cell stand for those of the others.
+const LONGEST: [&str; 2] =
+    ["cell_reference::every_timing_of_a_part", "cell_reference::every_timing_of_the_later"];
+
+#[test]
+fn tests_here_pass_with_threads() {
+    if !seatmap_sim::engine::has_threads() {
+        return;
+    }
+    let mut again =
+        std::process::Command::new(std::env::current_exe().expect("this program has a file"));
+    again.args(["--skip", "tests_here"]).args(LONGEST.iter().flat_map(|name| ["--skip", name]));
+    assert!(
+        again.env("SEATMAP_TASKS", "threads").status().expect("this program can be run").success()
+    );
+}

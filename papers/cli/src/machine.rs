@@ -1,0 +1,136 @@
+//! The machines on which experiments run.
+
+use crate::figures::FigureChanges;
+use seatmap_catalog::{Capability, Runner as ProductRunner};
+use seatmap_cell_sim::{CellModel, catalog};
+use seatmap_console::error::CliError;
+use seatmap_console::input;
+use seatmap_document::content_hash;
+use seatmap_os::CpuList;
+use seatmap_sim::CoherentModel;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Where programs run: on this computer, or in virtual time on a model.
+#[derive(Clone, Debug)]
+pub enum Runner {
+    /// This computer.
+    Host,
+    /// A Cell processor, in virtual time.
+    CellBe(Arc<CellModel>),
+    /// A machine with coherent caches, in virtual time.
+    Coherent(Arc<CoherentModel>),
+}
+
+impl From<ProductRunner> for Runner {
+    fn from(runner: ProductRunner) -> Self {
+        match runner {
+            ProductRunner::Host => Runner::Host,
+            ProductRunner::Coherent(model) => Runner::Coherent(model),
+        }
+    }
+}
+
+impl Runner {
+    /// Refuses named CPUs if a model runs the work.
+    pub fn check_cpus(&self, named: Option<&CpuList>) -> Result<(), CliError> {
+        match (named, self) {
+            (None, _) | (_, Runner::Host) => Ok(()),
+            _ => {
+                Err(CliError::input("--cpus names CPUs of this computer; leave it out on a model"))
+            }
+        }
+    }
+
+    /// Refuses to spread work over ranks on this computer: those of one node would disturb each
+    /// other's threads, and those of several nodes are different computers.
+    pub fn check_ranks(&self) -> Result<(), CliError> {
+        match self {
+            Runner::Host => Err(CliError::input(
+                "--spread needs a model (--on cell-ps3, say): the threads of a host are timed on \
+                 one host at a time",
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// A hash of all that is known of a model: ranks with another model of this name would bring
+    /// other times. Empty for this computer.
+    pub fn model_hash(&self) -> String {
+        match self {
+            Runner::CellBe(model) => content_hash(&**model),
+            Runner::Coherent(model) => {
+                content_hash(&(&model.name, &model.topology, &model.figures))
+            }
+            Runner::Host => String::new(),
+        }
+    }
+}
+
+/// The machine of this name as one that can do something, with figures of its model changed.
+///
+/// # Errors
+/// There is no such machine, it cannot do it, only a model of the Cell has such figures, or it
+/// cannot run with them.
+pub fn runner(name: &str, what: Capability, changes: &FigureChanges) -> Result<Runner, CliError> {
+    let changes = &changes.set;
+    match opened(name)? {
+        Opened::CellBe(_) if what == Capability::RunsLines => Err(CliError::input(format!(
+            "{name} is a model of the Cell: it cannot run programs that share cache lines; \
+             'seatmap-papers place' runs messages on it"
+        ))),
+        Opened::CellBe(model) => changes
+            .iter()
+            .try_fold((*model).clone(), |model, change| {
+                model.with_figure(&change.key, change.value)
+            })
+            .map(|model| Runner::CellBe(Arc::new(model)))
+            .map_err(CliError::input),
+        Opened::Other(_) if !changes.is_empty() => Err(CliError::input(format!(
+            "--set changes figures of a Cell model, and {name} is another machine"
+        ))),
+        Opened::Other(machine) => Ok(machine.runner(what).map_err(CliError::input)?.into()),
+    }
+}
+
+/// The model of the Cell that was named.
+///
+/// # Errors
+/// There is no such machine, or it is another one.
+pub fn cell(name: &str) -> Result<Arc<CellModel>, CliError> {
+    match opened(name)? {
+        Opened::CellBe(model) => Ok(model),
+        Opened::Other(_) => {
+            Err(CliError::input(format!("{name} is not a model of the Cell; try --on cell-qs20")))
+        }
+    }
+}
+
+/// A machine of either building.
+enum Opened {
+    CellBe(Arc<CellModel>),
+    Other(seatmap_catalog::Machine),
+}
+
+fn opened(name: &str) -> Result<Opened, CliError> {
+    let path = Path::new(name);
+    // A file of that name in the folder is meant, and stdin can be read once only.
+    if input::is_file(name) && !path.is_dir() {
+        let bytes = input::bytes(path)?;
+        return match std::str::from_utf8(&bytes) {
+            Ok(text) if catalog::is_model(text) => {
+                let model = CellModel::from_toml(name, text).map_err(CliError::input)?;
+                Ok(Opened::CellBe(Arc::new(model)))
+            }
+            _ => input::machine_in(name, &bytes).map(Opened::Other),
+        };
+    }
+    match catalog::load(name) {
+        Some(model) => model.map(Opened::CellBe).map_err(CliError::input),
+        None if name.starts_with("cell-") => Err(CliError::input(format!(
+            "no machine called '{name}' comes with Seatmap; the models of the Cell are {}",
+            catalog::names().collect::<Vec<_>>().join(", ")
+        ))),
+        None => input::machine(name).map(Opened::Other),
+    }
+}

@@ -1,0 +1,58 @@
+//! `seatmap-papers place` and `measure`.
+
+use crate::common::Place;
+
+const RING: [&str; 6] = ["place", "--on", "cell-ps3", "--pattern", "ring:4", "--packet=16k"];
+
+/// The same program under the same placement, ranked: the best of all mappings takes no less.
+#[test]
+fn the_best_mapping_takes_as_long_as_place_says() {
+    let place = Place::new();
+    let plan = place.json(&[&RING[..], &["--kicks", "1000", "--json"]].concat());
+    assert_eq!((&plan["objective"], &plan["optimal"]), (&"simulated".into(), &true.into()));
+    assert_eq!(plan["method"], "all 360 placements run");
+    let rank = ["rank", "--on", "cell-ps3", "--pattern", "ring:4", "--long", "--packet", "16k"];
+    let once = ["--rounds", "4", "--variant", "pinned", "--runs", "1", "--json"];
+    let ranking = place.json(&[&rank[..], &once].concat());
+    assert!(
+        ranking["best_mean_ns"].as_f64().unwrap() >= 0.999 * plan["cost"].as_f64().unwrap(),
+        "{ranking}"
+    );
+}
+
+#[test]
+fn links_carry_what_the_simulator_counted() {
+    let place = Place::new();
+    let on = ["place", "--on", "cell-qs20", "--pattern", "pairs:6", "--kicks", "10"];
+    let picture = place.stdout(&[&on[..], &["--svg", "-"]].concat());
+    assert!(
+        picture.contains(">busy cycles on a link, clockwise outside</text>")
+            && picture.contains(">time, ns</text>"),
+        "{picture}"
+    );
+}
+
+#[test]
+fn what_cannot_be_run_is_refused() {
+    let place = Place::new();
+    let refused = |on: &str, more: &str, why: &str| {
+        let words = ["place", "--on", on, "--pattern"].into_iter().chain(more.split(' '));
+        let said = place.refusal(&words.collect::<Vec<_>>());
+        assert!(said.contains(why), "{said}");
+    };
+    refused("cell-ps3", "ring:32", "2 to 31 tasks");
+    refused("cell-ps3", "ring:4 --packet 20", "20 bytes");
+    refused("cell-ps3", "ring:7", "7 tasks on 6 PUs");
+    refused("cell-ps4", "ring:4", "the models of the Cell are cell-ps3, cell-qs20, cell-qs22");
+    refused("scc-48", "ring:4", "scc-48 is not a model of the Cell");
+}
+
+#[test]
+fn distances_are_a_profile() {
+    let place = Place::new();
+    let profile = place.json(&["measure", "--on", "cell-ps3"]);
+    assert_eq!(profile["topology"]["pus"].as_array().map(Vec::len), Some(6));
+    assert!(profile["core_distance"]["median_ns"][0][1].as_f64().unwrap() > 100.0);
+    place.stdout(&["measure", "--on", "cell-ps3", "-o", "ps3.json"]);
+    assert!(place.read("ps3.json").contains("seatmap-profile/"));
+}
