@@ -1,20 +1,19 @@
 //! The faults of a cluster: the node or the cable, by name, with the figures that say so.
 //!
-//! A figure of two nodes comes from parts: the way out of one node, the way into the other and,
-//! where they stand on two switches, the way between these. A rate is that of the slowest part, a
-//! time the sum of all. Any part may be bad, and a bad one shows in the figures of all pairs that
-//! use it. So all figures are explained at once, by the fewest bad parts that leave the rest as
-//! usual.
+//! A figure of two nodes comes from parts: the way out of one node, the way into the other and, if
+//! they are on two switches, the way between these. A rate is that of the slowest part, a time the
+//! sum of all. Noise makes no figure better than its way, so a part is as good as the best of its
+//! ways, and it is bad only if all of them are. The part that explains most figures comes first,
+//! then the one that explains most of the rest, and last single pairs.
 //!
 //! | module | is |
 //! |---|---|
 //! | `figures` | what a pair says of its ways and ends |
 //! | `part` | the parts of a cluster, and which ways use them |
-//! | `effect` | how a bad part changes figures, and how far figures are from a model |
+//! | `groups` | the group that each node is held against |
 //! | `network` | the usual figures, for nodes in given groups |
-//! | `explain` | the fewest causes that explain the figures |
-//! | `groups` | which groups need the least to be explained |
-//! | `verdict` | what a cause is, by its effects, and whether it is bad enough to be told |
+//! | `effects` | what a part does to figures, and whether that is bad enough to be told |
+//! | `explain` | the bad parts, those first that explain most figures |
 //! | `sentences` | the words for it |
 //! | `stopped` | nodes that a quota of CPU time stopped |
 //! | `odd` | what a node's own figures show: packets, clock, facts |
@@ -24,22 +23,19 @@
 //! both.
 
 pub(crate) mod beside;
-mod effect;
+mod effects;
 mod explain;
 pub(crate) mod figures;
-mod floors;
 mod groups;
 mod network;
 mod odd;
 pub(crate) mod part;
 mod sentences;
-mod standing;
 mod stopped;
 pub(crate) mod unreachable;
-mod verdict;
 
 use crate::cluster::{Cluster, Pair, Stop};
-use explain::Explanation;
+use network::Network;
 use part::Place;
 use seatmap_document::visible;
 use serde::Serialize;
@@ -147,16 +143,16 @@ impl<'a> Diagnosis<'a> {
 /// The faults of a cluster, and the groups by which they were found.
 pub(crate) struct Judgement {
     pub faults: Vec<Fault>,
-    /// The group of each node that needs the least to be explained.
+    /// The group that each node is held against.
     group: Vec<usize>,
 }
 
 impl Judgement {
     pub(crate) fn of(cluster: &Cluster) -> Self {
         let items = figures::items(cluster);
-        let court = Court::new(cluster, groups::explained(cluster, &items));
+        let court = Court::new(cluster, Network::new(&items, groups::groups(cluster)));
         let faults = court.faults();
-        Judgement { faults, group: court.explanation.network.group }
+        Judgement { faults, group: court.network.group }
     }
 
     fn is_concerned(&self, fault: &Fault, pair: [usize; 2]) -> bool {
@@ -257,26 +253,27 @@ pub fn unsettled(cluster: &Cluster) -> Vec<[usize; 2]> {
         .collect()
 }
 
-/// A cluster, and the explanation of its figures.
+/// A cluster, and the usual figures of its network.
 pub(crate) struct Court<'a> {
     cluster: &'a Cluster,
     pairs: BTreeMap<[usize; 2], &'a Pair>,
-    explanation: Explanation<'a>,
+    network: Network<'a>,
     /// The quota that stopped each node.
     stops: BTreeMap<usize, Stop>,
 }
 
 impl<'a> Court<'a> {
-    fn new(cluster: &'a Cluster, explanation: Explanation<'a>) -> Self {
+    fn new(cluster: &'a Cluster, network: Network<'a>) -> Self {
         let pairs = cluster.pairs.iter().map(|pair| (pair.nodes, pair)).collect();
-        Court { cluster, pairs, explanation, stops: stopped::stops(cluster) }
+        Court { cluster, pairs, network, stops: stopped::stops(cluster) }
     }
 
     /// All faults, the gravest first.
     fn faults(&self) -> Vec<Fault> {
         let mut faults = self.unreachable();
         faults.extend(self.stopped());
-        let causes = self.explanation.causes.iter().filter_map(|cause| self.fault_of(cause));
+        let causes = self.causes();
+        let causes = causes.iter().filter_map(|cause| self.fault_of(cause));
         // A quota that stopped a node has its fault already.
         faults.extend(causes.filter(|fault| !self.is_by_stops(fault)));
         faults.extend([self.mtu(), self.clocks(), self.different()].concat());

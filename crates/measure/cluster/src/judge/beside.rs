@@ -1,8 +1,8 @@
 //! Looks at a pair beside its like: what they show, and whether they are enough.
 
 use super::SLOW;
+use super::effects::JITTER;
 use super::figures::Figure;
-use super::verdict::JITTER;
 use crate::cluster::{Beside, Pair, Shown};
 use seatmap_statistics::median;
 

@@ -12,7 +12,7 @@ pub(crate) enum Figure {
     Time,
     /// Their scatter, from the tenth to the ninetieth percentile.
     Scatter,
-    /// The segments that an end sent again.
+    /// The share of segments that an end sent again.
     Lost,
     /// The share of the time in which an end could have run and had no CPU.
     Wait,
@@ -29,12 +29,14 @@ impl Figure {
             // Microseconds for a bit: more is worse, as of all figures.
             Figure::Slowness => Some(pair.rate_mbps.map(|rate| 1.0 / rate)),
             Figure::Time => Some([small?.median_ns; 2]),
-            // Logarithms are taken, so that it must not be 0.
+            // Factors of it are taken, so that it must not be 0.
             Figure::Scatter => Some([(small?.p90_ns - small?.p10_ns).max(1.0); 2]),
-            Figure::Lost => Some(pair.retransmits.map(|resent| resent as f64)),
+            Figure::Lost => Some(
+                [0, 1].map(|end| pair.retransmits[end] as f64 / pair.segments[end].max(1) as f64),
+            ),
             Figure::Wait => {
                 let [there, back] = pair.ends.as_ref()?.each_ref().map(|end| end.wait_share);
-                Some([there?, back?].map(|share| share + LEAST_WAIT))
+                Some([there?, back?])
             }
         }
     }
@@ -68,9 +70,6 @@ impl Figure {
         matches!(self, Figure::Slowness | Figure::Time)
     }
 }
-
-/// Shares of waiting are compared as factors; less than this does not count as waiting.
-pub(super) const LEAST_WAIT: f64 = 0.02;
 
 /// One figure of one way. A figure of a pair stands once, from its first node to its second; that
 /// of an end from this end.

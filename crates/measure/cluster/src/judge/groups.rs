@@ -1,144 +1,110 @@
-//! The group that a node is held against, which need not be the one that it seems to stand in: a
-//! node behind a bad cable seems to stand alone. Of several networks, the one that needs the least
-//! to be explained is taken.
+//! The group that a node is held against, which need not be the one that it seems to be in: large
+//! messages of a node behind a bad cable are as late as those over a second switch.
+//!
+//! Its fastest small messages tell the two apart. Busy moments make messages later and none
+//! earlier, so the fastest of all its pairs shows what the way itself takes.
 
-use super::explain::Explanation;
-use super::figures::Item;
-use super::network::Network;
-use super::standing::Evidence;
+use super::SMALL_BYTES;
 use crate::choice::SIZE_BYTES;
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Pair};
 use seatmap_statistics::median;
 use std::collections::BTreeMap;
 
-/// The usual figure is one of these quantiles of all like ones, best first: of four nodes on a
-/// switch, one bad one spoils half of the pairs.
-const SHARES: [f64; 3] = [0.15, 0.35, 0.5];
+/// The bytes of Ethernet, IP and TCP around a message.
+const HEADER_BYTES: u32 = 66;
 
-/// A node belongs to a group from whose nodes all others are farther by this factor.
-const NEARER: f64 = 1.15;
+/// The fastest messages over a second switch take longer than those inside groups by a factor of
+/// this range: by less, and there is no switch between; by more, and it is a delay. An assumption;
+/// the simulated clusters of the tests have 1.22.
+const FARTHER: std::ops::Range<f64> = 1.15..2.5;
 
-/// The most groups that a node is tried in.
-const MOST_NEAR: usize = 4;
-
-/// The most lone nodes of which each is tried in a group of others.
-const MOST_TRIED: usize = 8;
-
-/// The explanation of all figures that costs least, over the networks that may be behind them.
-pub(super) fn explained<'a>(cluster: &Cluster, items: &'a [Item]) -> Explanation<'a> {
-    let own = one_group_if_none(cluster.group_of());
+/// The group of each node. Nodes that seem to be alone join each other and the group of others that
+/// their fastest messages reach without a second switch, or any if these are later than over one.
+pub(super) fn groups(cluster: &Cluster) -> Vec<usize> {
+    let own = cluster.group_of();
     let alone = lone(&own);
-    let evidence = Evidence::of(cluster, &own, &alone);
-    let explanation = best_share(items, own.clone(), &alone);
-    let cost = explanation.cost + evidence.price(&explanation, &alone);
-    let mut best = BestGroups { items, evidence: &evidence, doubtful: &alone, explanation, cost };
-    for left in left_alone(&alone) {
-        let mut together = own.clone();
-        let joined: Vec<usize> =
-            alone.iter().copied().filter(|node| !left.contains(node)).collect();
-        joined.iter().for_each(|node| together[*node] = own[joined[0]]);
-        best.consider(&together, &left);
+    // Nodes of which no two are in one group have no groups.
+    if alone.len() == own.len() {
+        return vec![0; own.len()];
     }
+    let floors: Vec<([usize; 2], f64)> =
+        cluster.pairs.iter().filter_map(|pair| Some((pair.nodes, floor_ns(pair)?))).collect();
+    // The fastest of all are inside a switch.
+    let inside_ns = floors.iter().map(|(_, ns)| *ns).fold(f64::INFINITY, f64::min);
     let mut group = own.clone();
-    let mut left = alone.clone();
-    // One node after the other, each kept in the first group that costs no more: all combinations
-    // would be too many.
-    for node in alone.iter().take(MOST_TRIED) {
-        for near in nearest(cluster, &own, &alone, *node) {
-            let mut with = group.clone();
-            let mut without = left.clone();
-            with[*node] = near;
-            without.retain(|other| other != node);
-            if best.consider(&with, &without) {
-                group = with;
-                left = without;
-                break;
-            }
+    for (nodes, floor_ns) in &floors {
+        let are_alone = nodes.iter().all(|node| alone.contains(node));
+        if are_alone && *floor_ns < FARTHER.start * inside_ns {
+            join(&mut group, *nodes);
         }
     }
-    best.explanation
-}
-
-/// The explanation with the least cost so far.
-struct BestGroups<'a, 'e> {
-    items: &'a [Item],
-    evidence: &'e Evidence,
-    /// The nodes that seem to stand alone.
-    doubtful: &'e [usize],
-    explanation: Explanation<'a>,
-    /// With the price of lone nodes.
-    cost: f64,
-}
-
-impl BestGroups<'_, '_> {
-    /// Takes other groups if they cost no more; whether it did.
-    fn consider(&mut self, group: &[usize], left: &[usize]) -> bool {
-        let other = best_share(self.items, group.to_vec(), self.doubtful);
-        let total = other.cost + self.evidence.price(&other, left);
-        // Where both cost the same, a node belongs to a group.
-        let is_better = total <= self.cost;
-        if is_better {
-            self.explanation = other;
-            self.cost = total;
+    for node in &alone {
+        let ways = ways_to(cluster, *node, &alone);
+        let least_ns = ways.iter().map(|way| way.floor_ns).fold(f64::INFINITY, f64::min);
+        let least = least_ns / inside_ns;
+        if ways.is_empty() || FARTHER.contains(&least) {
+            continue;
         }
-        is_better
+        let mut groups = BTreeMap::<usize, Vec<&Way>>::new();
+        ways.iter().for_each(|way| groups.entry(own[way.to]).or_default().push(way));
+        // Large messages choose among the groups that small ones do not tell apart.
+        let near = groups.values().filter(|ways| {
+            least >= FARTHER.end || ways.iter().any(|way| way.floor_ns < FARTHER.start * inside_ns)
+        });
+        let nearest = near.min_by(|a, b| middle_ns(a).total_cmp(&middle_ns(b)));
+        if let Some(way) = nearest.and_then(|ways| ways.first()) {
+            join(&mut group, [*node, way.to]);
+        }
     }
+    group
 }
 
-fn best_share<'a>(items: &'a [Item], group: Vec<usize>, doubtful: &[usize]) -> Explanation<'a> {
-    let [first, others @ ..] = SHARES;
-    let first = Explanation::of(Network::new(items, group.clone(), doubtful, first));
-    others
-        .into_iter()
-        .map(|share| Explanation::of(Network::new(items, group.clone(), doubtful, share)))
-        .fold(first, |best, next| if next.cost < best.cost { next } else { best })
+/// A way from a node to another that is not alone.
+struct Way {
+    to: usize,
+    floor_ns: f64,
+    /// The time of large messages.
+    large_ns: f64,
 }
 
-/// Nodes of which no two stand in one group have no groups.
-fn one_group_if_none(group: Vec<usize>) -> Vec<usize> {
-    let has_group = group.iter().enumerate().any(|(at, own)| group[..at].contains(own));
-    if has_group { group } else { vec![0; group.len()] }
+fn ways_to(cluster: &Cluster, node: usize, alone: &[usize]) -> Vec<Way> {
+    let own = cluster.pairs.iter().filter(|pair| pair.nodes.contains(&node));
+    let ways = own.filter_map(|pair| {
+        let to = pair.nodes[usize::from(pair.nodes[0] == node)];
+        let large_ns = pair.trip(SIZE_BYTES)?.median_ns;
+        Some(Way { to, floor_ns: floor_ns(pair)?, large_ns })
+    });
+    ways.filter(|way| !alone.contains(&way.to)).collect()
+}
+
+fn middle_ns(ways: &[&Way]) -> f64 {
+    median(&ways.iter().map(|way| way.large_ns).collect::<Vec<f64>>()).unwrap_or(f64::MAX)
+}
+
+/// Makes one group of those of two nodes.
+fn join(group: &mut [usize], nodes: [usize; 2]) {
+    let [from, to] = nodes.map(|node| group[node]);
+    group.iter_mut().filter(|own| **own == from).for_each(|own| *own = to);
 }
 
 /// The nodes that are the only ones of their groups.
-fn lone(group: &[usize]) -> Vec<usize> {
-    if group.len() < 2 {
-        Vec::new()
-    } else {
-        (0..group.len())
-            .filter(|node| group.iter().filter(|other| **other == group[*node]).count() == 1)
-            .collect()
-    }
+pub(super) fn lone(group: &[usize]) -> Vec<usize> {
+    let mut sizes = BTreeMap::<usize, usize>::new();
+    group.iter().for_each(|own| *sizes.entry(*own).or_default() += 1);
+    (0..group.len()).filter(|node| sizes[&group[*node]] == 1).collect()
 }
 
-/// Lone nodes may be those of one switch, all or all but one: lists of those that are none of it.
-fn left_alone(alone: &[usize]) -> Vec<Vec<usize>> {
-    match alone.len() {
-        0 | 1 => Vec::new(),
-        2 => vec![Vec::new()],
-        _ => {
-            let all_but_one = alone.iter().take(MOST_TRIED).map(|node| vec![*node]);
-            std::iter::once(Vec::new()).chain(all_but_one).collect()
-        }
-    }
-}
-
-/// The groups of others that a node may belong to: the one that is nearer to it than all others, or
-/// else the nearest ones.
-fn nearest(cluster: &Cluster, group: &[usize], alone: &[usize], node: usize) -> Vec<usize> {
-    let mut trips = BTreeMap::<usize, Vec<f64>>::new();
-    for pair in cluster.pairs.iter().filter(|pair| pair.nodes.contains(&node)) {
-        let other = pair.nodes[usize::from(pair.nodes[0] == node)];
-        if !alone.contains(&other) {
-            trips
-                .entry(group[other])
-                .or_default()
-                .extend(pair.trip(SIZE_BYTES).map(|trip| trip.median_ns));
-        }
-    }
-    let mut middles: Vec<(f64, usize)> =
-        trips.iter().filter_map(|(group, trips)| Some((median(trips)?, *group))).collect();
-    middles.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let is_clear = matches!(middles[..], [(near, _), (far, _), ..] if far >= NEARER * near);
-    middles.into_iter().map(|(_, group)| group).take(if is_clear { 1 } else { MOST_NEAR }).collect()
+/// The time of a pair's fastest small messages without that which links need for their bits: a slow
+/// link sends the same message for longer. Those bits show in larger messages.
+fn floor_ns(pair: &Pair) -> Option<f64> {
+    let small = pair.trip(SMALL_BYTES)?;
+    let larger = pair.trips.iter().filter(|trip| trip.size_bytes > SMALL_BYTES);
+    let sending_ns = larger.min_by_key(|trip| trip.size_bytes).map_or(0.0, |larger| {
+        let more_bytes = f64::from(larger.size_bytes - SMALL_BYTES);
+        let more_ns = (larger.p10_ns - small.p10_ns).max(0.0);
+        more_ns * f64::from(SMALL_BYTES + HEADER_BYTES) / more_bytes
+    });
+    // Noise in the larger ones must not make a small one come at once.
+    let floor_ns = (small.p10_ns - sending_ns).max(small.p10_ns / 2.0);
+    (floor_ns > 0.0).then_some(floor_ns)
 }

@@ -1,8 +1,8 @@
 //! The network as it would be if nothing were bad: the group of each node, and the usual figures.
 
-use super::effect::sigma;
 use super::figures::{Figure, Item};
-use seatmap_statistics::{quantile, quantile_sorted, sorted};
+use super::groups::lone;
+use seatmap_statistics::quantile;
 use std::collections::BTreeMap;
 
 /// The share of segments of round trips that healthy links send again, at least.
@@ -10,6 +10,10 @@ const LEAST_LOST: f64 = 0.0002;
 
 /// Fewer figures than this say nothing of what is usual.
 const FEWEST: usize = 3;
+
+/// The usual rate and time are this quantile of all like ones, best first, since noise makes none
+/// better: of three nodes on a switch, a bad one spoils two pairs of three.
+const BEST: f64 = 0.15;
 
 /// A network without a fault, and all figures beside it.
 pub(super) struct Network<'a> {
@@ -20,49 +24,20 @@ pub(super) struct Network<'a> {
     pub usual: Vec<f64>,
     /// The value of each item: the better of what was measured, and of what it is beside its like.
     pub value: Vec<f64>,
-    /// The part of it that the looks show; all of it where nobody looked again.
+    /// The part of it that the looks show; all of it if there was no second look.
     pub shown: Vec<f64>,
-    sigmas: BTreeMap<Figure, f64>,
 }
 
 impl<'a> Network<'a> {
-    /// The usual figure is this quantile of like ones, best first: of those between nodes that are
-    /// in their groups for certain, where there are some, and else of all. So networks that differ
-    /// in where the others stand are held against the same usual figures.
-    pub(super) fn new(
-        items: &'a [Item],
-        group: Vec<usize>,
-        doubtful: &[usize],
-        share: f64,
-    ) -> Self {
-        let by_kind = usual_by_kind(items, &group, doubtful, share);
+    pub(super) fn new(items: &'a [Item], group: Vec<usize>) -> Self {
+        let by_kind = usual_by_kind(items, &group);
         let usual: Vec<f64> = items
             .iter()
             .map(|item| by_kind.get(&kind(item, &group)).copied().unwrap_or(1.0))
             .collect();
         let value = values(items, &usual, |shown| shown.factor);
         let shown = values(items, &usual, |shown| shown.at_least.min(shown.factor));
-        let ratios: Vec<f64> =
-            value.iter().zip(&usual).map(|(value, usual)| value / usual).collect();
-        let sigmas = Figure::ALL
-            .map(|figure| {
-                let of = items.iter().zip(&ratios).filter(|(item, _)| item.figure == figure);
-                let certain = of.clone().filter(|(item, _)| is_certain(item, doubtful));
-                let certain: Vec<f64> = certain.map(|(_, ratio)| *ratio).collect();
-                let like = if certain.len() < FEWEST {
-                    of.map(|(_, ratio)| *ratio).collect()
-                } else {
-                    certain
-                };
-                (figure, sigma(figure, &centred(sorted(&like))))
-            })
-            .into_iter()
-            .collect();
-        Network { items, group, usual, value, shown, sigmas }
-    }
-
-    pub(super) fn sigma(&self, figure: Figure) -> f64 {
-        self.sigmas.get(&figure).copied().unwrap_or(1.0)
+        Network { items, group, usual, value, shown }
     }
 
     /// The nodes of a group.
@@ -71,25 +46,22 @@ impl<'a> Network<'a> {
     }
 }
 
-/// The usual figure of each kind.
-fn usual_by_kind(
-    items: &[Item],
-    group: &[usize],
-    doubtful: &[usize],
-    share: f64,
-) -> BTreeMap<(Figure, bool), f64> {
+/// The usual figure of each kind: that of nodes with neighbours, if there are enough of them.
+fn usual_by_kind(items: &[Item], group: &[usize]) -> BTreeMap<(Figure, bool), f64> {
+    let alone = lone(group);
     let mut like = BTreeMap::<(Figure, bool), Vec<f64>>::new();
     let mut certain = like.clone();
     for item in items {
-        like.entry(kind(item, group)).or_default().push(share_of(item));
-        if is_certain(item, doubtful) {
-            certain.entry(kind(item, group)).or_default().push(share_of(item));
+        like.entry(kind(item, group)).or_default().push(item.value);
+        if !alone.contains(&item.from) && !alone.contains(&item.to) {
+            certain.entry(kind(item, group)).or_default().push(item.value);
         }
     }
     certain.retain(|_, values| values.len() >= FEWEST);
     like.extend(certain);
     like.iter()
         .filter_map(|(kind, values)| {
+            let share = if kind.0.has_distance() { BEST } else { 0.5 };
             let usual = quantile(values, share)?;
             Some((*kind, if kind.0 == Figure::Lost { usual.max(LEAST_LOST) } else { usual }))
         })
@@ -102,12 +74,7 @@ fn kind(item: &Item, group: &[usize]) -> (Figure, bool) {
     (item.figure, item.figure.has_distance() && group[item.from] != group[item.to])
 }
 
-/// Whether it does not matter to a figure in which group the doubtful nodes stand.
-fn is_certain(item: &Item, doubtful: &[usize]) -> bool {
-    !item.figure.has_distance() || !(doubtful.contains(&item.from) || doubtful.contains(&item.to))
-}
-
-/// Each item's value, or what it is beside its like where that is better.
+/// Each item's value, or what it is beside its like if that is better.
 fn values(items: &[Item], usual: &[f64], factor: fn(&crate::Shown) -> f64) -> Vec<f64> {
     items
         .iter()
@@ -118,16 +85,4 @@ fn values(items: &[Item], usual: &[f64], factor: fn(&crate::Shown) -> f64) -> Ve
             })
         })
         .collect()
-}
-
-/// The figure of an item; of losses the share.
-fn share_of(item: &Item) -> f64 {
-    if item.figure == Figure::Lost { item.value / item.segments } else { item.value }
-}
-
-/// Ratios over their median, so that their logarithms are those of the scatter.
-fn centred(ascending: Vec<f64>) -> Vec<f64> {
-    // The median of losses is often 0, by which nothing can be divided; and 0 has no logarithm.
-    let middle = quantile_sorted(&ascending, 0.5).unwrap_or(1.0).max(f64::MIN_POSITIVE);
-    ascending.into_iter().map(|ratio| (ratio / middle).max(1e-9)).collect()
 }

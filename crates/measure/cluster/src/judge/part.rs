@@ -42,14 +42,6 @@ impl Direction {
             Direction::To => format!("to {whom}"),
         }
     }
-
-    fn has(self, side: usize) -> bool {
-        match self {
-            Direction::Both => true,
-            Direction::From => side == 0,
-            Direction::To => side == 1,
-        }
-    }
 }
 
 impl Part {
@@ -67,6 +59,20 @@ impl Part {
         }
     }
 
+    /// The side of this part that a figure comes from, if it comes from this part.
+    pub(super) fn side_of(self, group: &[usize], item: &Item) -> Option<usize> {
+        match (item.figure, self) {
+            // Waiting is an end's own.
+            (Figure::Wait, Part::Node(node)) => (item.from == node).then_some(0),
+            (Figure::Wait, _) | (Figure::Lost | Figure::Scatter, Part::Tier(_)) => None,
+            // A figure of both ways together stands once, so that it is on side 0 of every part.
+            (figure, part) if figure.is_of_pair() => {
+                part.side(group, item.from, item.to).map(|_| 0)
+            }
+            (_, part) => part.side(group, item.from, item.to),
+        }
+    }
+
     /// Whether the figures of a pair come from this part.
     pub(crate) fn covers(self, group: &[usize], [a, b]: [usize; 2]) -> bool {
         self.side(group, a, b).is_some()
@@ -79,24 +85,5 @@ fn side_of(is_out: bool, is_in: bool) -> Option<usize> {
         (true, false) => Some(0),
         (false, true) => Some(1),
         _ => None,
-    }
-}
-
-impl Place {
-    /// The side of the part that a figure comes from, if it comes from this place.
-    pub(super) fn side(self, group: &[usize], item: &Item) -> Option<usize> {
-        match (item.figure, self.part) {
-            // Waiting is an end's own.
-            (Figure::Wait, Part::Node(node)) => (item.from == node).then_some(0),
-            (Figure::Wait, _) => None,
-            // A figure of both ways together stands once, so that it is on side 0 of every part.
-            (figure, part) if figure.is_of_pair() => {
-                part.side(group, item.from, item.to).map(|_| 0)
-            }
-            (Figure::Lost | Figure::Scatter, Part::Tier(_)) => None,
-            (_, part) => {
-                part.side(group, item.from, item.to).filter(|side| self.direction.has(*side))
-            }
-        }
     }
 }

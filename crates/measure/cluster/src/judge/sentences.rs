@@ -1,9 +1,9 @@
 //! The sentences about causes.
 
+use super::effects::{Jitter, Late, Losses};
 use super::explain::Cause;
 use super::figures::Item;
 use super::part::{Direction, Part, Place};
-use super::verdict::{Jitter, Late, Losses, Slow};
 use super::{Court, Fault, Kind, SMALL_BYTES};
 use crate::cluster::Trip;
 use crate::topology::short;
@@ -19,7 +19,7 @@ impl Court<'_> {
     fn nodes(&self, part: Part) -> Vec<usize> {
         match part {
             Part::Node(node) => vec![node],
-            Part::Uplink(group) | Part::Switch(group) => self.network().members(group),
+            Part::Uplink(group) | Part::Switch(group) => self.network.members(group),
             Part::Pair(pair) => pair.to_vec(),
             Part::Tier(_) => Vec::new(),
         }
@@ -45,7 +45,7 @@ impl Court<'_> {
     }
 
     pub(super) fn starved_fault(&self, cause: &Cause, own: f64, others: f64) -> Fault {
-        let nodes = self.nodes(cause.place.part);
+        let nodes = self.nodes(cause.part);
         let names = self.names(&nodes);
         let mut ends = self
             .cluster
@@ -63,7 +63,7 @@ impl Court<'_> {
             100.0 * own,
             100.0 * others
         );
-        let place = Place { direction: Direction::Both, ..cause.place };
+        let place = Place { direction: Direction::Both, part: cause.part };
         self.fault_at(Kind::Starved, place, None, sentence)
     }
 
@@ -73,7 +73,7 @@ impl Court<'_> {
             [Some(_), None] => Direction::From,
             _ => Direction::To,
         };
-        let place = Place { direction, ..cause.place };
+        let place = Place { direction, part: cause.part };
         let worst = losses.into_iter().flatten().map(Losses::percent).fold(0.0, f64::max);
         let sentence = match place.part {
             Part::Pair([a, b]) => {
@@ -107,20 +107,20 @@ impl Court<'_> {
         self.fault_at(Kind::Lossy, place, Some(worst), sentence)
     }
 
-    pub(super) fn slow_fault(&self, cause: &Cause, slow: Slow) -> Fault {
-        let direction = match (slow.factors, cause.place.part) {
+    pub(super) fn slow_fault(&self, cause: &Cause, factors: [Option<f64>; 2]) -> Fault {
+        let direction = match (factors, cause.part) {
             (_, Part::Switch(_)) | ([Some(_), Some(_)], _) => Direction::Both,
             ([Some(_), None], _) => Direction::From,
             _ => Direction::To,
         };
-        let place = Place { direction, ..cause.place };
-        let each = slow.factors.into_iter().flatten();
+        let place = Place { direction, part: cause.part };
+        let each = factors.into_iter().flatten();
         let most = each.clone().fold(1.0, f64::max);
         let least = each.fold(f64::INFINITY, f64::min);
         // Where both ways are slow by different factors, both are measured.
         let factor = match direction {
             Direction::Both if most >= 1.15 * least => {
-                let [there, back] = slow.factors.map(|factor| factor.unwrap_or(1.0));
+                let [there, back] = factors.map(|factor| factor.unwrap_or(1.0));
                 format!("1/{there:.1} and 1/{back:.1}")
             }
             _ => format!("1/{least:.1}"),
@@ -156,7 +156,7 @@ impl Court<'_> {
     }
 
     pub(super) fn jitter_fault(&self, cause: &Cause, jitter: &Jitter) -> Fault {
-        let place = Place { direction: Direction::Both, ..cause.place };
+        let place = Place { direction: Direction::Both, part: cause.part };
         let names = self.names(&self.nodes(place.part));
         let [bad, all] = jitter.pairs;
         let (sentence, factor) = match place.part {
@@ -193,7 +193,7 @@ impl Court<'_> {
     pub(super) fn late_fault(&self, cause: &Cause, late: &Late, scatter_ns: f64) -> Fault {
         let factor = late.factor();
         let ms = late.excess_ns / 1e6;
-        let part = cause.place.part;
+        let part = cause.part;
         let direction = match self.half_ahead(part, late) {
             None => Direction::Both,
             // The receiver's clock seems ahead where messages to it are late; on a pair these come
@@ -248,7 +248,7 @@ impl Court<'_> {
             Part::Pair([_, second]) => second,
             _ => return None,
         };
-        let group = &self.network().group;
+        let group = &self.network.group;
         let (own, others): (Vec<_>, Vec<_>) =
             self.cluster.pairs.iter().partition(|pair| part.covers(group, pair.nodes));
         let own_ns = median(

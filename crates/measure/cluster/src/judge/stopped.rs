@@ -104,7 +104,7 @@ impl Court<'_> {
     /// Whether at least half of a switch's nodes were stopped: the best of all its ways is then
     /// theirs.
     fn are_half_stopped(&self, group: usize) -> bool {
-        let members = self.explanation.network.members(group);
+        let members = self.network.members(group);
         let stopped = members.iter().filter(|node| self.stops.contains_key(node)).count();
         2 * stopped >= members.len()
     }

@@ -1,0 +1,346 @@
+//! The effects of a part on the figures of its ways, as far as they are bad enough to be a fault.
+
+use super::explain::Cause;
+use super::figures::Figure;
+use super::network::Network;
+use super::part::Part;
+use super::{Court, Fault, SLOW};
+use crate::cluster::Trip;
+use seatmap_statistics::median;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The link of a node or of a switch is slow from this factor on: all of its ways say so.
+const SLOW_PART: f64 = 1.42;
+
+/// A way is slow beside other slow ways of its part, or in the other direction, from this factor
+/// on.
+const SLOW_TOO: f64 = 1.25;
+
+/// A part of several pairs shows on at least this number of them: one alone may have a bad route.
+const FEWEST_PAIRS: usize = 2;
+
+/// A way is jittery if its small messages scatter (from the tenth to the ninetieth percentile) so
+/// many times as much as those of like pairs, and by at least this share of their usual median.
+pub(super) const JITTER: f64 = 5.0;
+const JITTER_SHARE: f64 = 2.0;
+
+/// A process waits for a CPU for at least this share of the time, and so many times as long as
+/// others.
+const WAITS: f64 = 0.25;
+const WAITS_FACTOR: f64 = 3.0;
+
+/// A part loses packets if at least so many segments of round trips were sent again, and this share
+/// of all, and so many times the usual share: busy computers send up to 0.15 % again without a
+/// loss, as answers come late.
+const FEWEST_RESENT: u64 = 5;
+const LOST_SHARE: f64 = 0.003;
+const LOST_FACTOR: f64 = 4.0;
+
+/// The other direction loses packets, too, from this share of the losses of the first one.
+const LOST_OTHER_WAY: f64 = 0.3;
+
+/// A delay scatters less than this many times what nine of ten messages are late: hardly at all on
+/// an idle computer. Two uniform delays, one each way, scatter 2.5 times as much, from the tenth to
+/// the ninetieth percentile of a triangular distribution; 24 messages a pair through the relay of
+/// `scripts/cluster` showed 1.1 to 1.9.
+const STEADY: f64 = 1.2;
+
+/// A delay makes streams slow, too, and a slow link makes messages late: it is a delay if messages
+/// are worse than streams by this factor.
+const LATER_THAN_SLOW: f64 = 2.0;
+
+/// The segments of a way that went twice, of all.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Losses {
+    pub resent: u64,
+    pub sent: u64,
+}
+
+impl Losses {
+    pub(super) fn percent(self) -> f64 {
+        100.0 * self.share()
+    }
+
+    fn share(self) -> f64 {
+        self.resent as f64 / self.sent.max(1) as f64
+    }
+}
+
+/// Late small messages, in nanoseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Late {
+    /// By how much in the median.
+    pub excess_ns: f64,
+    /// By how much nine of ten messages are late at least.
+    pub always_ns: f64,
+    /// The usual time.
+    pub usual_ns: f64,
+}
+
+impl Late {
+    pub(super) fn factor(&self) -> f64 {
+        (self.usual_ns + self.excess_ns) / self.usual_ns
+    }
+}
+
+/// Small messages that scatter.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Jitter {
+    /// How far, in nanoseconds, as it was measured.
+    pub scatter_ns: f64,
+    pub factor: f64,
+    /// On how many pairs of how many.
+    pub pairs: [usize; 2],
+}
+
+/// The effects of a part, as far as they are bad.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Effects {
+    /// The share of the time that its process waits for a CPU, and that of the others.
+    pub waits: Option<[f64; 2]>,
+    /// The losses on each side.
+    pub losses: [Option<Losses>; 2],
+    /// How slow streams are on each side.
+    pub slow: Option<[Option<f64>; 2]>,
+    pub late: Option<Late>,
+    pub jitter: Option<Jitter>,
+    /// How many figures it explains.
+    pub ways: usize,
+    /// The figures that it gives, by their place among all.
+    pub model: Vec<(usize, f64)>,
+}
+
+/// A part, and the figures that come from it, by their place among all.
+pub(super) struct Covered {
+    pub part: Part,
+    /// By kind and side.
+    at: BTreeMap<(Figure, usize), Vec<usize>>,
+}
+
+impl Covered {
+    pub(super) fn of(network: &Network<'_>, part: Part) -> Self {
+        let mut at = BTreeMap::<(Figure, usize), Vec<usize>>::new();
+        for (place, item) in network.items.iter().enumerate() {
+            if let Some(side) = part.side_of(&network.group, item) {
+                at.entry((item.figure, side)).or_default().push(place);
+            }
+        }
+        Covered { part, at }
+    }
+}
+
+/// The figures of one kind on one side of a part.
+struct Side<'a> {
+    court: &'a Court<'a>,
+    part: Part,
+    at: &'a [usize],
+    /// All figures without the part.
+    without: &'a [f64],
+}
+
+impl Side<'_> {
+    fn value(&self, at: usize) -> f64 {
+        self.court.network.value[at]
+    }
+
+    fn trip(&self, at: usize) -> Option<&Trip> {
+        self.court.trip(&self.court.network.items[at])
+    }
+
+    /// Whether looks have shown this factor over the figures without the part on some way. Ways of
+    /// a larger part confirm each other.
+    fn is_shown(&self, least: f64) -> bool {
+        let shown = &self.court.network.shown;
+        !matches!(self.part, Part::Pair(_))
+            || self.at.iter().any(|at| shown[*at] >= least * self.without[*at])
+    }
+
+    /// Whether bad ways are those of enough pairs to blame the part.
+    fn is_enough(&self, ways: &[usize]) -> bool {
+        let items = &self.court.network.items;
+        let pairs: BTreeSet<[usize; 2]> = ways
+            .iter()
+            .map(|at| [items[*at].from.min(items[*at].to), items[*at].from.max(items[*at].to)])
+            .collect();
+        matches!(self.part, Part::Pair(_)) || pairs.len() >= FEWEST_PAIRS
+    }
+
+    /// The ways whose figures are so many times as high as without the part.
+    fn above(&self, factor: f64) -> Vec<usize> {
+        self.at.iter().copied().filter(|at| self.value(*at) >= factor * self.without[*at]).collect()
+    }
+
+    fn least(&self, value: impl Fn(usize) -> f64) -> f64 {
+        self.at.iter().map(|at| value(*at)).fold(f64::INFINITY, f64::min)
+    }
+
+    fn middle(&self, value: impl Fn(usize) -> Option<f64>) -> Option<f64> {
+        median(&self.at.iter().filter_map(|at| value(*at)).collect::<Vec<f64>>())
+    }
+}
+
+impl Effects {
+    /// Notes that a part gives these figures.
+    fn explain(&mut self, figures: impl Iterator<Item = (usize, f64)>, ways: usize) {
+        self.model.extend(figures);
+        self.ways += ways;
+    }
+
+    fn wait(&mut self, side: &Side<'_>) {
+        let Some(own) = side.middle(|at| Some(side.value(at))) else { return };
+        let usual = side.least(|at| side.without[at]);
+        if own >= WAITS && own >= WAITS_FACTOR * usual {
+            self.waits = Some([own, usual]);
+            self.explain(side.at.iter().map(|at| (*at, own)), side.at.len());
+        }
+    }
+
+    fn lose(&mut self, sides: &[Side<'_>; 2]) {
+        let both = sides.each_ref().map(losses);
+        let most = both.into_iter().flatten().map(Losses::share).fold(0.0, f64::max);
+        // Lost acknowledgements make the other end send again as well, now and then.
+        self.losses = both.map(|one| one.filter(|one| one.share() >= LOST_OTHER_WAY * most));
+        for (side, losses) in sides.iter().zip(self.losses) {
+            let Some(share) = losses.map(Losses::share) else { continue };
+            let figures = side.at.iter().map(|at| (*at, share.max(side.without[*at])));
+            self.explain(figures, side.above(LOST_FACTOR).len());
+        }
+    }
+
+    /// A stream is as fast as the slowest part of its way, and a part as fast as its best stream.
+    fn slow_down(&mut self, sides: &[Side<'_>; 2]) {
+        let limits = sides.each_ref().map(|side| side.least(|at| side.value(at)));
+        let mut factors = [None; 2];
+        let mut is_bad = false;
+        for ((side, limit), factor) in sides.iter().zip(limits).zip(&mut factors) {
+            let own = limit / side.least(|at| side.without[at]);
+            if side.at.is_empty() || own < SLOW_TOO || !side.is_enough(&side.above(SLOW_TOO)) {
+                continue;
+            }
+            *factor = Some(own);
+            let bad = if matches!(side.part, Part::Pair(_)) { SLOW } else { SLOW_PART };
+            is_bad |= own >= bad && side.is_shown(SLOW);
+        }
+        if !is_bad {
+            return;
+        }
+        self.slow = Some(factors);
+        for ((side, limit), factor) in sides.iter().zip(limits).zip(factors) {
+            if factor.is_some() {
+                let figures = side.at.iter().map(|at| (*at, limit.max(side.without[*at])));
+                self.explain(figures, side.above(SLOW_TOO).len());
+            }
+        }
+    }
+
+    fn delay(&mut self, side: &Side<'_>) {
+        let usual_ns = side.least(|at| side.without[at]);
+        let more_ns = side.least(|at| side.value(at) - side.without[at]);
+        let is_late = more_ns >= (SLOW - 1.0) * usual_ns && side.is_shown(SLOW);
+        if !is_late || !side.is_enough(side.at) {
+            return;
+        }
+        let excess_ns = side.middle(|at| Some(side.trip(at)?.median_ns - side.without[at]));
+        let always_ns = side.middle(|at| Some(side.trip(at)?.p10_ns - side.without[at]));
+        self.late = excess_ns.zip(always_ns).map(|(excess_ns, always_ns)| Late {
+            excess_ns,
+            always_ns,
+            usual_ns,
+        });
+        self.explain(side.at.iter().map(|at| (*at, side.without[*at] + more_ns)), side.at.len());
+    }
+
+    fn scatter(&mut self, side: &Side<'_>) {
+        let mut wide = side.above(JITTER);
+        wide.retain(|at| side.value(*at) >= JITTER_SHARE * side.court.usual_time_ns(*at));
+        // If most of a part's pairs are steady, the part is not what makes the others scatter.
+        if 2 * wide.len() <= side.at.len() || !side.is_enough(&wide) || !side.is_shown(JITTER) {
+            return;
+        }
+        let scatters = wide
+            .iter()
+            .map(|at| side.trip(*at).map_or(side.value(*at), |trip| trip.p90_ns - trip.p10_ns));
+        let factors = wide.iter().map(|at| side.value(*at) / side.without[*at]);
+        let scatter_ns = median(&scatters.collect::<Vec<f64>>());
+        let factor = median(&factors.collect::<Vec<f64>>());
+        self.jitter = scatter_ns.zip(factor).map(|(scatter_ns, factor)| Jitter {
+            scatter_ns,
+            factor,
+            pairs: [wide.len(), side.at.len()],
+        });
+        self.explain(wide.iter().map(|at| (*at, side.value(*at))), wide.len());
+    }
+}
+
+/// The losses on one side of a part, if they are bad, and most of its ways have some.
+fn losses(side: &Side<'_>) -> Option<Losses> {
+    let items = &side.court.network.items;
+    let all = side.at.iter().fold(Losses::default(), |sum, at| Losses {
+        resent: sum.resent.saturating_add((side.value(*at) * items[*at].segments).round() as u64),
+        sent: sum.sent.saturating_add(items[*at].segments as u64),
+    });
+    let usual = side.least(|at| side.without[at]);
+    let lossy = side.above(LOST_FACTOR);
+    let is_bad = all.resent >= FEWEST_RESENT && all.share() >= LOST_SHARE.max(LOST_FACTOR * usual);
+    (is_bad && 2 * lossy.len() > side.at.len() && side.is_enough(&lossy)).then_some(all)
+}
+
+impl Court<'_> {
+    /// The effects of a part, given the figures that there would be without it.
+    pub(super) fn effects(&self, covered: &Covered, without: &[f64]) -> Effects {
+        let mut effects = Effects::default();
+        effects.slow_down(&self.sides(Figure::Slowness, covered, without));
+        effects.lose(&self.sides(Figure::Lost, covered, without));
+        effects.wait(&self.sides(Figure::Wait, covered, without)[0]);
+        effects.delay(&self.sides(Figure::Time, covered, without)[0]);
+        effects.scatter(&self.sides(Figure::Scatter, covered, without)[0]);
+        effects
+    }
+
+    fn sides<'a>(
+        &'a self,
+        figure: Figure,
+        covered: &'a Covered,
+        without: &'a [f64],
+    ) -> [Side<'a>; 2] {
+        [0, 1].map(|side| Side {
+            court: self,
+            part: covered.part,
+            at: covered.at.get(&(figure, side)).map_or(&[], Vec::as_slice),
+            without,
+        })
+    }
+
+    /// The fault that a cause is.
+    pub(super) fn fault_of(&self, cause: &Cause) -> Option<Fault> {
+        let Effects { waits, losses, slow, late, jitter, .. } = &cause.effects;
+        // A process without a CPU is slow and late on all ways, and losses slow streams down: a
+        // cause is told before its effects.
+        if let Some([own, others]) = *waits {
+            return Some(self.starved_fault(cause, own, others));
+        }
+        if losses.iter().any(Option::is_some) {
+            return Some(self.lossy_fault(cause, *losses));
+        }
+        let slow_factor =
+            slow.map_or(1.0, |factors| factors.into_iter().flatten().fold(1.0, f64::max));
+        let scatter_ns = jitter.map_or(0.0, |jitter| jitter.scatter_ns);
+        // Messages that scatter by more than they are late are jittery.
+        let late = late.filter(|late| STEADY * late.always_ns > scatter_ns);
+        match (slow, late.filter(|late| late.factor() >= LATER_THAN_SLOW * slow_factor), jitter) {
+            (_, Some(late), _) => Some(self.late_fault(cause, &late, scatter_ns)),
+            (Some(factors), None, _) => Some(self.slow_fault(cause, *factors)),
+            (None, None, Some(jitter)) => Some(self.jitter_fault(cause, jitter)),
+            (None, None, None) => None,
+        }
+    }
+
+    /// The usual time of small messages on the way of an item; infinite if none was measured.
+    fn usual_time_ns(&self, at: usize) -> f64 {
+        let item = &self.network.items[at];
+        let time = self.network.items.iter().position(|other| {
+            other.figure == Figure::Time && (other.from, other.to) == (item.from, item.to)
+        });
+        time.map_or(f64::INFINITY, |time| self.network.usual[time])
+    }
+}
