@@ -142,9 +142,9 @@ msrv:
 	rustup run $(OLDEST_RUST) cargo check --workspace --all-targets --locked --target-dir target/msrv
 
 # The tests install their own; only what is measured takes the one below target/.
-bench studies: export SEATMAP_CELLCC ?= $(CURDIR)/target/cell/bin/seatmap-cellcc
+studies: export SEATMAP_CELLCC ?= $(CURDIR)/target/cell/bin/seatmap-cellcc
 
-bench: build programs-in-c
+bench: build
 	$(CARGO) run --release --locked --package seatmap-bench -- --keep bench/runs
 	$(CARGO) build --release --locked --package seatmap-place --example groups
 	bench/shared/run --groups $(RELEASE)/examples/groups --sizes 64,256
@@ -167,7 +167,6 @@ figures: build
 	bench/pretend/run --seatmap $(SEATMAP)
 	bench/advise/run --seatmap $(SEATMAP)
 	bench/services/run --seatmap $(SEATMAP)
-	bench/ranks/run --seatmap $(SEATMAP)
 	bench/cluster/run --seatmap $(SEATMAP) --large
 
 programs: build

@@ -1,17 +1,16 @@
 //! Lines sorted by home, and the nearest core found, on the simulated Xeon Phi 5110P: quiet, and
 //! with half of it talking.
 
+use crate::own_lines::whole;
 use crate::row::Row;
 use seatmap_machine::{HomesChecked, Rate};
 use seatmap_measure::homes;
 use seatmap_measure::plan::{Effort, SurveyPlan};
 use seatmap_measure::probe::Probe;
-use seatmap_measure::samples::Samples;
-use seatmap_measure::survey::{self, Ended, SurveyRequest};
+use seatmap_measure::survey::{self, SurveyRequest};
 use seatmap_measure::testbed_probe::TestbedProbe;
 use seatmap_sim::{CoherentBed, CoherentModel};
 use std::error::Error;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -103,11 +102,7 @@ fn checked(utilisation_percent: u32, chip: u64) -> Result<(HomesChecked, u64), B
     let mut probe =
         TestbedProbe::new(CoherentBed::new(Arc::clone(&model)), &model.topology, needed)?;
     let candidates = probe.spread(LINES);
-    let samples = Samples::new(pus.clone());
-    let ended = survey::survey(&mut probe, &model.topology, &request, None, samples, &mut |_| {
-        ControlFlow::Continue(())
-    })?;
-    let Ended::Whole(survey) = ended else { return Err("nobody ended this survey".into()) };
+    let survey = whole(&mut probe, &model.topology, &request)?;
     let lines = survey.home_model.and_then(|model| model.lines).ok_or("no lines in the model")?;
     Ok((homes::checked(&lines, &model, &candidates, &pus), lines.samples))
 }

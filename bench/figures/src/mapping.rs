@@ -1,8 +1,8 @@
 //! Placements of usual patterns on published machines, beside Scotch's.
 
 use crate::row::Row;
-use crate::{data, scotch};
-use seatmap_machine::Square;
+use crate::scotch;
+use seatmap_machine::{CoreDistance, Square, import};
 use seatmap_place::portfolio::portfolio;
 use seatmap_place::search::Limit;
 use seatmap_place::{Problem, Traffic};
@@ -40,10 +40,8 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let mut ours = Vec::new();
     let mut theirs = Vec::new();
     let mut worse = 0;
-    let mut times = Vec::new();
-    let mut instances = Vec::new();
     for machine in MACHINES {
-        let Some(distance) = data::matrix(machine).and_then(|profile| profile.core_distance) else {
+        let Some(distance) = matrix(machine) else {
             continue;
         };
         let n = distance.pus.len();
@@ -59,34 +57,26 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
             // Another seed and five times as long: the best found must not depend on the
             // answer that is judged.
             let long = portfolio(&problem, &Limit::seconds(LONG_SECONDS), 2).solution.cost;
-            let scotch =
-                scotch::map(&problem).map(|mapped| (problem.cost(&mapped.slot_of), mapped.seconds));
-            let best = scotch.map_or(f64::INFINITY, |(cost, _)| cost).min(answer).min(long);
+            let scotch = scotch::map(&problem).map(|slot_of| problem.cost(&slot_of));
+            let best = scotch.unwrap_or(f64::INFINITY).min(answer).min(long);
             ours.push(excess(best, answer));
-            if let Some((cost, seconds)) = scotch {
+            if let Some(cost) = scotch {
                 theirs.push(excess(best, cost));
                 // Equal costs may differ by the order of their sums.
                 worse += usize::from(answer > cost * (1.0 + 1e-9));
-                let to_equal = time_to_equal(&problem, cost);
-                times.push((to_equal / seconds, format!("{machine} {spec}")));
             }
-            instances.push(format!("{machine} {spec} {:.2}", excess(best, answer)));
         }
     }
     if ours.is_empty() {
         return Ok(Vec::new());
     }
-    let mean = ours.iter().sum::<f64>() / ours.len() as f64;
-    let worst = ours.iter().copied().fold(0.0, f64::max);
+    let [mean, worst] = mean_and_worst(&ours);
     let got = format!("mean {mean:.2} %, worst {worst:.2} % over {} instances", ours.len());
     let what =
         "mapping: 1 CPU second over the best of it, Scotch, and Seatmap in 5 with another seed";
     let mut rows =
         vec![Row::held(what, got, "mean <= 0.3 %, worst <= 3 %", mean <= 0.3 && worst <= 3.0)];
-    let at_worst =
-        ours.iter().zip(&instances).max_by(|a, b| a.0.total_cmp(b.0)).map(|(_, name)| name.clone());
-    rows.extend(at_worst.map(|name| Row::info("mapping: the worst instance", name)));
-    rows.extend(against_scotch(&theirs, worse, &mut times));
+    rows.extend(against_scotch(&theirs, worse));
     Ok(rows)
 }
 
@@ -94,15 +84,16 @@ fn excess(best: f64, cost: f64) -> f64 {
     100.0 * (cost / best - 1.0)
 }
 
-fn against_scotch(theirs: &[f64], worse: usize, times: &mut [(f64, String)]) -> Vec<Row> {
+fn mean_and_worst(percent: &[f64]) -> [f64; 2] {
+    let mean = percent.iter().sum::<f64>() / percent.len() as f64;
+    [mean, percent.iter().copied().fold(0.0, f64::max)]
+}
+
+fn against_scotch(theirs: &[f64], worse: usize) -> Vec<Row> {
     if theirs.is_empty() {
         return vec![Row::info("mapping: Scotch", "not installed (Debian: scotch)")];
     }
-    times.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let median = times[times.len() / 2].0;
-    let (most, at) = &times[times.len() - 1];
-    let mean = theirs.iter().sum::<f64>() / theirs.len() as f64;
-    let worst = theirs.iter().copied().fold(0.0, f64::max);
+    let [mean, worst] = mean_and_worst(theirs);
     vec![
         Row::info("mapping: Scotch gmap's excess", format!("mean {mean:.2} %, worst {worst:.2} %")),
         Row::held(
@@ -111,18 +102,12 @@ fn against_scotch(theirs: &[f64], worse: usize, times: &mut [(f64, String)]) -> 
             "0",
             worse == 0,
         ),
-        Row::held(
-            "mapping: time to Scotch's quality over Scotch's time",
-            format!("median {median:.2}, most {most:.2} ({at})"),
-            "<= 10",
-            *most <= 10.0,
-        ),
     ]
 }
 
 /// Tasks with other numbers than their neighbours', so that no method profits from the order of a
 /// generator.
-pub fn relabelled(spec: &str, distance: Square<f32>) -> Result<Problem, Box<dyn Error>> {
+fn relabelled(spec: &str, distance: Square<f32>) -> Result<Problem, Box<dyn Error>> {
     let pattern = seatmap_pattern::generate(spec)?;
     // Patterns number neighbours one after the other, which would seat them well by luck.
     let mut label: Vec<usize> = (0..pattern.tasks).collect();
@@ -131,9 +116,8 @@ pub fn relabelled(spec: &str, distance: Square<f32>) -> Result<Problem, Box<dyn 
     Ok(Problem::new(Traffic::new(pattern.tasks, edges), distance))
 }
 
-/// Seconds until the portfolio is as good as a given cost.
-fn time_to_equal(problem: &Problem, cost: f64) -> f64 {
-    let began = std::time::Instant::now();
-    let _ = portfolio(problem, &Limit::seconds(2.0).until(cost * (1.0 + 1e-9)), 1);
-    began.elapsed().as_secs_f64()
+/// The distances of a published machine, if its file is there.
+fn matrix(name: &str) -> Option<CoreDistance> {
+    let path = seatmap_needs::published(&format!("core-to-core/{name}.csv"))?;
+    import::read(&std::fs::read(path).ok()?, name, None).ok()?.core_distance
 }

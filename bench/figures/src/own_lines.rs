@@ -1,16 +1,19 @@
 //! Homes of a program's own lines, found in the program from a profile that knows nothing of them.
 
-use crate::homes::{NOISE, hash, surveyed};
 use crate::row::Row;
 use seatmap_machine::{HomeLines, Origin, OriginKind, Profile, Topology};
+use seatmap_measure::plan::{Effort, Passes, SurveyPlan};
 use seatmap_measure::probe::{PairAt, Probe, Visit};
-use seatmap_measure::synthetic::{AddressHash, Mesh, MeshProbe};
+use seatmap_measure::samples::Samples;
+use seatmap_measure::survey::{Ended, Survey, SurveyRequest, survey};
+use seatmap_measure::synthetic::{AddressHash, Mesh, MeshProbe, Noise};
 use seatmap_place::PlaceError;
 use seatmap_port::{Addr, Testbed, Workload};
 use seatmap_seats::line_homes::{BATCHES, Lines, Reading, find, find_by};
 use seatmap_sim::{CoherentBed, SimError, catalog, coherent};
 use seatmap_statistics::words::percent;
 use std::error::Error;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 /// Lines of the program: a page of them.
@@ -22,6 +25,10 @@ const SEEDS: u64 = 5;
 const ELSEWHERE: u64 = 1 << 40;
 const WANTED_PERCENT: f64 = 99.0;
 const MOST_MS: f64 = 1.0;
+
+/// The noise of a bare-metal mesh: the part that stays in the median of a visit, and the part that
+/// each batch adds.
+const NOISE: Noise = Noise { visit_ns: 1.5, batch_ns: 3.0 };
 
 /// Counts of the lines that were tried, of those whose home was found, and of those found
 /// correctly.
@@ -101,6 +108,45 @@ fn on_mesh(
         all.right += u64::from(tile == Some(program.home(line as u32)));
     }
     Ok(())
+}
+
+/// The published hash of a processor, where it is there.
+fn hash(name: &str) -> Result<Option<AddressHash>, Box<dyn Error>> {
+    let (Some(base), Some(masks)) = (
+        seatmap_needs::published(&format!("intel-address-hash/BaseSequence_{name}-slice.tbl")),
+        seatmap_needs::published(&format!("intel-address-hash/PermSelectMasks_{name}-slice.tbl")),
+    ) else {
+        return Ok(None);
+    };
+    Ok(Some(AddressHash::parse(&std::fs::read_to_string(base)?, &std::fs::read_to_string(masks)?)?))
+}
+
+/// The whole protocol: the matrix at one line, then the scan from the hubs, then the grouping.
+fn surveyed(probe: &mut MeshProbe, lines: u32, seed: u64) -> Result<Survey, Box<dyn Error>> {
+    let pus = probe.pus();
+    let plan = SurveyPlan { passes: Passes::Fixed(3), seed, ..SurveyPlan::new(Effort::Usual, 1.0) };
+    let request = SurveyRequest {
+        pus: pus.clone(),
+        plan,
+        parallel: false,
+        homes: lines,
+        utilisation_percent: 0,
+        loaded: false,
+    };
+    whole(probe, &Topology::unknown(pus), &request)
+}
+
+/// A survey to its end.
+pub fn whole<P: Probe>(
+    probe: &mut P,
+    topology: &Topology,
+    request: &SurveyRequest,
+) -> Result<Survey, Box<dyn Error>> {
+    let samples = Samples::new(request.pus.clone());
+    let ended =
+        survey(probe, topology, request, None, samples, &mut |_| ControlFlow::Continue(()))?;
+    let Ended::Whole(survey) = ended else { return Err("the survey was ended early".into()) };
+    Ok(*survey)
 }
 
 /// The tile that each home of a profile is: that of most of its lines.

@@ -2,7 +2,7 @@
 
 use crate::plain::Plain;
 use crate::row::Row;
-use crate::statistic::{median, quantile};
+use crate::statistic::{in_turns, median, ratios, spread};
 use seatmap_host::crew::Crew;
 use seatmap_host::{HostClock, HostTestbed};
 use seatmap_machine::Topology;
@@ -44,46 +44,29 @@ pub fn probe(cpus: [u32; 2]) -> Result<Ours, Box<dyn Error>> {
     Ok(Ours::new(testbed, &topology, 1)?)
 }
 
-/// The visit that both benches of a pair make.
+/// The visit that the benches of a pair make.
 pub fn visit([a, b]: [u32; 2]) -> Visit {
     Visit { pairs: vec![PairAt { a, b, line: 0 }], batches: BATCHES, round_trips: ROUND_TRIPS }
 }
 
-/// Medians of both kinds, their ratio, and how the ratio of single turns spreads.
+/// The ratio of both kinds, turn by turn, with its spread.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let Some(cpus) = cpus()? else { return Ok(Vec::new()) };
     let mut probe = probe(cpus)?;
     let clock = HostClock::calibrated();
     let mut crew = Crew::default();
     let plain = Plain::default();
-    let mut ours = Vec::new();
-    let mut theirs = Vec::new();
-    let mut ratios = Vec::new();
-    for turn in 0..TURNS {
-        // ABBA order, because the second of two may profit from the first.
-        let (us, them) = if turn % 2 == 0 {
-            (
-                our_turn(&mut probe, cpus)?,
-                their_turn(&mut crew, &plain, cpus, word(&probe), &clock)?,
-            )
-        } else {
-            let them = their_turn(&mut crew, &plain, cpus, word(&probe), &clock)?;
-            (our_turn(&mut probe, cpus)?, them)
+    let [ours, theirs] = in_turns(TURNS, |kind| {
+        let round_trips_ns = match kind {
+            0 => our_turn(&mut probe, cpus)?,
+            _ => their_turn(&mut crew, &plain, cpus, word(&probe), &clock)?,
         };
-        // A ratio a turn: a change of the clock between turns is in both of its parts.
-        ratios.push(median(&us) / median(&them));
-        ours.extend(us);
-        theirs.extend(them);
-    }
-    let ratio = quantile(&ours, 0.5) / quantile(&theirs, 0.5);
-    let got = format!(
-        "{ratio:.3} ({:.1} / {:.1} ns; by turns {:.3}, middle half {:.3}-{:.3})",
-        quantile(&ours, 0.5),
-        quantile(&theirs, 0.5),
-        quantile(&ratios, 0.5),
-        quantile(&ratios, 0.25),
-        quantile(&ratios, 0.75)
-    );
+        Ok::<_, Box<dyn Error>>(median(&round_trips_ns))
+    })?;
+    // A ratio a turn: a change of the clock between turns is in both of its parts.
+    let ratios = ratios(&ours, &theirs);
+    let ratio = median(&ratios);
+    let got = format!("{} ({:.1} / {:.1} ns)", spread(&ratios, ""), median(&ours), median(&theirs));
     let what = format!("round trip {}-{}, ours / plain loop", cpus[0], cpus[1]);
     Ok(vec![Row::held(what, got, "0.95-1.05", (0.95..=1.05).contains(&ratio))])
 }

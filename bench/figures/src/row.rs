@@ -1,7 +1,6 @@
 //! One line of the table.
 
 /// A benchmark's row: the figure's name, the result and the target.
-#[derive(Clone)]
 pub struct Row {
     /// The name of the figure.
     pub what: String,
@@ -38,24 +37,8 @@ impl Row {
         }
     }
 
-    /// A row of an earlier run; `None` where the JSON is not a row.
-    pub fn from_json(row: &serde_json::Value) -> Option<Self> {
-        Some(Row {
-            what: text(row, "what")?,
-            got: text(row, "got")?,
-            // The key that kept files have had from the first; the field has another name.
-            target: text(row, "wanted")?,
-            // Null, of a figure that only informs, becomes `None`.
-            met: row.get("met")?.as_bool(),
-        })
-    }
-
     /// The row as JSON.
     pub fn json(&self) -> serde_json::Value {
         serde_json::json!({ "what": self.what, "got": self.got, "wanted": self.target, "met": self.met })
     }
-}
-
-fn text(row: &serde_json::Value, key: &str) -> Option<String> {
-    row.get(key)?.as_str().map(str::to_owned)
 }

@@ -9,11 +9,10 @@ mod program;
 
 use crate::pair;
 use crate::row::Row;
-use crate::statistic::{median, quantile};
+use crate::statistic::{in_turns, median, ratios, spread};
 use program::{Figures, THREADS};
-use seatmap_launch::{Beyond, Executable, LaunchOptions, ProgramMemory, SeatAllocator, SeatList};
-use seatmap_os::mempolicy::MemoryPolicy;
-use seatmap_os::{CpuList, CpuSet};
+use seatmap_launch::{Beyond, Executable, LaunchOptions, SeatAllocator, SeatList};
+use seatmap_os::CpuList;
 use std::error::Error;
 use std::process::Command;
 use std::time::Instant;
@@ -38,14 +37,8 @@ const PROGRAM: &str = "program";
 const SHELL: &str = "shell";
 
 /// The forms of a seating that the launcher takes.
-const FORMS: [(&str, Beyond); 3] = [
-    ("a plan", Beyond::Leave),
-    ("a list that cycles", Beyond::Cycle),
-    (WITH_MEMORY, Beyond::Leave),
-];
-/// The form that gives each thread but the first a memory policy of its own, set in the thread
-/// before it begins.
-const WITH_MEMORY: &str = "a plan with memory";
+const FORMS: [(&str, Beyond); 2] =
+    [("a plan", Beyond::Leave), ("a list that cycles", Beyond::Cycle)];
 
 /// Plays another part than the bench, where the arguments ask for it.
 pub fn played(arguments: &[String]) -> Option<Result<(), Box<dyn Error>>> {
@@ -60,19 +53,12 @@ pub fn played(arguments: &[String]) -> Option<Result<(), Box<dyn Error>>> {
 /// The added time of a creation, and the ratio of times after seating, for each form.
 pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
     let Some(cpus) = pair::cpus()? else { return Ok(Vec::new()) };
-    let mut found: [Vec<Figures>; 1 + FORMS.len()] = Default::default();
-    for turn in 0..TURNS {
-        for step in 0..found.len() {
-            // Another one begins in each turn.
-            let kind = (turn + step) % found.len();
-            found[kind].push(figures(kind.checked_sub(1).map(|form| FORMS[form].0), cpus)?);
-        }
-    }
-    let [alone, seated @ ..] = &found;
+    let [alone, seated @ ..]: [_; 1 + FORMS.len()] =
+        in_turns(TURNS, |kind| figures(kind.checked_sub(1).map(|form| FORMS[form].0), cpus))?;
     let mut rows: Vec<Row> = FORMS
         .iter()
-        .zip(seated)
-        .flat_map(|((form, _), seated)| compared(form, alone, seated))
+        .zip(&seated)
+        .flat_map(|((form, _), seated)| compared(form, &alone, seated))
         .collect();
     rows.push(helpers(cpus)?);
     Ok(rows)
@@ -83,34 +69,25 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
 fn helpers(cpus: [u32; 2]) -> Result<Row, Box<dyn Error>> {
     let own = std::env::current_exe()?;
     let list = cpus.map(|cpu| cpu.to_string());
-    let mut times: [Vec<f64>; 2] = Default::default();
-    for turn in 0..TURNS {
-        for step in 0..2 {
-            // The first of the two changes from turn to turn.
-            let kind = (turn + step) % 2;
-            let mut command = if kind == 0 { Command::new("sh") } else { Command::new(&own) };
-            match kind {
-                0 => command.args(["-c", &script()]),
-                _ => command.arg(SHELL).args(&list),
-            };
-            let begun = Instant::now();
-            let status = command.status()?;
-            times[kind].push(begun.elapsed().as_secs_f64() * 1e3 / f64::from(HELPERS));
-            if !status.success() {
-                return Err(format!("the shell's loop ended with {status}").into());
-            }
+    let [plain, seated] = in_turns(TURNS, |kind| {
+        let mut command = Command::new(if kind == 0 { "sh".as_ref() } else { own.as_os_str() });
+        match kind {
+            0 => command.args(["-c", &script()]),
+            _ => command.arg(SHELL).args(&list),
+        };
+        let begun = Instant::now();
+        let status = command.status()?;
+        let took_ms = begun.elapsed().as_secs_f64() * 1e3 / f64::from(HELPERS);
+        if status.success() {
+            Ok(took_ms)
+        } else {
+            Err(Box::<dyn Error>::from(format!("the shell's loop ended with {status}")))
         }
-    }
-    let [plain, seated] = &times;
-    let ratios: Vec<f64> = plain.iter().zip(seated).map(|(plain, seated)| seated / plain).collect();
-    let ratio = quantile(&ratios, 0.5);
-    let got = format!(
-        "{ratio:.2} (by turns, middle half {:.2}-{:.2}; {:.2} and {:.2} ms)",
-        quantile(&ratios, 0.25),
-        quantile(&ratios, 0.75),
-        quantile(seated, 0.5),
-        quantile(plain, 0.5)
-    );
+    })?;
+    let ratios = ratios(&seated, &plain);
+    let ratio = median(&ratios);
+    let got =
+        format!("{}; {:.2} and {:.2} ms", spread(&ratios, ""), median(&seated), median(&plain));
     let target = format!("<= {HELPERS_WANTED}");
     Ok(Row::held("a short-lived process under run / without", got, target, ratio <= HELPERS_WANTED))
 }
@@ -149,9 +126,7 @@ fn launch(form: &str, cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
     list.push(cpus[1].parse()?);
     let list = CpuList(list);
     let seating = SeatAllocator::new(SeatList::of_cpus(&list, beyond), Vec::new(), 0).strict(true);
-    let memory = (form == WITH_MEMORY).then(|| memory(1 + THREADS));
-    let options = LaunchOptions { memory, ..LaunchOptions::default() };
-    let (ending, report) = seatmap_launch::run(&program, seating, options)?;
+    let (ending, report) = seatmap_launch::run(&program, seating, LaunchOptions::default())?;
     match report.troubles().first() {
         // A seat that was not verified would make the figures those of another seating.
         Some(trouble) => Err(trouble.clone().into()),
@@ -159,46 +134,27 @@ fn launch(form: &str, cpus: [&str; 2]) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Memory of node 0 for each task but the first, so that every thread differs from its creator.
-fn memory(others: usize) -> ProgramMemory {
-    let of_task = Some(MemoryPolicy::bind(CpuSet::single(0)));
-    let tasks = std::iter::once(None).chain(std::iter::repeat_n(of_task, others)).collect();
-    ProgramMemory { wish: "plan".to_owned(), tasks, all: None, nodes: None }
-}
-
 fn compared(form: &str, alone: &[Figures], seated: &[Figures]) -> [Row; 2] {
-    let added: Vec<f64> = alone
-        .iter()
-        .zip(seated)
-        .map(|(alone, seated)| seated.creation_us - alone.creation_us)
-        .collect();
-    let ratios: Vec<f64> =
-        alone.iter().zip(seated).map(|(alone, seated)| seated.phase_s / alone.phase_s).collect();
-    let usual = median(&alone.iter().map(|alone| alone.creation_us).collect::<Vec<_>>());
-    let us = quantile(&added, 0.5);
-    let ratio = quantile(&ratios, 0.5);
-    let creation = format!(
-        "{us:.1} us (by turns, middle half {:.1}-{:.1}; alone {usual:.1})",
-        quantile(&added, 0.25),
-        quantile(&added, 0.75)
-    );
-    let phase = format!(
-        "{ratio:.3} (by turns, middle half {:.3}-{:.3})",
-        quantile(&ratios, 0.25),
-        quantile(&ratios, 0.75)
-    );
+    let [usual_us, seated_us] =
+        [alone, seated].map(|of| of.iter().map(|one| one.creation_us).collect::<Vec<_>>());
+    let added: Vec<f64> =
+        usual_us.iter().zip(&seated_us).map(|(alone, seated)| seated - alone).collect();
+    let [usual_s, seated_s] =
+        [alone, seated].map(|of| of.iter().map(|one| one.phase_s).collect::<Vec<_>>());
+    let slowdowns = ratios(&seated_s, &usual_s);
+    let creation = format!("{}; alone {:.1}", spread(&added, " us"), median(&usual_us));
     [
         Row::held(
             format!("added to a thread's creation by {form}"),
             creation,
             format!("<= {WANTED_US} us"),
-            us <= WANTED_US,
+            median(&added) <= WANTED_US,
         ),
         Row::held(
             format!("compute, signals, futexes under {form} / alone"),
-            phase,
+            spread(&slowdowns, ""),
             "1.00 within noise",
-            ratio <= 1.0 + NOISE,
+            median(&slowdowns) <= 1.0 + NOISE,
         ),
     ]
 }

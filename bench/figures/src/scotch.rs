@@ -4,23 +4,13 @@ use seatmap_machine::Square;
 use seatmap_place::Problem;
 use std::fmt::Write as _;
 use std::process::Command;
-use std::time::Instant;
-
-/// A mapping by Scotch, with the seconds that `gmap` took.
-pub struct Mapped {
-    /// The slot of each task.
-    pub slot_of: Vec<u32>,
-    /// Wall-clock seconds of `gmap`, starting the process included; making the architecture file is
-    /// not.
-    pub seconds: f64,
-}
 
 /// Maps a problem with one slot a PU, as many tasks as PUs. `None` where Scotch is not installed or
 /// refuses.
 ///
 /// The architecture is the complete graph of the PUs with distances as edge weights, decomposed by
 /// Scotch's own `amk_grf`; Scotch wants whole numbers.
-pub fn map(problem: &Problem) -> Option<Mapped> {
+pub fn map(problem: &Problem) -> Option<Vec<u32>> {
     let folder = tempfile::tempdir().ok()?;
     std::fs::write(folder.path().join("machine.grf"), machine(&problem.distance)).ok()?;
     std::fs::write(folder.path().join("pattern.grf"), pattern(problem)).ok()?;
@@ -28,8 +18,6 @@ pub fn map(problem: &Problem) -> Option<Mapped> {
         .args([folder.path().join("machine.grf"), folder.path().join("machine.tgt")])
         .output()
         .ok()?;
-    // The architecture file is made once for a machine, and does not count as mapping.
-    let began = Instant::now();
     let mapped = Command::new("scotch_gmap")
         .args([
             folder.path().join("pattern.grf"),
@@ -38,7 +26,6 @@ pub fn map(problem: &Problem) -> Option<Mapped> {
         ])
         .output()
         .ok()?;
-    let seconds = began.elapsed().as_secs_f64();
     if !made.status.success() || !mapped.status.success() {
         return None;
     }
@@ -52,7 +39,7 @@ pub fn map(problem: &Problem) -> Option<Mapped> {
     // Scotch may put two tasks on one PU where it tolerates imbalance, which this problem does not
     // allow.
     let distinct: std::collections::HashSet<&u32> = slot_of.iter().collect();
-    (distinct.len() == slot_of.len()).then_some(Mapped { slot_of, seconds })
+    (distinct.len() == slot_of.len()).then_some(slot_of)
 }
 
 fn machine(distance: &Square<f32>) -> String {

@@ -1,4 +1,29 @@
-//! Order statistics as a row prints them: NaN where there are no values.
+//! Kinds of runs that take turns, and order statistics as a row prints them (NaN if there are no
+//! values).
+
+/// Runs each of `N` kinds once a turn, so that a disturbance affects all kinds alike. Another kind
+/// begins in each turn, because the second of two may profit from the first.
+///
+/// # Errors
+/// The first error of a run.
+pub fn in_turns<const N: usize, T, E>(
+    turns: usize,
+    mut run: impl FnMut(usize) -> Result<T, E>,
+) -> Result<[Vec<T>; N], E> {
+    let mut found = [const { Vec::new() }; N];
+    for turn in 0..turns {
+        for step in 0..N {
+            let kind = (turn + step) % N;
+            found[kind].push(run(kind)?);
+        }
+    }
+    Ok(found)
+}
+
+/// The ratios of two kinds, turn by turn.
+pub fn ratios(ours: &[f64], theirs: &[f64]) -> Vec<f64> {
+    ours.iter().zip(theirs).map(|(ours, theirs)| ours / theirs).collect()
+}
 
 /// The median, or NaN.
 pub fn median(values: &[f64]) -> f64 {
@@ -8,4 +33,10 @@ pub fn median(values: &[f64]) -> f64 {
 /// The quantile at a share from 0 to 1, or NaN.
 pub fn quantile(values: &[f64], share: f64) -> f64 {
     seatmap_statistics::quantile(values, share).unwrap_or(f64::NAN)
+}
+
+/// The median with its unit, and the bounds of the middle half.
+pub fn spread(values: &[f64], unit: &str) -> String {
+    let [low, middle, high] = [0.25, 0.5, 0.75].map(|share| quantile(values, share));
+    format!("{middle:.3}{unit} (middle half {low:.3}-{high:.3})")
 }

@@ -3,7 +3,7 @@
 
 use crate::computer::{Architecture, Computer};
 use crate::error::LabError;
-use crate::tool::{find, run};
+use crate::tool::{find, run, write};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -19,8 +19,7 @@ pub fn of(computer: &Computer, cache: &Path) -> Result<Option<PathBuf>, LabError
     find("iasl")?;
     let stem = cache.join(format!("{}-{}", computer.name, std::process::id()));
     let source = stem.with_extension("asl");
-    std::fs::write(&source, table(&computer.capacities))
-        .map_err(|error| LabError::File { path: source.clone(), source: error })?;
+    write(&source, table(&computer.capacities))?;
     run(Command::new("iasl").arg("-p").arg(&stem).arg(&source))?;
     let _ = std::fs::remove_file(&source);
     Ok(Some(stem.with_extension("aml")))

@@ -32,7 +32,7 @@ pub struct GuestFile {
 }
 
 /// A boot that is asked for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct BootRequest {
     /// Where packages, images and consoles are kept.
     pub cache: PathBuf,

@@ -5,7 +5,7 @@
 //! same server.
 
 use crate::error::LabError;
-use crate::tool::{find, output, run};
+use crate::tool::{find, make_folder, output, run, write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -50,15 +50,14 @@ impl Archive {
     fn fetch_lists(&mut self, suite: &str, is_suite: bool) -> Result<(), LabError> {
         let folder = self.cache.join(format!("apt-{suite}-{}", self.architecture));
         for name in ["lists/partial", "archives/partial", "state"] {
-            let path = folder.join(name);
-            std::fs::create_dir_all(&path).map_err(|source| LabError::File { path, source })?;
+            make_folder(&folder.join(name))?;
         }
         let status = folder.join("status");
         write(&status, "")?;
         let mut settings = Vec::new();
         if is_suite {
             let sources = folder.join("sources.list");
-            write(&sources, &format!("deb [signed-by={KEYRING}] {} {suite} main\n", server()?))?;
+            write(&sources, format!("deb [signed-by={KEYRING}] {} {suite} main\n", server()?))?;
             settings.push(("Dir::Etc::sourcelist", sources.display().to_string()));
             settings.push(("Dir::Etc::sourceparts", "-".to_owned()));
         }
@@ -80,7 +79,7 @@ impl Archive {
             return Ok(());
         }
         run(Command::new("apt-get").args(&self.options).args(["--quiet", "update"]))?;
-        std::fs::write(&fetched, "").map_err(|source| LabError::File { path: fetched, source })
+        write(&fetched, "")
     }
 
     /// The folder of the newest kernel of a series and flavour: `6.12`, `6.12-cloud`, `newest`.
@@ -123,24 +122,17 @@ impl Archive {
             return Ok(folder);
         }
         let partial = self.cache.join(format!("partial-{}-{name}", std::process::id()));
-        std::fs::create_dir_all(&partial)
-            .map_err(|source| LabError::File { path: partial.clone(), source })?;
+        make_folder(&partial)?;
         let mut fetch = Command::new("apt-get");
         fetch.args(&self.options).args(["download", "--quiet", name]).current_dir(&partial);
         let unpacked = run(&mut fetch).and_then(|()| unpack(&partial));
         let placed = unpacked.and_then(|()| {
-            std::fs::rename(partial.join("tree"), &folder)
-                .map_err(|source| LabError::File { path: folder.clone(), source })
+            std::fs::rename(partial.join("tree"), &folder).map_err(LabError::file(&folder))
         });
         let _ = std::fs::remove_dir_all(&partial);
         placed.map_err(|_| LabError::Missing(format!("Debian's package {name}")))?;
         Ok(folder)
     }
-}
-
-fn write(path: &Path, text: &str) -> Result<(), LabError> {
-    let path = path.to_owned();
-    std::fs::write(&path, text).map_err(|source| LabError::File { path, source })
 }
 
 /// The folder of a kernel's modules, if its package has them.

@@ -3,7 +3,7 @@
 
 use crate::computer::{Architecture, Computer};
 use crate::error::LabError;
-use crate::tool::{find, run};
+use crate::tool::{find, run, write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -27,9 +27,8 @@ pub fn of(computer: &Computer, cache: &Path) -> Result<Option<PathBuf>, LabError
     }
     run(dump.args(words))?;
     run(Command::new("dtc").args(["-q", "-O", "dts", "-o"]).arg(&source).arg(&blob))?;
-    let failed = LabError::file(&source);
-    let text = std::fs::read_to_string(&source).map_err(&failed)?;
-    std::fs::write(&source, with_capacities(&text, &computer.capacities)).map_err(&failed)?;
+    let text = std::fs::read_to_string(&source).map_err(LabError::file(&source))?;
+    write(&source, with_capacities(&text, &computer.capacities))?;
     run(Command::new("dtc").args(["-q", "-O", "dtb", "-o"]).arg(&blob).arg(&source))?;
     let _ = std::fs::remove_file(&source);
     Ok(Some(blob))

@@ -21,14 +21,6 @@ pub enum LabError {
         /// The reader's own words.
         source: Box<toml::de::Error>,
     },
-    /// A description contradicts itself.
-    #[error("computer '{computer}': {fault}")]
-    Contradiction {
-        /// The computer's name.
-        computer: String,
-        /// The contradiction.
-        fault: Contradiction,
-    },
     /// A list of CPUs cannot be read.
     #[error("'{0}' is not a list of CPUs such as 0-3,8")]
     CpuList(String),
@@ -59,40 +51,6 @@ pub enum LabError {
         /// The last words of its stderr.
         words: String,
     },
-}
-
-/// The ways in which a description contradicts itself.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Contradiction {
-    /// The nodes leave CPUs out, or name some twice.
-    #[error("its nodes hold CPUs {held:?}, and it has {cpus}")]
-    Nodes {
-        /// The CPUs of all nodes, sorted.
-        held: Vec<u32>,
-        /// The CPUs that its sockets, dies, cores and threads make.
-        cpus: u32,
-    },
-    /// A node has another number of distances than there are nodes.
-    #[error("node {node} has {found} distances, and there are {nodes} nodes")]
-    Distances {
-        /// The node.
-        node: usize,
-        /// Its distances.
-        found: usize,
-        /// The number of nodes.
-        nodes: usize,
-    },
-    /// Capacities are for each CPU, or absent.
-    #[error("it has {found} capacities, and {cpus} CPUs")]
-    Capacities {
-        /// The capacities.
-        found: usize,
-        /// The CPUs.
-        cpus: u32,
-    },
-    /// The boot CPU, or one that does not exist, is to go offline.
-    #[error("CPU {0} cannot go offline: it is the first, or it does not exist")]
-    Offline(u32),
 }
 
 impl LabError {

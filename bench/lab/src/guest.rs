@@ -3,11 +3,9 @@
 mod answer;
 mod cells;
 mod figures;
-mod hotplug;
 mod kernel;
 mod living;
 mod others;
-mod programs;
 mod seats;
 mod threads;
 mod verbs;
@@ -20,24 +18,6 @@ pub enum Guest {
     /// Ask every verb, and compare its answers with the kernel's own words.
     Verbs {
         /// Ask these verbs alone, with commas between them.
-        #[arg(long, default_value = "")]
-        only: String,
-    },
-    /// Take CPUs away, and bring them back, while each verb works.
-    Hotplug {
-        /// How often with each verb.
-        #[arg(long, default_value_t = 50)]
-        rounds: u32,
-        /// Chooses the CPUs and the moments.
-        #[arg(long, default_value_t = 1)]
-        seed: u64,
-        /// Disturb these verbs alone, with commas between them.
-        #[arg(long, default_value = "")]
-        only: String,
-    },
-    /// Seat, check and observe real programs.
-    Programs {
-        /// These programs alone, with commas between them.
         #[arg(long, default_value = "")]
         only: String,
     },
@@ -54,8 +34,6 @@ fn is_among(only: &str, name: &str) -> bool {
 pub fn run(guest: Guest) -> ExitCode {
     let is_right = match guest {
         Guest::Verbs { only } => verbs::run(&only),
-        Guest::Hotplug { rounds, seed, only } => hotplug::run(rounds, seed, &only),
-        Guest::Programs { only } => programs::run(&only),
         Guest::Threads(options) => {
             threads::run(options);
             true

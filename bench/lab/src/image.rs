@@ -4,7 +4,7 @@
 //! The format is "newc" of Linux' `Documentation/driver-api/early-userspace/buffer-format.rst`.
 
 use crate::error::LabError;
-use crate::tool::{find, output};
+use crate::tool::{find, output, write};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt as _;
@@ -147,8 +147,7 @@ impl Image {
     /// # Errors
     /// [`LabError::File`], if it cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), LabError> {
-        std::fs::write(path, self.archive())
-            .map_err(|source| LabError::File { path: path.to_owned(), source })
+        write(path, self.archive())
     }
 
     fn archive(&self) -> Vec<u8> {
@@ -212,8 +211,7 @@ fn library(line: &str) -> Option<PathBuf> {
 fn unpacked(file: &Path) -> Result<Vec<u8>, LabError> {
     let extension = file.extension().and_then(|extension| extension.to_str());
     if extension != Some("xz") {
-        return std::fs::read(file)
-            .map_err(|source| LabError::File { path: file.to_owned(), source });
+        return std::fs::read(file).map_err(LabError::file(file));
     }
     let unpacked = Command::new("xz").arg("-dc").arg(file).output();
     Ok(unpacked.map_err(LabError::start("xz"))?.stdout)

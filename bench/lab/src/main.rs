@@ -149,8 +149,8 @@ fn show(name: &str) -> Result<ExitCode, LabError> {
 fn cache() -> Result<PathBuf, LabError> {
     let own = computer::lab_folder().join("../../target/lab");
     let path = std::env::var_os("LAB_CACHE").map_or(own, PathBuf::from);
-    let made = std::fs::create_dir_all(&path).and_then(|()| path.canonicalize());
-    made.map_err(|source| LabError::File { path, source })
+    tool::make_folder(&path)?;
+    path.canonicalize().map_err(LabError::file(&path))
 }
 
 /// `FILE:PATH`, or a program by its name or file, which stands at the same path in the guest.

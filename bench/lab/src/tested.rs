@@ -3,6 +3,7 @@
 use crate::boot::{self, BootReport, BootRequest, GuestFile};
 use crate::computer::{self, Architecture, Computer};
 use crate::error::LabError;
+use crate::tool::write;
 use crate::trial::{Outcome, Trial};
 use crate::{cache, guest_file};
 use serde::{Deserialize, Serialize};
@@ -12,8 +13,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-/// The experiments of the table, in the order of the page.
-const EXPERIMENTS: [&str; 3] = ["verbs", "programs", "hotplug"];
 /// Computers that other experiments use, and that the table leaves out.
 const OTHERS: [&str; 5] = ["four-cpus", "four-nodes", "sixteen", "two-cpus", "two-nodes"];
 
@@ -30,18 +29,9 @@ pub struct TestedArguments {
     /// These computers alone; may be given several times.
     #[arg(long)]
     on: Vec<String>,
-    /// These experiments alone: verbs, programs, hotplug; may be given several times.
-    #[arg(long)]
-    experiment: Vec<String>,
-    /// These verbs or programs alone, with commas between them.
+    /// These verbs alone, with commas between them.
     #[arg(long, default_value = "")]
     only: String,
-    /// Rounds of each verb while CPUs go and come.
-    #[arg(long, default_value_t = 50)]
-    rounds: u32,
-    /// Chooses the CPUs and the moments.
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
     /// End a computer after this many seconds.
     #[arg(long, default_value_t = 3600)]
     seconds: u64,
@@ -54,11 +44,10 @@ pub struct TestedArguments {
     write: Option<PathBuf>,
 }
 
-/// The outcomes of one experiment on one computer, as they are kept.
+/// The outcomes on one computer, as they are kept.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 struct KeptRun {
     computer: String,
-    experiment: String,
     kernel: String,
     date: String,
     seconds: f64,
@@ -76,18 +65,16 @@ pub fn run(arguments: &TestedArguments) -> Result<ExitCode, LabError> {
     let mut is_right = true;
     for name in names {
         let computer = Computer::read(&folder, &name)?;
-        for experiment in EXPERIMENTS {
-            let is_named = arguments.experiment.iter().any(|one| one == experiment);
-            let is_usual = arguments.experiment.is_empty() && is_usual(&computer, experiment);
-            if is_named || is_usual {
-                is_right &= ask(arguments, &computer, experiment)?;
+        is_right &= match ask(arguments, &computer) {
+            Err(error) if error.is_absence() => {
+                say!("lab: skipped: {}: {error}", computer.name);
+                true
             }
-        }
+            asked => asked?,
+        };
     }
     if let Some(path) = &arguments.write {
-        let page = page(&kept()?)?;
-        std::fs::write(path, page)
-            .map_err(|source| LabError::File { path: path.clone(), source })?;
+        write(path, page(&kept()?)?)?;
     }
     Ok(if is_right { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -97,37 +84,9 @@ fn table_computers() -> Result<Vec<String>, LabError> {
     Ok(names.into_iter().filter(|name| !OTHERS.contains(&name.as_str())).collect())
 }
 
-/// Verbs are asked everywhere; programs and hotplug on those computers that differ most.
-fn is_usual(computer: &Computer, experiment: &str) -> bool {
-    match experiment {
-        "programs" => ["four-sockets", "sub-numa"].contains(&computer.name.as_str()),
-        "hotplug" => ["small", "sub-numa"].contains(&computer.name.as_str()),
-        _ => true,
-    }
-}
-
-fn ask(
-    arguments: &TestedArguments,
-    computer: &Computer,
-    experiment: &str,
-) -> Result<bool, LabError> {
-    let request = match request(arguments, computer, experiment) {
-        Ok(request) => request,
-        Err(error) if error.is_absence() => {
-            say!("lab: skipped: {} on {}: {error}", experiment, computer.name);
-            return Ok(true);
-        }
-        Err(error) => return Err(error),
-    };
-    let report = match boot::boot(computer, &request) {
-        Ok(report) => report,
-        Err(error) if error.is_absence() => {
-            say!("lab: skipped: {} on {}: {error}", experiment, computer.name);
-            return Ok(true);
-        }
-        Err(error) => return Err(error),
-    };
-    let run = keep(arguments, computer, experiment, &report)?;
+fn ask(arguments: &TestedArguments, computer: &Computer) -> Result<bool, LabError> {
+    let report = boot::boot(computer, &request(arguments, computer)?)?;
+    let run = keep(arguments, computer, &report)?;
     for trial in run.trials.iter().filter(|trial| trial.outcome != Outcome::Right) {
         say!(
             "{}: {:?}: {} ({}): {}",
@@ -139,7 +98,7 @@ fn ask(
         );
     }
     say!(
-        "{}, Linux {}, {experiment}: {} right, {} refused, {} wrong, {:.0} s{}",
+        "{}, Linux {}: {} right, {} refused, {} wrong, {:.0} s{}",
         run.computer,
         run.kernel,
         run.count(Outcome::Right),
@@ -150,20 +109,15 @@ fn ask(
     );
     let is_well = run.count(Outcome::Wrong) == 0;
     if is_well && !run.has_ended && arguments.skip_late {
-        say!("lab: skipped: the rest of {experiment} on {}: no end in time", run.computer);
+        say!("lab: skipped: the rest on {}: no end in time", run.computer);
         return Ok(true);
     }
     Ok(is_well && run.has_ended && !run.trials.is_empty())
 }
 
-fn request(
-    arguments: &TestedArguments,
-    computer: &Computer,
-    experiment: &str,
-) -> Result<BootRequest, LabError> {
+fn request(arguments: &TestedArguments, computer: &Computer) -> Result<BootRequest, LabError> {
     let lab = computer::lab_folder();
-    let own = std::env::current_exe()
-        .map_err(|source| LabError::File { path: PathBuf::from("seatmap-lab"), source })?;
+    let own = std::env::current_exe().map_err(LabError::file(Path::new("seatmap-lab")))?;
     let is_arm = computer.architecture == Architecture::Arm;
     let (seatmap, guest) = if is_arm {
         let folder = arguments.arm.as_ref().ok_or_else(|| {
@@ -174,38 +128,24 @@ fn request(
         (arguments.seatmap.clone(), own)
     };
     let mut programs = vec![GuestFile { source: guest, path: "bin/seatmap-lab".to_owned() }];
-    let mut trees = Vec::new();
-    let mut files = Vec::new();
     if !is_arm {
         programs.extend(installed(&["lstopo-no-graphics", "numactl"]));
     }
     let cache = cache()?;
-    if experiment == "programs" {
-        programs.extend(real_programs(&cache));
-        trees.extend(database(&cache));
-        files.extend(users(&cache)?);
-    }
-    let mut words = vec![format!("lab_words={experiment}")];
+    let mut words = Vec::new();
     if !arguments.only.is_empty() {
         words.push(format!("lab_only={}", arguments.only));
     }
-    words.push(format!("lab_rounds={}", arguments.rounds));
-    words.push(format!("lab_seed={}", arguments.seed));
     Ok(BootRequest {
         seatmap,
         experiment: lab.join("guest/tested"),
-        init: None,
-        kernel: None,
         programs,
-        files,
-        trees,
-        modules: Vec::new(),
         words,
-        is_parallel: false,
         limit: Duration::from_secs(arguments.seconds),
         is_shown: std::env::var_os("LAB_SHOW").is_some(),
-        log: Some(cache.join(format!("{experiment}.{}.console", computer.name))),
+        log: Some(cache.join(format!("verbs.{}.console", computer.name))),
         cache,
+        ..BootRequest::default()
     })
 }
 
@@ -221,81 +161,24 @@ fn in_place(source: PathBuf) -> GuestFile {
     GuestFile { source, path }
 }
 
-/// The real programs, and the OpenMP program that is built here.
-fn real_programs(cache: &Path) -> Vec<GuestFile> {
-    let names = ["redis-server", "redis-benchmark", "memcached", "nginx", "hackbench"];
-    let mut programs = installed(&names);
-    let postgres = Path::new("/usr/lib/postgresql/15/bin/postgres");
-    if postgres.exists() {
-        programs.push(in_place(postgres.to_owned()));
-    }
-    let source = computer::lab_folder().join("guest/openmp.c");
-    let built = cache.join("openmp");
-    let mut compile = Command::new("gcc");
-    compile.args(["-O1", "-fopenmp"]).arg(source).arg("-o").arg(&built);
-    if compile.status().is_ok_and(|status| status.success()) {
-        programs.push(GuestFile { source: built, path: "bin/openmp".to_owned() });
-    }
-    programs
-}
-
-/// A new database's folder, and the files that its server reads.
-fn database(cache: &Path) -> Vec<GuestFile> {
-    let folder = cache.join("pgdata");
-    let share = PathBuf::from("/usr/share/postgresql/15");
-    let library = PathBuf::from("/usr/lib/postgresql/15/lib");
-    if !folder.exists() {
-        let line = format!(
-            "mkdir -p {0} && chown nobody {0} && setpriv --reuid nobody --clear-groups \
-             /usr/lib/postgresql/15/bin/initdb -D {0} -U postgres --no-locale --no-sync >/dev/null",
-            folder.display()
-        );
-        if !Command::new("sh").args(["-c", &line]).status().is_ok_and(|status| status.success()) {
-            let _ = std::fs::remove_dir_all(&folder);
-            return Vec::new();
-        }
-    }
-    let database = GuestFile { source: folder, path: "pgdata".to_owned() };
-    vec![database, in_place(share), in_place(library)]
-}
-
-/// Users and groups for servers that do not run as root.
-fn users(cache: &Path) -> Result<Vec<GuestFile>, LabError> {
-    let texts = [
-        ("passwd", "root:x:0:0::/tmp:/bin/sh\npostgres:x:100:100::/tmp:/bin/sh\n"),
-        ("group", "root:x:0:\npostgres:x:100:\n"),
-    ];
-    let mut files = Vec::new();
-    for (name, text) in texts {
-        let source = cache.join(format!("guest-{name}"));
-        std::fs::write(&source, text)
-            .map_err(|error| LabError::File { path: source.clone(), source: error })?;
-        files.push(GuestFile { source, path: format!("etc/{name}") });
-    }
-    Ok(files)
-}
-
 fn keep(
     arguments: &TestedArguments,
     computer: &Computer,
-    experiment: &str,
     report: &BootReport,
 ) -> Result<KeptRun, LabError> {
     let run = KeptRun {
         computer: computer.name.clone(),
-        experiment: experiment.to_owned(),
         kernel: report.kernel.clone(),
         date: today(),
         seconds: report.seconds,
         has_ended: report.result.is_some(),
         trials: Trial::among(&report.console),
     };
-    let folder = cache()?;
-    let stem = format!("{experiment}.{}", computer.name);
-    let path = folder.join(format!("{stem}.json"));
-    let whole = if arguments.only.is_empty() { None } else { read_kept(&path) };
-    let merged = whole.map_or_else(|| run.clone(), |whole| whole.with(&run));
-    write(path, &serde_json::to_string_pretty(&merged).unwrap_or_default())?;
+    // The table has whole runs only.
+    if arguments.only.is_empty() {
+        let path = cache()?.join(format!("verbs.{}.json", computer.name));
+        write(&path, serde_json::to_string_pretty(&run).unwrap_or_default())?;
+    }
     Ok(run)
 }
 
@@ -307,24 +190,6 @@ impl KeptRun {
     fn count(&self, outcome: Outcome) -> usize {
         self.trials.iter().filter(|trial| trial.outcome == outcome).count()
     }
-
-    /// This run with the part that was asked again.
-    fn with(mut self, part: &KeptRun) -> KeptRun {
-        for trial in &part.trials {
-            match self.trials.iter_mut().find(|own| own.answers_as(trial)) {
-                Some(own) => *own = trial.clone(),
-                None => self.trials.push(trial.clone()),
-            }
-        }
-        self.has_ended &= part.has_ended;
-        self.date.clone_from(&part.date);
-        self.kernel.clone_from(&part.kernel);
-        self
-    }
-}
-
-fn write(path: PathBuf, text: &str) -> Result<(), LabError> {
-    std::fs::write(&path, text).map_err(|source| LabError::File { path, source })
 }
 
 fn today() -> String {
@@ -336,24 +201,18 @@ fn today() -> String {
 fn kept() -> Result<Vec<KeptRun>, LabError> {
     let folder = cache()?;
     let mut runs = Vec::new();
-    for experiment in EXPERIMENTS {
-        for name in table_computers()? {
-            let path = folder.join(format!("{experiment}.{name}.json"));
-            runs.extend(read_kept(&path));
-        }
+    for name in table_computers()? {
+        runs.extend(read_kept(&folder.join(format!("verbs.{name}.json"))));
     }
     Ok(runs)
 }
 
 const HEAD: &str = include_str!("tested/head.md");
-const PROGRAMS: &str = include_str!("tested/programs.md");
-const HOTPLUG: &str = include_str!("tested/hotplug.md");
 
 fn page(runs: &[KeptRun]) -> Result<String, LabError> {
     let mut text = HEAD.to_owned();
-    let verbs: Vec<&KeptRun> = runs.iter().filter(|run| run.experiment == "verbs").collect();
     text += "\n## Computers\n\n| computer | CPUs | Linux | stands for |\n|---|---|---|---|\n";
-    for run in &verbs {
+    for run in runs {
         let computer = Computer::read(&computer::folder(), &run.computer)?;
         let _ = writeln!(
             text,
@@ -365,22 +224,13 @@ fn page(runs: &[KeptRun]) -> Result<String, LabError> {
         );
     }
     text += "\n## Verbs\n\n";
-    text += &table(&verbs);
-    text += &refusals(&verbs);
-    let others =
-        [("programs", "Real programs", PROGRAMS), ("hotplug", "CPUs that go and come", HOTPLUG)];
-    for (experiment, title, words) in others {
-        let own: Vec<&KeptRun> = runs.iter().filter(|run| run.experiment == experiment).collect();
-        if !own.is_empty() {
-            let _ = write!(text, "\n## {title}\n\n{words}\n");
-            text += &details(&own);
-        }
-    }
+    text += &table(runs);
+    text += &refusals(runs);
     Ok(text)
 }
 
 /// A row for each computer, a column for each verb.
-fn table(runs: &[&KeptRun]) -> String {
+fn table(runs: &[KeptRun]) -> String {
     let mut columns: Vec<&str> = Vec::new();
     for trial in runs.iter().flat_map(|run| &run.trials) {
         if !columns.contains(&trial.verb.as_str()) && trial.verb != "lab" {
@@ -420,7 +270,7 @@ fn of_verb(run: &KeptRun, verb: &str, outcome: Outcome) -> usize {
 }
 
 /// The sentences of refusals and faults, each with its computers.
-fn refusals(runs: &[&KeptRun]) -> String {
+fn refusals(runs: &[KeptRun]) -> String {
     let mut sentences = BTreeMap::<(Outcome, String), BTreeSet<&str>>::new();
     for run in runs {
         for trial in run.trials.iter().filter(|trial| trial.outcome != Outcome::Right) {
@@ -441,30 +291,6 @@ fn refusals(runs: &[&KeptRun]) -> String {
     text
 }
 
-/// A row for each program or disturbed verb.
-fn details(runs: &[&KeptRun]) -> String {
-    let mut text = "| computer | Linux | of | outcome | day |\n|---|---|---|---|---|\n".to_owned();
-    for run in runs {
-        for trial in &run.trials {
-            let word = if trial.outcome == Outcome::Right { "right" } else { "WRONG" };
-            let detail = trial.detail.replace('|', "\\|").replace('\n', " ");
-            let _ = writeln!(
-                text,
-                "| {} | {} | {} | {word}: {detail} | {} |",
-                run.computer, run.kernel, trial.verb, run.date
-            );
-        }
-        if !run.has_ended && !run.trials.is_empty() {
-            let _ = writeln!(
-                text,
-                "| {} | {} | the rest | not asked: the time was over | {} |",
-                run.computer, run.kernel, run.date
-            );
-        }
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -480,7 +306,6 @@ mod tests {
         };
         let run = KeptRun {
             computer: "small".to_owned(),
-            experiment: "verbs".to_owned(),
             kernel: "6.1".to_owned(),
             date: "2026-11-26".to_owned(),
             seconds: 61.4,
@@ -491,11 +316,11 @@ mod tests {
                 trial("cell", Outcome::Refused),
             ],
         };
-        let text = table(&[&run]);
+        let text = table(std::slice::from_ref(&run));
         assert!(
             text.contains("| small | 1 right, 1 WRONG | 1 refused | 2026-11-26 | 61 s |"),
             "{text}"
         );
-        assert!(refusals(&[&run]).contains("| wrong | `run`, q: a \\| b | small |"));
+        assert!(refusals(&[run]).contains("| wrong | `run`, q: a \\| b | small |"));
     }
 }

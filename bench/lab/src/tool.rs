@@ -1,7 +1,7 @@
 //! Other programs, run to their end.
 
 use crate::error::LabError;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Runs a program and gives its standard output.
@@ -40,4 +40,20 @@ pub fn find(program: &str) -> Result<PathBuf, LabError> {
         .map(|folder| folder.join(program))
         .find(|file| file.is_file())
         .ok_or_else(|| LabError::Missing(program.to_owned()))
+}
+
+/// Writes a file.
+///
+/// # Errors
+/// [`LabError::File`], if it cannot be written.
+pub fn write(path: &Path, contents: impl AsRef<[u8]>) -> Result<(), LabError> {
+    std::fs::write(path, contents).map_err(LabError::file(path))
+}
+
+/// Makes a folder, and those above it.
+///
+/// # Errors
+/// [`LabError::File`], if it cannot be made.
+pub fn make_folder(path: &Path) -> Result<(), LabError> {
+    std::fs::create_dir_all(path).map_err(LabError::file(path))
 }

@@ -56,12 +56,6 @@ impl Trial {
         Self { verb: verb.to_owned(), question: question.to_owned(), outcome, detail, seconds }
     }
 
-    /// Whether another trial asked the same.
-    #[must_use]
-    pub fn answers_as(&self, other: &Self) -> bool {
-        self.verb == other.verb && self.question == other.question
-    }
-
     /// Prints it on the console.
     pub fn tell(&self) {
         println!("{MARK}{}", serde_json::to_string(self).unwrap_or_default());

@@ -143,6 +143,18 @@ pub fn ask(words: &[&str]) -> Result<Answer, Fault> {
     Ok(answer)
 }
 
+/// A number of a document.
+#[must_use]
+pub fn number(value: &Value) -> Option<u32> {
+    u32::try_from(value.as_u64()?).ok()
+}
+
+/// The numbers of an array of a document, in its order; none if it is not an array.
+#[must_use]
+pub fn numbers(value: &Value) -> Vec<u32> {
+    value.as_array().into_iter().flatten().filter_map(number).collect()
+}
+
 /// Runs `seatmap` and reads the document that it prints.
 ///
 /// # Errors

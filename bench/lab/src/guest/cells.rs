@@ -1,6 +1,6 @@
 //! `cell`: reserved CPUs, and everybody else's masks before, meanwhile and afterwards.
 
-use super::answer::{Running, ask, document, start, start_program};
+use super::answer::{Running, ask, document, numbers, start, start_program};
 use super::figures::cells_unchanged;
 use super::kernel::{self, Kernel};
 use super::threads::told;
@@ -17,7 +17,7 @@ pub const QUESTIONS: [Question; 4] = [
 ];
 
 /// The CPUs of the last core that everybody may use.
-pub fn last_core(kernel: &Kernel) -> CpuSet {
+fn last_core(kernel: &Kernel) -> CpuSet {
     kernel.usable_parts("core").last().cloned().unwrap_or_default()
 }
 
@@ -63,8 +63,7 @@ fn cell_life(kernel: &Kernel, cpus: &CpuSet) -> Result<String, Fault> {
     ensure(is_inside, || format!("a program of the cell {list}: {}", answer.show()))?;
     ask(&["cell", "verify", "lab"])?.done()?;
     let shown = document(&["cell", "show", "lab", "--json"])?;
-    let named = shown["cpus"].as_array().cloned().unwrap_or_default();
-    let named: CpuSet = named.iter().filter_map(|cpu| u32::try_from(cpu.as_u64()?).ok()).collect();
+    let named: CpuSet = numbers(&shown["cpus"]).into_iter().collect();
     ensure(named == *cpus, || format!("{list} is shown as {named:?}"))?;
     let heirs = Heirs::start(cpus)?;
     destroyed(kernel)?;
@@ -137,8 +136,7 @@ fn destroyed(kernel: &Kernel) -> Result<(), Fault> {
 fn cell_by_count(kernel: &Kernel) -> Result<String, Fault> {
     let before = kernel::all_masks();
     let made = document(&["cell", "create", "lab", "--count", "2", "--untested", "--json"])?;
-    let named = made["cpus"].as_array().cloned().unwrap_or_default();
-    let cpus: CpuSet = named.iter().filter_map(|cpu| u32::try_from(cpu.as_u64()?).ok()).collect();
+    let cpus: CpuSet = numbers(&made["cpus"]).into_iter().collect();
     let verified = ask(&["cell", "verify", "lab"])?;
     destroyed(kernel)?;
     ensure(verified.code == Some(0), || verified.show())?;
@@ -148,11 +146,7 @@ fn cell_by_count(kernel: &Kernel) -> Result<String, Fault> {
 }
 
 fn cell_offline(kernel: &Kernel) -> Result<String, Fault> {
-    let exists =
-        |cpu: &&u32| std::path::Path::new(&format!("/sys/devices/system/cpu/cpu{cpu}")).exists();
-    let Some(cpu) = kernel.offline.iter().find(exists) else {
-        return Ok("none is offline".to_owned());
-    };
+    let Some(cpu) = kernel.first_offline() else { return Ok("none is offline".to_owned()) };
     let name = cpu.to_string();
     let answer = ask(&["cell", "create", "lab", "--cpus", &name, "--untested"])?;
     let sentence = answer.refuses(&[&format!("CPU {cpu}"), "line"]);

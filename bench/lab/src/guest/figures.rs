@@ -1,10 +1,9 @@
 //! `measure`, `show`, `place`, `export`, `noise` and `doctor`: which CPUs they speak of, and what
 //! those share. Times of an emulated computer mean nothing, and nothing here looks at one.
 
-use super::answer::{ask, document};
-use super::hotplug::set;
-use super::kernel::Kernel;
-use super::seats::placed;
+use super::answer::{ask, document, number, numbers};
+use super::kernel::{Kernel, exists, set};
+use super::seats::{placed, write_plan};
 use super::verbs::Question;
 use crate::list::{self, CpuSet};
 use crate::trial::{Fault, ensure};
@@ -26,24 +25,14 @@ pub const QUESTIONS: [Question; 9] = [
 
 const PROFILE: &str = "/tmp/profile.json";
 
-fn words_of(cpus: &[u32]) -> String {
-    cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
-}
-
-/// A number of a document.
-pub fn number(value: &Value) -> Option<u32> {
-    u32::try_from(value.as_u64()?).ok()
-}
-
 fn measured(kernel: &Kernel) -> Result<String, Fault> {
     let cpus = kernel.spread();
-    ask(&["measure", "--quick", "--cpus", &words_of(&cpus), "-o", PROFILE])?.done()?;
+    ask(&["measure", "--quick", "--cpus", &list::show(&cpus), "-o", PROFILE])?.done()?;
     let profile = profile()?;
     let pus = profile["topology"]["pus"].as_array().cloned().unwrap_or_default();
-    let timed = profile["core_distance"]["pus"].as_array().cloned().unwrap_or_default();
-    let timed: BTreeSet<u32> = timed.iter().filter_map(number).collect();
+    let timed: CpuSet = numbers(&profile["core_distance"]["pus"]).into_iter().collect();
     ensure(timed == cpus.iter().copied().collect(), || format!("{timed:?} for {cpus:?}"))?;
-    let named: BTreeSet<u32> = pus.iter().filter_map(|pu| number(&pu["os"])).collect();
+    let named: CpuSet = pus.iter().filter_map(|pu| number(&pu["os"])).collect();
     ensure(named.is_subset(&kernel.online) && timed.is_subset(&named), || format!("{named:?}"))?;
     for level in ["core", "l2", "l3", "package", "numa"] {
         for one in &pus {
@@ -61,7 +50,7 @@ fn measured(kernel: &Kernel) -> Result<String, Fault> {
     Ok(format!(
         "{} PUs, CPUs {} timed: cores, L2, L3, packages and nodes alike",
         pus.len(),
-        words_of(&cpus)
+        list::show(&cpus)
     ))
 }
 
@@ -123,15 +112,13 @@ fn placed_on_measured(kernel: &Kernel) -> Result<String, Fault> {
     let found: CpuSet = placement.iter().copied().collect();
     let is_whole = placement.len() == cpus.len() && found == cpus.iter().copied().collect();
     ensure(is_whole, || format!("{placement:?} is not an order of {cpus:?}"))?;
-    Ok(format!("an order of {}", words_of(&cpus)))
+    Ok(format!("an order of {}", list::show(&cpus)))
 }
 
 fn exported(kernel: &Kernel) -> Result<String, Fault> {
     let mut cpus = kernel.spread();
     cpus.reverse();
-    let plan =
-        serde_json::json!({"format": "seatmap-plan/1", "machine": "host", "placement": cpus});
-    let _ = std::fs::write("/tmp/export.json", plan.to_string());
+    write_plan("/tmp/export.json", &cpus);
     let answer = ask(&["export", "/tmp/export.json", "--format", "taskset"])?.done()?;
     let is_named = cpus.iter().all(|cpu| {
         answer.out.split(|letter: char| !letter.is_ascii_digit()).any(|n| n == cpu.to_string())
@@ -164,14 +151,11 @@ fn sentence(document: &Value, subject: &str) -> String {
 fn doctor(kernel: &Kernel) -> Result<String, Fault> {
     let found = document(&["doctor", "--json"])?;
     let offline = sentence(&found, "offline");
-    let is_offline_told = if kernel.offline.iter().any(|cpu| exists(*cpu)) {
-        kernel
-            .offline
-            .iter()
-            .filter(|cpu| exists(**cpu))
-            .all(|cpu| list::parse_words(&offline).contains(cpu))
-    } else {
+    let absent: CpuSet = kernel.offline.iter().copied().filter(|cpu| exists(*cpu)).collect();
+    let is_offline_told = if absent.is_empty() {
         offline.contains("no CPU is offline")
+    } else {
+        absent.is_subset(&list::parse_words(&offline))
     };
     ensure(is_offline_told, || format!("offline '{}': '{offline}'", list::show(&kernel.offline)))?;
     let cpuset = sentence(&found, "cpuset");
@@ -201,7 +185,7 @@ fn doctor_of_victims(kernel: &Kernel) -> Result<String, Fault> {
         }
         doctor(kernel)?;
     }
-    Ok(format!("CPUs {} named, and brought back by the doctor's command", words_of(&victims)))
+    Ok(format!("CPUs {} named, and brought back by the doctor's command", list::show(&victims)))
 }
 
 /// Asks while a CPU is away, and executes the remedy.
@@ -215,11 +199,6 @@ fn of_victim(victim: u32) -> Result<(), Fault> {
     let done = std::process::Command::new("sh").args(["-c", command]).output();
     let online = Kernel::read().online;
     ensure(online.contains(&victim), || format!("'{command}' left CPU {victim}: {done:?}"))
-}
-
-/// Whether the kernel has a folder for a CPU.
-pub fn exists(cpu: u32) -> bool {
-    std::path::Path::new(&format!("/sys/devices/system/cpu/cpu{cpu}")).exists()
 }
 
 fn doctor_tries(kernel: &Kernel) -> Result<String, Fault> {
@@ -247,9 +226,7 @@ pub fn cells_unchanged(
 }
 
 fn measure_offline(kernel: &Kernel) -> Result<String, Fault> {
-    let Some(cpu) = kernel.offline.iter().find(|cpu| exists(**cpu)) else {
-        return Ok("none is offline".to_owned());
-    };
+    let Some(cpu) = kernel.first_offline() else { return Ok("none is offline".to_owned()) };
     let list = format!("0,{cpu}");
     let answer = ask(&["measure", "--quick", "--cpus", &list])?;
     let sentence = answer.refuses(&[&format!("CPU {cpu}"), "offline"])?;

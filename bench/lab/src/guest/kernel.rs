@@ -2,11 +2,16 @@
 //! hwloc's.
 
 use crate::list::{self, CpuSet};
+use crate::trial::{Fault, ensure};
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 const CPUS: &str = "/sys/devices/system/cpu";
 const NODES: &str = "/sys/devices/system/node";
+
+/// How long the kernel may take to switch a CPU: emulated CPUs are late.
+const SETTLES_WITHIN: Duration = Duration::from_secs(60);
 
 /// A NUMA node.
 #[derive(Clone, Debug)]
@@ -88,6 +93,12 @@ impl Kernel {
         within.filter(|part: &CpuSet| !part.is_empty()).collect()
     }
 
+    /// The first CPU that exists and is offline.
+    #[must_use]
+    pub fn first_offline(&self) -> Option<u32> {
+        self.offline.iter().copied().find(|cpu| exists(*cpu))
+    }
+
     /// The part of a level that a CPU is in.
     #[must_use]
     pub fn part_of(&self, level: &str, cpu: u32) -> Option<&CpuSet> {
@@ -115,6 +126,28 @@ impl Kernel {
         chosen.truncate(4);
         chosen
     }
+}
+
+/// Whether the kernel has a folder for a CPU.
+#[must_use]
+pub fn exists(cpu: u32) -> bool {
+    std::path::Path::new(&format!("{CPUS}/cpu{cpu}")).exists()
+}
+
+/// Switches a CPU on or off. The kernel may be busy with another switch.
+///
+/// # Errors
+/// [`Fault::Wrong`], if it stays as it is.
+pub fn set(cpu: u32, is_online: bool) -> Result<(), Fault> {
+    let path = format!("{CPUS}/cpu{cpu}/online");
+    let word = if is_online { "1" } else { "0" };
+    let begun = Instant::now();
+    while std::fs::read_to_string(&path).is_ok_and(|now| now.trim() != word) {
+        let _ = std::fs::write(&path, word);
+        let is_late = begun.elapsed() > SETTLES_WITHIN;
+        ensure(!is_late, || format!("the kernel does not switch CPU {cpu} to {word}"))?;
+    }
+    Ok(())
 }
 
 fn file_of(cpu: u32, file: &str) -> CpuSet {

@@ -4,6 +4,7 @@
 use super::answer::{Running, ask, document, start_program};
 use super::figures::cells_unchanged;
 use super::kernel::{self, Kernel};
+use super::seats::write_plan;
 use super::threads::told;
 use super::verbs::Question;
 use crate::list::{self, CpuSet};
@@ -99,9 +100,7 @@ fn check_lost(kernel: &Kernel) -> Result<String, Fault> {
     bind(tids[0], &cpus[..1])?;
     bind(tids[1], &cpus[1..])?;
     let pid = program.pid().to_string();
-    let plan =
-        serde_json::json!({"format": "seatmap-plan/1", "machine": "host", "placement": cpus});
-    let _ = std::fs::write("/tmp/check.json", plan.to_string());
+    write_plan("/tmp/check.json", &cpus);
     let words = ["check", "--pid", &pid, "--expect", "/tmp/check.json", "--seconds", "0.3"];
     let right = ask(&words)?;
     bind(tids[1], &cpus[..1])?;

@@ -1,7 +1,6 @@
-//! Verbs that ask little of the computer: they must answer here as anywhere.
+//! Machines that are not this computer: one of gathered files, and one that a program sees.
 
-use super::answer::{ask, document};
-use super::figures::number;
+use super::answer::{ask, document, number};
 use super::kernel::Kernel;
 use super::threads::told;
 use super::verbs::Question;
@@ -10,27 +9,10 @@ use crate::trial::{Fault, ensure};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The questions.
-pub const QUESTIONS: [Question; 5] = [
-    Question { verb: "machines", text: "the list", ask: machines },
-    Question { verb: "pattern", text: "a generated pattern", ask: pattern },
+pub const QUESTIONS: [Question; 2] = [
     Question { verb: "import", text: "the gathered files of this computer", ask: import },
     Question { verb: "pretend", text: "a program that sees another machine", ask: pretend },
-    Question { verb: "model", text: "a model that is run", ask: model },
 ];
-
-fn machines(_: &Kernel) -> Result<String, Fault> {
-    let found = document(&["machines", "--json"])?;
-    let count = found["machines"].as_array().map_or(0, Vec::len);
-    ensure(count > 5, || format!("{count} machines: {found}"))?;
-    Ok(format!("{count} machines"))
-}
-
-fn pattern(_: &Kernel) -> Result<String, Fault> {
-    let found = document(&["pattern", "show", "ring:4", "--json"])?;
-    let edges = found["edges"].as_array().map_or(0, Vec::len);
-    ensure(edges == 4, || format!("a ring of 4 has {edges} edges: {found}"))?;
-    Ok("4 edges".to_owned())
-}
 
 /// The root folder of the guest holds `sys` and `proc`, as gathered files do: all of its CPUs are
 /// read, by the same reader as the host's, and compared with the kernel's parts.
@@ -67,12 +49,4 @@ fn pretend(_: &Kernel) -> Result<String, Fault> {
     let all: CpuSet = (0..24).collect();
     ensure(threads.len() == 1 && threads[0].cpus == all, || format!("{threads:?}"))?;
     Ok("its 24 CPUs".to_owned())
-}
-
-fn model(_: &Kernel) -> Result<String, Fault> {
-    let words = ["place", "--on", "scc-48", "--pattern", "ring:8", "--seconds", "1", "--json"];
-    let plan = document(&words)?;
-    let placement = super::seats::placement(&plan);
-    ensure(placement.len() == 8, || plan.to_string())?;
-    Ok("8 tasks".to_owned())
 }

@@ -1,6 +1,6 @@
 //! `run` and `place`: where threads and their memory then are.
 
-use super::answer::{ask, document, start, start_program};
+use super::answer::{ask, document, numbers, start, start_program};
 use super::kernel::{Kernel, NodeFacts};
 use super::threads::{ToldThread, told};
 use super::verbs::Question;
@@ -34,6 +34,18 @@ fn sets(threads: &[ToldThread]) -> Vec<CpuSet> {
     threads.iter().map(|thread| thread.cpus.clone()).collect()
 }
 
+/// A seat of one CPU for each.
+fn singles(cpus: &[u32]) -> Vec<CpuSet> {
+    cpus.iter().map(|cpu| CpuSet::from([*cpu])).collect()
+}
+
+/// Writes a plan that seats a task on each CPU.
+pub fn write_plan(path: &str, cpus: &[u32]) {
+    let plan =
+        serde_json::json!({"format": "seatmap-plan/1", "machine": "host", "placement": cpus});
+    let _ = std::fs::write(path, plan.to_string());
+}
+
 fn show_sets<'a>(sets: impl IntoIterator<Item = &'a CpuSet>) -> String {
     sets.into_iter().map(list::show).collect::<Vec<_>>().join(" ")
 }
@@ -54,9 +66,8 @@ fn seated(seats: &[&str], count: usize) -> Result<Vec<ToldThread>, Fault> {
 
 fn by_list(kernel: &Kernel) -> Result<String, Fault> {
     let cpus = kernel.spread();
-    let words: Vec<String> = cpus.iter().map(u32::to_string).collect();
-    let threads = seated(&["--cpus", &words.join(",")], cpus.len())?;
-    let expected: Vec<CpuSet> = cpus.iter().map(|cpu| CpuSet::from([*cpu])).collect();
+    let threads = seated(&["--cpus", &list::show(&cpus)], cpus.len())?;
+    let expected = singles(&cpus);
     ensure(sets(&threads) == expected, || {
         format!("asked for {cpus:?}, the kernel has {}", show_sets(&sets(&threads)))
     })?;
@@ -89,11 +100,9 @@ fn by_level(kernel: &Kernel, level: &str) -> Result<String, Fault> {
 fn by_plan(kernel: &Kernel) -> Result<String, Fault> {
     let mut cpus = kernel.spread();
     cpus.reverse();
-    let plan =
-        serde_json::json!({"format": "seatmap-plan/1", "machine": "host", "placement": cpus});
-    let _ = std::fs::write("/tmp/plan.json", plan.to_string());
+    write_plan("/tmp/plan.json", &cpus);
     let threads = seated(&["--plan", "/tmp/plan.json"], cpus.len())?;
-    let expected: Vec<CpuSet> = cpus.iter().map(|cpu| CpuSet::from([*cpu])).collect();
+    let expected = singles(&cpus);
     ensure(sets(&threads) == expected, || {
         format!("planned {cpus:?}, the kernel has {}", show_sets(&sets(&threads)))
     })?;
@@ -111,17 +120,11 @@ fn isolated_by_name(kernel: &Kernel) -> Result<String, Fault> {
 }
 
 fn offline_is_refused(kernel: &Kernel) -> Result<String, Fault> {
-    let Some(cpu) = kernel.offline.iter().find(|cpu| cpu_exists(**cpu)) else {
-        return Ok("none is offline".to_owned());
-    };
+    let Some(cpu) = kernel.first_offline() else { return Ok("none is offline".to_owned()) };
     let name = cpu.to_string();
     let answer = ask(&["run", "--cpus", &name, "--", "true"])?;
     let sentence = answer.refuses(&[&format!("CPU {cpu}"), "offline"])?;
     Ok(format!("refused: {sentence}"))
-}
-
-fn cpu_exists(cpu: u32) -> bool {
-    std::path::Path::new(&format!("/sys/devices/system/cpu/cpu{cpu}")).exists()
 }
 
 fn absent_is_refused(_: &Kernel) -> Result<String, Fault> {
@@ -154,16 +157,15 @@ fn memory_of_nodes(kernel: &Kernel) -> Result<String, Fault> {
 
 fn living_program(kernel: &Kernel) -> Result<String, Fault> {
     let cpus = kernel.spread();
-    let words: Vec<String> = cpus.iter().map(u32::to_string).collect();
     let count = cpus.len().to_string();
     let stays = ["guest", "threads", &count, "--seconds", "600"];
     let mut program = start_program("seatmap-lab", &stays)?;
     program.wait_for("thread", cpus.len())?;
     let pid = program.pid();
     let mut runner =
-        start(&["run", "--cpus", &words.join(","), "--pid", &pid.to_string(), "--quiet"])?;
+        start(&["run", "--cpus", &list::show(&cpus), "--pid", &pid.to_string(), "--quiet"])?;
     let mut found = Vec::new();
-    let expected: Vec<CpuSet> = cpus.iter().map(|cpu| CpuSet::from([*cpu])).collect();
+    let expected = singles(&cpus);
     for _ in 0..200 {
         let tids = super::kernel::threads(pid);
         found = tids.into_iter().filter_map(|tid| super::kernel::mask(pid, tid)).collect();
@@ -199,15 +201,7 @@ fn document_of_report(seat: &str) -> Result<CpuSet, Fault> {
     ask(&words)?.done()?;
     let text = std::fs::read_to_string("/tmp/report").unwrap_or_default();
     let report: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-    let cpus = report["threads"][0]["cpus"].as_array().cloned().unwrap_or_default();
-    let cpus = cpus.iter().filter_map(|cpu| u32::try_from(cpu.as_u64()?).ok());
-    Ok(cpus.collect())
-}
-
-/// The placement of a plan that `place` printed.
-pub fn placement(plan: &serde_json::Value) -> Vec<u32> {
-    let cpus = plan["placement"].as_array().cloned().unwrap_or_default();
-    cpus.iter().filter_map(|cpu| u32::try_from(cpu.as_u64()?).ok()).collect()
+    Ok(numbers(&report["threads"][0]["cpus"]).into_iter().collect())
 }
 
 /// Places a ring of as many tasks as there are CPUs on these.
@@ -215,9 +209,9 @@ pub fn placement(plan: &serde_json::Value) -> Vec<u32> {
 /// # Errors
 /// [`Fault::Wrong`], if that fails.
 pub fn placed(machine: &str, cpus: &[u32]) -> Result<Vec<u32>, Fault> {
-    let list = cpus.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+    let list = list::show(cpus);
     let ring = format!("ring:{}", cpus.len());
     let words =
         ["place", "--on", machine, "--pattern", &ring, "--cpus", &list, "--seconds", "1", "--json"];
-    Ok(placement(&document(&words)?))
+    Ok(numbers(&document(&words)?["placement"]))
 }

@@ -19,9 +19,6 @@ pub struct ThreadOptions {
     /// Memory that each thread touches, of a mapping of its own.
     #[arg(long, default_value_t = 4)]
     mib: usize,
-    /// They work instead of sleeping.
-    #[arg(long)]
-    work: bool,
 }
 
 /// Starts the threads; each prints `thread K tid T cpus LIST nodes N0=PAGES,...` once all of them
@@ -71,15 +68,10 @@ fn stay(at: usize, all_live: &Barrier, options: ThreadOptions, until: Duration, 
         Some((to, from)) => while from.recv().is_ok() && to.send(()).is_ok() {},
         None => {
             while begun.elapsed() < until {
-                if options.work {
-                    std::hint::black_box(memory.iter().map(|byte| u64::from(*byte)).sum::<u64>());
-                } else {
-                    std::thread::sleep(Duration::from_millis(100));
-                }
+                std::thread::sleep(Duration::from_millis(100));
             }
         }
     }
-    println!("end {}", word(at, &memory));
 }
 
 /// A thread, its mask and its memory, in the kernel's words.

@@ -17,7 +17,7 @@
 //! | [`record`], [`recorder`] | load over time, talk, memory, interrupts, on file; its making |
 //! | [`plan`] | sets of CPUs for all services together; pure |
 //! | [`apply`] | sets given to living services, with a journal and a guardian, and taken back |
-//! | [`export`] | a plan as systemd, schedulers and Kubernetes take it |
+//! | [`export`] | a plan as systemd takes it |
 //! | [`import`] | services and sets from the files of kubelet, systemd and libvirt |
 //! | [`mod@drift`] | the differences between a plan that stands and the services now |
 //! | [`race`] | the present sets against the plan's, on the living services |

@@ -50,22 +50,12 @@ pub enum ExportFormat {
     Docker,
     /// Plan: options of podman run.
     Podman,
-    /// Plan: vCPUs, memory and topology of a libvirt domain.
-    Libvirt,
     /// Plan: options of a DPDK program.
     Dpdk,
     /// Plan: lines of nginx's configuration.
     Nginx,
     /// Plan: lines of redis's configuration.
     Redis,
-    /// Plan, services: a policy of Kubernetes' NRI plugin balloons.
-    K8s,
-    /// Plan, services: a configuration of the sched_ext scheduler scx_layered.
-    SchedExt,
-    /// Services: a configuration of the sched_ext scheduler scx_mitosis.
-    ScxMitosis,
-    /// Services: a part of the configuration of Kubernetes' kubelet.
-    Kubelet,
     /// Ranks: a hostfile for Open MPI's --map-by seq.
     Openmpi,
     /// Ranks: a host file for MPICH.
@@ -113,13 +103,12 @@ mod tests {
             let known = kinds.iter().filter(|kind| kind.iter().any(|known| *known == word)).count();
             let expected = match format {
                 ExportFormat::Json => 5,
-                ExportFormat::Rankfile | ExportFormat::Csv => 2,
-                ExportFormat::Systemd | ExportFormat::SchedExt | ExportFormat::K8s => 2,
+                ExportFormat::Rankfile | ExportFormat::Csv | ExportFormat::Systemd => 2,
                 _ => 1,
             };
             assert_eq!(known, expected, "{format:?}");
         }
         let known: usize = kinds.iter().map(Vec::len).sum();
-        assert_eq!(known, ExportFormat::value_variants().len() + 9, "each can be typed");
+        assert_eq!(known, ExportFormat::value_variants().len() + 7, "each can be typed");
     }
 }

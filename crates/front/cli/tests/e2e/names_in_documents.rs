@@ -28,7 +28,7 @@ fn no_string_of_a_document_commands_a_terminal_or_forges_a_line() {
     assert_strings_are_shown(&place, &pattern, &verbs);
     let on = ["place", "--on", "graviton3", "--pattern", "ring:4", "--kicks", "1", "--json"];
     let plan = place.json(&on);
-    let formats = ["taskset", "rankfile", "slurm", "systemd", "nginx", "redis", "libvirt", "hwloc"];
+    let formats = ["taskset", "rankfile", "slurm", "systemd", "nginx", "redis", "hwloc"];
     let mut verbs: Vec<String> =
         formats.iter().map(|format| format!("export copy.json --format {format}")).collect();
     verbs.push("run --plan copy.json --any-machine true".to_owned());

@@ -126,16 +126,6 @@ fn a_plan_is_exported_for_its_neighbours() {
     let plan: Value = serde_json::from_str(&place.read("p.json")).unwrap();
     let json = place.json(&["export", "--format", "json", "p.json"]);
     assert_eq!(json, plan);
-    let layers = place.json(&["export", "--format", "sched-ext", "p.json"]);
-    let layers = layers.as_array().unwrap();
-    let rules: Vec<&Value> =
-        layers.iter().flat_map(|layer| layer["matches"].as_array().unwrap()).collect();
-    assert_eq!(rules.len(), 5, "four services and the rest: {layers:?}");
-    assert!(rules.iter().any(|rule| rule[0]["CgroupContains"] == "/redis.service/"));
-    assert!(rules.iter().any(|rule| rule[0]["PcommPrefix"] == "worker"));
-    let cells = place.json(&["export", "--format", "scx-mitosis", "p.json"]);
-    assert_eq!(cells[0]["matches"]["CgroupRegex"], "/redis\\.service$");
-    assert!(cells[3]["comment"].as_str().unwrap().contains("Left out: workers"), "{cells}");
     place.stdout(&["export", "--format", "systemd", "p.json", "-o", "units.sh"]);
     let script = place.read("units.sh");
     assert!(script.contains("# Left out: workers (command worker*)"), "{script}");
@@ -402,69 +392,15 @@ fn systemd_accepts_the_units_that_are_read() {
     assert!(told.contains("CPUAffinity= of wrong.service: 'x-y' is not a list"), "{told}");
 }
 
-/// A text of YAML as JSON, by a parser that is not ours; `None` without one.
-fn as_json(yaml: &str) -> Option<Value> {
-    let script = "import json, sys, yaml; print(json.dumps(yaml.safe_load(sys.stdin.read())))";
-    let mut parser = Command::new("python3")
-        .args(["-c", script])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .ok()?;
-    std::io::Write::write_all(parser.stdin.as_mut()?, yaml.as_bytes()).ok()?;
-    serde_json::from_slice(&parser.wait_with_output().ok()?.stdout).ok()
-}
-
-#[test]
-fn exported_yaml_has_values_of_the_types_that_its_readers_want() {
-    let place = Place::new();
-    let plan = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x", "-o", "p.json"];
-    place.stdout(&plan);
-    let container = "\"container\":\"null\"";
-    let text = place.read("p.json").replace("\"unit\":\"workers.service\"", container);
-    assert!(text.contains(container), "{text}");
-    place.file("p.json", text);
-    if as_json("a: 1").is_none() {
-        return seatmap_needs::skipped!("python3 with its module yaml is not installed");
-    }
-    let config = as_json(&place.stdout(&["export", "--format", "kubelet", "p.json"])).unwrap();
-    assert_eq!(config["kind"], "KubeletConfiguration");
-    // The types of kubelet.config.k8s.io/v1beta1: strings, and a map of strings.
-    assert!(config["reservedSystemCPUs"].is_string(), "{config}");
-    assert_eq!(config["cpuManagerPolicyOptions"]["full-pcpus-only"], "true");
-    let policy = as_json(&place.stdout(&["export", "--format", "k8s", "p.json"])).unwrap();
-    let spec = &policy["spec"];
-    assert!(spec["availableResources"]["cpu"].as_str().unwrap().starts_with("cpuset:"));
-    assert!(spec["reservedResources"]["cpu"].is_string() && spec["pinCPU"] == true);
-    let balloon = &spec["balloonTypes"][0];
-    assert!(balloon["maxCPUs"].is_u64() && balloon["pinMemory"].is_boolean(), "{balloon}");
-    // A container that is called 'null' is text.
-    assert_eq!(balloon["matchExpressions"][0]["values"][0], "null");
-}
-
 #[test]
 fn a_neighbour_that_cannot_have_a_plan_is_refused() {
     let place = Place::new();
     let plan = ["services", "plan", "--record", &example(), "--on", "ryzen-5950x", "-o", "p.json"];
     place.stdout(&plan);
-    let told = place.one_line_refusal(&["export", "--format", "k8s", "p.json"]);
-    assert!(
-        told.ends_with(
-            "the plugin balloons finds services by container alone, and no service of this plan \
-             is named so"
-        ),
-        "{told}"
-    );
-    let told = place.one_line_refusal(&["export", "--format", "kubelet", "p.json"]);
-    assert!(
-        told.contains("which leaves none for kubelet's pods; limit them by most_cpus"),
-        "{told}"
-    );
     let told = place.one_line_refusal(&["export", "--format", "taskset", "p.json"]);
     assert!(told.contains("p.json is a plan for services, which cannot be written as"), "{told}");
-    let told = place.one_line_refusal(&["export", "--format", "kubelet", "ryzen-5950x"]);
-    assert!(told.contains("is a profile, which cannot be written as kubelet"), "{told}");
+    let told = place.one_line_refusal(&["export", "--format", "systemd", "ryzen-5950x"]);
+    assert!(told.contains("is a profile, which cannot be written as systemd"), "{told}");
     place.file("bad.json", "{\"format\": \"seatmap-services-plan/1\"}");
     let told = place.one_line_refusal(&["export", "--format", "systemd", "bad.json"]);
     assert!(told.contains("bad.json"), "{told}");

@@ -41,15 +41,6 @@ pub enum ExportError {
         /// The most of them.
         most: usize,
     },
-    /// The tool knows threads by their names, and the plan has none.
-    #[error(
-        "{tool} knows threads by their names, and a task of the plan has none; give each task its \
-         thread's name in names"
-    )]
-    NeedsNames {
-        /// The tool that cannot express the plan.
-        tool: &'static str,
-    },
 }
 
 impl ExportError {

@@ -10,9 +10,7 @@
 //! | [`dpdk`] | options of a DPDK program | lcores |
 //! | [`nginx`] | lines of nginx's configuration | workers |
 //! | [`redis`] | lines of redis's configuration | threads and child processes, by their role |
-//! | [`libvirt`] | parts of a virtual machine's description | virtual CPUs |
-//! | [`sched_ext`] | a configuration of the scheduler `scx_layered` | threads, by their name |
-//! | [`systemd`], [`container`], [`kubernetes`] | a drop-in for a service, options for a container, a pool for pods | the set alone |
+//! | [`systemd`], [`container`] | a drop-in for a service, options for a container | the set alone |
 //! | [`Plan::to_json`](crate::Plan::to_json) | the plan itself | |
 //!
 //! All of them name PUs by their OS indices. Words from the plan stand in comments alone, without
@@ -27,15 +25,12 @@ mod error;
 pub mod gomp;
 pub mod hwloc;
 pub mod kmp;
-pub mod kubernetes;
-pub mod libvirt;
 pub mod likwid_pin;
 pub mod nginx;
 pub mod numactl;
 pub mod omp_places;
 pub mod rankfile;
 pub mod redis;
-pub mod sched_ext;
 pub mod slurm;
 pub mod systemd;
 pub mod taskset;
@@ -48,7 +43,7 @@ use crate::Plan;
 pub type PlanWriter = fn(&Plan) -> Result<String, ExportError>;
 
 /// The formats, by the words that are typed for them.
-pub const FORMATS: [(&str, PlanWriter); 19] = [
+pub const FORMATS: [(&str, PlanWriter); 16] = [
     ("taskset", |plan| Ok(taskset::write(plan))),
     ("omp-places", |plan| Ok(omp_places::write(plan))),
     ("gomp", gomp::write),
@@ -61,12 +56,9 @@ pub const FORMATS: [(&str, PlanWriter); 19] = [
     ("numactl", |plan| Ok(numactl::write(plan))),
     ("docker", |plan| Ok(container::write(plan))),
     ("podman", |plan| Ok(container::write(plan))),
-    ("libvirt", |plan| Ok(libvirt::write(plan))),
     ("dpdk", dpdk::write),
     ("nginx", nginx::write),
     ("redis", |plan| Ok(redis::write(plan))),
-    ("k8s", |plan| Ok(kubernetes::write(plan))),
-    ("sched-ext", sched_ext::write),
     ("json", |plan| Ok(plan.to_json())),
 ];
 
@@ -132,10 +124,7 @@ mod tests {
             !slurm::write(&one_each).contains("mem-bind")
                 && !systemd::write(&one_each).contains("NUMA")
         );
-        assert!(
-            !container::write(&one_each).contains("mems")
-                && !libvirt::write(&one_each).contains("numatune")
-        );
+        assert!(!container::write(&one_each).contains("mems"));
     }
 
     #[test]

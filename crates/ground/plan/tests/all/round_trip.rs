@@ -6,8 +6,8 @@ use seatmap_machine::Pu;
 use seatmap_os::CpuSet;
 use seatmap_os::cpu_list::MAX_CPU;
 use seatmap_plan::export::{
-    ExportError, container, dpdk, gomp, hwloc, kmp, libvirt, likwid_pin, numactl, omp_places,
-    rankfile, slurm, systemd, taskset,
+    ExportError, container, dpdk, gomp, hwloc, kmp, likwid_pin, numactl, omp_places, rankfile,
+    slurm, systemd, taskset,
 };
 use seatmap_plan::{Baselines, Channel, Objective, Plan, Random};
 
@@ -114,8 +114,6 @@ proptest! {
         let lcores = dpdk::write(&plan).unwrap();
         let lcores: Vec<Vec<u32>> = lcores.split_once('=').unwrap().1.split(' ').next().unwrap().split(',').map(numbers).collect();
         prop_assert_eq!(&lcores, &(0..).zip(&plan.placement).map(|(task, pu)| vec![task, *pu]).collect::<Vec<_>>());
-        let pinned: Vec<Vec<u32>> = after(&libvirt::write(&plan), "  <vcpupin").into_iter().map(numbers).collect();
-        prop_assert_eq!(&pinned, &lcores);
         let set = container::write(&plan);
         let cpus = set.split_once('=').unwrap().1.trim().split(' ').next().unwrap();
         prop_assert_eq!(CpuSet::of_list(cpus).unwrap().iter().collect::<Vec<_>>(), plan.pus_in_use());

@@ -15,12 +15,13 @@
 //! The files name a pod by its UID and a container by its name. The group of a container has
 //! another name, which they do not say, so that a service is a whole pod.
 
-use super::lists::{IndexBits, ListSpelling};
+use super::lists::{ListSpelling, of_numbers};
 use super::{
     CgroupDriver, ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, list,
 };
 use crate::file::{Service, service_name};
 use seatmap_document::DocumentError;
+use seatmap_os::CpuSet;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 
@@ -150,7 +151,7 @@ pub(super) fn read(
         seats.add(seat)?;
     }
     if let Some(text) = state.default_cpu_set.filter(|text| !text.trim().is_empty()) {
-        let shared = list("defaultCpuSet", &text, ListSpelling::Kubelet)?.to_set();
+        let shared = list("defaultCpuSet", &text, ListSpelling::Kubelet)?;
         seats.remarks.push(ImportRemark::SharedPool { cpus: shared.to_string() });
         // kubelet takes the CPUs of a pod out of the pool, so that this state contradicts itself.
         let both = own.into_iter().map(|(name, cpus)| (name, cpus.within(&shared)));
@@ -178,22 +179,21 @@ fn pod(
     parts: PodParts,
     driver: CgroupDriver,
 ) -> Result<WrittenSeat, SeatsImportError> {
-    let mut cpus = IndexBits::default();
-    let mut nodes = IndexBits::default();
+    let mut cpus = CpuSet::default();
     let mut details = Vec::new();
     let place = format!("podEntries.{uid}");
     if !parts.whole.cpu_set.is_empty() {
-        cpus.join(&list(&place, &parts.whole.cpu_set, ListSpelling::Kubelet)?);
+        cpus = list(&place, &parts.whole.cpu_set, ListSpelling::Kubelet)?;
     }
-    nodes.join(&nodes_of(&parts.whole.memory_blocks, &place)?);
+    let mut nodes = nodes_of(&parts.whole.memory_blocks, &place)?;
     for (container, entry) in parts.containers {
         let place = format!("entries.{uid}.{container}");
         match entry {
             ContainerEntry::Cpus(text) => {
-                cpus.join(&list(&place, &text, ListSpelling::Kubelet)?);
+                cpus = cpus.with(&list(&place, &text, ListSpelling::Kubelet)?);
                 details.push(format!("container {container} on {text}"));
             }
-            ContainerEntry::Memory(blocks) => nodes.join(&nodes_of(&blocks, &place)?),
+            ContainerEntry::Memory(blocks) => nodes = nodes.with(&nodes_of(&blocks, &place)?),
         }
     }
     let short = uid.split('-').next().unwrap_or(uid);
@@ -208,16 +208,12 @@ fn pod(
 }
 
 /// The nodes of some blocks of memory.
-fn nodes_of(blocks: &[MemoryBlock], place: &str) -> Result<IndexBits, SeatsImportError> {
-    let mut nodes = IndexBits::default();
-    for block in blocks {
-        let own = IndexBits::of_numbers(&block.nodes).ok_or_else(|| SeatsImportError::List {
-            place: place.to_owned(),
-            list: format!("{:?}", block.nodes),
-        })?;
-        nodes.join(&own);
-    }
-    Ok(nodes)
+fn nodes_of(blocks: &[MemoryBlock], place: &str) -> Result<CpuSet, SeatsImportError> {
+    let nodes: Vec<u32> = blocks.iter().flat_map(|block| &block.nodes).copied().collect();
+    of_numbers(&nodes).ok_or_else(|| SeatsImportError::List {
+        place: place.to_owned(),
+        list: format!("{nodes:?}").chars().take(40).collect(),
+    })
 }
 
 fn reserved(
@@ -228,7 +224,7 @@ fn reserved(
     match value.filter(|value| !value.is_empty()) {
         Some(value) => {
             let reserved = list(RESERVED, value, ListSpelling::Kubelet)?;
-            seats.reserved = Some(reserved.to_set());
+            seats.reserved = Some(reserved);
         }
         None => seats.remarks.push(ImportRemark::NothingToSeat { file: file.name.to_owned() }),
     }

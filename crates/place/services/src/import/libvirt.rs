@@ -4,12 +4,13 @@
 //! The set of a domain is that of all its vCPUs and I/O threads, and of its emulator where the file
 //! pins it.
 
-use super::lists::{IndexBits, ListSpelling};
+use super::lists::ListSpelling;
 use super::{ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, list};
 use crate::file::{Service, service_name};
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use seatmap_document::{Position, parser_sentence, whole_number};
+use seatmap_os::CpuSet;
 
 /// The deepest nesting that is followed; domains stay under 12.
 const MOST_DEPTH: usize = 64;
@@ -25,14 +26,14 @@ const MOST_DETAILS: usize = 16;
 struct DomainXml {
     name: String,
     /// `<vcpu cpuset>`: the CPUs of each vCPU, and of the emulator, that has no pin of its own.
-    usual: Option<IndexBits>,
+    usual: Option<CpuSet>,
     /// `<vcpu placement='auto'>`: numad chooses when the domain starts.
     is_auto: bool,
     vcpus: Option<u32>,
     pinned: u32,
-    pins: IndexBits,
-    emulator: Option<IndexBits>,
-    nodes: IndexBits,
+    pins: CpuSet,
+    emulator: Option<CpuSet>,
+    nodes: CpuSet,
     details: Vec<String>,
 }
 
@@ -135,7 +136,7 @@ fn attribute(element: &BytesStart<'_>, name: &str) -> Option<String> {
     })
 }
 
-fn bits(element: &BytesStart<'_>, key: &str) -> Result<Option<IndexBits>, SeatsImportError> {
+fn set(element: &BytesStart<'_>, key: &str) -> Result<Option<CpuSet>, SeatsImportError> {
     let Some(text) = attribute(element, key) else { return Ok(None) };
     let place = format!("{key} of <{}>", element.name().as_ref());
     list(&place, &text, ListSpelling::Libvirt).map(Some)
@@ -151,12 +152,12 @@ impl DomainXml {
     ) -> Result<(), SeatsImportError> {
         match (name, around.map(String::as_str)) {
             ("vcpu", Some("domain")) => {
-                self.usual = bits(element, "cpuset")?;
+                self.usual = set(element, "cpuset")?;
                 self.is_auto = attribute(element, "placement").as_deref() == Some("auto");
             }
             ("vcpupin" | "iothreadpin", Some("cputune")) => {
-                let Some(own) = bits(element, "cpuset")? else { return Ok(()) };
-                self.pins.join(&own);
+                let Some(own) = set(element, "cpuset")? else { return Ok(()) };
+                self.pins = self.pins.with(&own);
                 self.pinned += u32::from(name == "vcpupin");
                 if self.details.len() < MOST_DETAILS {
                     let (key, word) = match name {
@@ -164,13 +165,14 @@ impl DomainXml {
                         _ => ("iothread", "I/O thread"),
                     };
                     let number = attribute(element, key).unwrap_or_default();
-                    self.details.push(format!("{word} {number} on {}", own.to_set()));
+                    self.details.push(format!("{word} {number} on {}", own));
                 }
             }
-            ("emulatorpin", Some("cputune")) => self.emulator = bits(element, "cpuset")?,
+            ("emulatorpin", Some("cputune")) => self.emulator = set(element, "cpuset")?,
             ("memory" | "memnode", Some("numatune")) => {
-                let own = bits(element, "nodeset")?;
-                own.iter().for_each(|own| self.nodes.join(own));
+                if let Some(own) = set(element, "nodeset")? {
+                    self.nodes = self.nodes.with(&own);
+                }
             }
             _ => {}
         }
@@ -202,7 +204,7 @@ impl DomainXml {
         match &self.usual {
             Some(usual) => {
                 if without_pin > 0 || self.pinned == 0 {
-                    self.pins.join(usual);
+                    self.pins = self.pins.with(usual);
                 }
                 // The emulator without a pin has these CPUs as well.
                 self.emulator.get_or_insert_with(|| usual.clone());
@@ -218,7 +220,7 @@ impl DomainXml {
             None => {}
         }
         if let Some(emulator) = &self.emulator {
-            self.pins.join(emulator);
+            self.pins = self.pins.with(emulator);
         }
         let service = Service {
             name: service_name(&self.name, ""),

@@ -13,16 +13,6 @@ use seatmap_os::CpuSet;
 /// nodes (`MAX_NUMNODES`).
 const MOST: usize = 1 << 14;
 
-/// Indexes as bits: filling a range costs the same however often a file repeats it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct IndexBits([u64; MOST / 64]);
-
-impl Default for IndexBits {
-    fn default() -> Self {
-        IndexBits([0; MOST / 64])
-    }
-}
-
 /// The spellings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ListSpelling {
@@ -34,82 +24,39 @@ pub(super) enum ListSpelling {
     Libvirt,
 }
 
-impl IndexBits {
-    /// Reads a list; an empty text is the empty set. `None` where it is not a list.
-    pub(super) fn parse(text: &str, spelling: ListSpelling) -> Option<Self> {
-        let mut bits = IndexBits::default();
-        if text.trim().is_empty() {
-            return Some(bits);
+/// Reads a list; an empty text is the empty set. `None` if it is not a list.
+pub(super) fn parse(text: &str, spelling: ListSpelling) -> Option<CpuSet> {
+    if text.trim().is_empty() {
+        return Some(CpuSet::default());
+    }
+    let members: Box<dyn Iterator<Item = &str>> = match spelling {
+        ListSpelling::Systemd => Box::new(
+            text.split(|c: char| c == ',' || c.is_whitespace()).filter(|one| !one.is_empty()),
+        ),
+        ListSpelling::Kubelet | ListSpelling::Libvirt => Box::new(text.split(',')),
+    };
+    // Flags: filling a range costs the same however often a file repeats it.
+    let mut is_in = vec![false; MOST];
+    for member in members.map(str::trim) {
+        let left_out = member.strip_prefix('^').filter(|_| spelling == ListSpelling::Libvirt);
+        if let Some(left_out) = left_out {
+            is_in[index(left_out)?] = false;
+            continue;
         }
-        let members: Box<dyn Iterator<Item = &str>> = match spelling {
-            ListSpelling::Systemd => Box::new(
-                text.split(|c: char| c == ',' || c.is_whitespace()).filter(|one| !one.is_empty()),
-            ),
-            ListSpelling::Kubelet | ListSpelling::Libvirt => Box::new(text.split(',')),
-        };
-        for member in members.map(str::trim) {
-            if let Some(left_out) =
-                member.strip_prefix('^').filter(|_| spelling == ListSpelling::Libvirt)
-            {
-                let at = index(left_out)?;
-                bits.0[at / 64] &= !(1 << (at % 64));
-                continue;
-            }
-            let (first, last) = member.split_once('-').unwrap_or((member, member));
-            let [first, last] = [index(first)?, index(last)?];
-            if last < first {
-                return None;
-            }
-            bits.fill(first, last);
+        let (first, last) = member.split_once('-').unwrap_or((member, member));
+        let [first, last] = [index(first)?, index(last)?];
+        if last < first {
+            return None;
         }
-        Some(bits)
+        is_in[first..=last].fill(true);
     }
+    Some((0..).zip(is_in).filter(|(_, is_in)| *is_in).map(|(at, _)| at).collect())
+}
 
-    /// Sets all bits from the first to the last.
-    fn fill(&mut self, first: usize, last: usize) {
-        for word in first / 64..=last / 64 {
-            let low = first.max(word * 64) - word * 64;
-            let high = last.min(word * 64 + 63) - word * 64;
-            self.0[word] |= (u64::MAX >> (63 - high)) & (u64::MAX << low);
-        }
-    }
-
-    /// The indexes of a list of numbers; `None` where one is too large.
-    pub(super) fn of_numbers(numbers: &[u32]) -> Option<Self> {
-        let mut bits = IndexBits::default();
-        for number in numbers {
-            let at = usize::try_from(*number).ok().filter(|at| *at < MOST)?;
-            bits.fill(at, at);
-        }
-        Some(bits)
-    }
-
-    /// Adds another set.
-    pub(super) fn join(&mut self, other: &IndexBits) {
-        self.0.iter_mut().zip(&other.0).for_each(|(word, more)| *word |= more);
-    }
-
-    /// The indexes that both have.
-    pub(super) fn within(&self, other: &IndexBits) -> IndexBits {
-        let mut both = self.clone();
-        both.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word &= other);
-        both
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.iter().all(|word| *word == 0)
-    }
-
-    /// The set.
-    pub(super) fn to_set(&self) -> CpuSet {
-        let words = self.0.iter().enumerate().filter(|(_, word)| **word != 0);
-        words
-            .flat_map(|(at, word)| {
-                (0..64).filter(move |bit| word >> bit & 1 == 1).map(move |bit| at * 64 + bit)
-            })
-            .filter_map(|at| u32::try_from(at).ok())
-            .collect()
-    }
+/// The set of some numbers; `None` if one is too large.
+pub(super) fn of_numbers(numbers: &[u32]) -> Option<CpuSet> {
+    let all_fit = numbers.iter().all(|number| (*number as usize) < MOST);
+    all_fit.then(|| numbers.iter().copied().collect())
 }
 
 fn index(text: &str) -> Option<usize> {
@@ -121,7 +68,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str, spelling: ListSpelling) -> Option<String> {
-        IndexBits::parse(text, spelling).map(|bits| bits.to_set().to_string())
+        parse(text, spelling).map(|set| set.to_string())
     }
 
     #[test]

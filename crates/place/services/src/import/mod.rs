@@ -21,7 +21,7 @@ mod systemd;
 pub mod written;
 
 use crate::file::{MOST_SERVICES, Service};
-use lists::{IndexBits, ListSpelling};
+use lists::ListSpelling;
 use seatmap_document::{Blame, Position, too_long};
 use seatmap_os::{CpuSet, Root};
 use serde::Serialize;
@@ -448,23 +448,23 @@ fn chosen(
 }
 
 /// A list of a setting.
-fn list(place: &str, text: &str, spelling: ListSpelling) -> Result<IndexBits, SeatsImportError> {
-    IndexBits::parse(text, spelling).ok_or_else(|| SeatsImportError::List {
+fn list(place: &str, text: &str, spelling: ListSpelling) -> Result<CpuSet, SeatsImportError> {
+    lists::parse(text, spelling).ok_or_else(|| SeatsImportError::List {
         place: place.to_owned(),
         list: text.chars().take(40).collect(),
     })
 }
 
 /// A set as a list; `None` for the empty one, which means that a file names none.
-fn written(bits: &IndexBits) -> Option<String> {
-    (!bits.is_empty()).then(|| bits.to_set().to_string())
+fn written(set: &CpuSet) -> Option<String> {
+    (!set.is_empty()).then(|| set.to_string())
 }
 
 impl WrittenSeat {
     fn new(
         service: Service,
-        cpus: &IndexBits,
-        nodes: &IndexBits,
+        cpus: &CpuSet,
+        nodes: &CpuSet,
         file: &str,
         details: Vec<String>,
     ) -> Self {

@@ -7,10 +7,11 @@
 
 mod specifiers;
 
-use super::lists::{IndexBits, ListSpelling};
+use super::lists::{ListSpelling, parse};
 use super::{ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, written};
 use crate::file::{Service, service_name};
 use seatmap_document::whole_number;
+use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The sections whose settings are read.
@@ -25,11 +26,11 @@ const USUAL_SLICE: &str = "system.slice";
 /// The settings of one unit, over all its files.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UnitSettings {
-    affinity: Option<IndexBits>,
-    allowed: Option<IndexBits>,
-    nodes: Option<IndexBits>,
+    affinity: Option<CpuSet>,
+    allowed: Option<CpuSet>,
+    nodes: Option<CpuSet>,
     numa_policy: Option<String>,
-    numa_mask: Option<IndexBits>,
+    numa_mask: Option<CpuSet>,
     slice: Option<String>,
     is_partition: bool,
     /// Whether a person named a file of it, rather than a folder.
@@ -238,8 +239,10 @@ impl UnitSettings {
             range: (*range).to_owned(),
         }));
         self.is_noted |= !reversed.is_empty();
-        match IndexBits::parse(&ranges.join(" "), ListSpelling::Systemd) {
-            Some(read) if !read.is_empty() => list.get_or_insert_default().join(&read),
+        match parse(&ranges.join(" "), ListSpelling::Systemd) {
+            Some(read) if !read.is_empty() => {
+                *list = Some(list.take().unwrap_or_default().with(&read));
+            }
             None => self.cannot_be_read(unit, key, value, seats),
             Some(_) if reversed.is_empty() => self.cannot_be_read(unit, key, value, seats),
             Some(_) => {}
@@ -257,7 +260,7 @@ impl UnitSettings {
     }
 
     /// The nodes that its memory comes from: those of its group, or of a policy that names some.
-    fn memory(&self) -> Option<&IndexBits> {
+    fn memory(&self) -> Option<&CpuSet> {
         let policies = ["bind", "interleave", "preferred", "weighted-interleave"];
         let by_policy = self.numa_policy.as_deref().is_some_and(|word| policies.contains(&word));
         self.nodes.as_ref().or(self.numa_mask.as_ref().filter(|_| by_policy))
@@ -321,9 +324,9 @@ pub(super) fn seat(units: &UnitFiles, seats: &mut ImportedSeats) -> Result<(), S
 
 /// The CPUs that a unit and the slices around it allow, the innermost slice first. Where a group
 /// has no CPU in common with the one around it, the kernel gives it those of that one.
-fn allowed(unit: &UnitSettings, above: &[&UnitSettings]) -> Option<IndexBits> {
+fn allowed(unit: &UnitSettings, above: &[&UnitSettings]) -> Option<CpuSet> {
     let own = above.iter().rev().copied().chain([unit]).filter_map(|one| one.allowed.as_ref());
-    own.fold(None, |outer: Option<IndexBits>, inner| match outer {
+    own.fold(None, |outer: Option<CpuSet>, inner| match outer {
         None => Some(inner.clone()),
         Some(outer) => Some(outer.within(inner)).filter(|both| !both.is_empty()).or(Some(outer)),
     })
@@ -335,8 +338,8 @@ fn outside(name: &str, unit: &UnitSettings, above: &[&UnitSettings]) -> Option<I
     let allowed = allowed(unit, above)?;
     affinity.within(&allowed).is_empty().then(|| ImportRemark::AffinityOutside {
         unit: name.to_owned(),
-        affinity: affinity.to_set().to_string(),
-        allowed: allowed.to_set().to_string(),
+        affinity: affinity.to_string(),
+        allowed: allowed.to_string(),
     })
 }
 

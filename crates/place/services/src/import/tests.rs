@@ -368,9 +368,8 @@ fn exports_are_read_back() {
             .unwrap();
     assert_eq!(first.housekeeping.as_deref(), Some("0"));
     let plan = first.plan(&machine(8)).unwrap();
-    let script = export::systemd::write(&plan).unwrap();
-    let kubelet = export::kubelet::write(&plan).unwrap();
-    let files = [file("units.sh", &script), file("kubelet.yaml", &kubelet)];
+    let script = export::systemd(&plan).unwrap();
+    let files = [file("units.sh", &script), file("k", config)];
     let again = read(&files, Vec::new(), None, CgroupDriver::Systemd).unwrap();
     assert_eq!(seated(&again), seated(&first));
     assert_eq!(again.housekeeping, first.housekeeping);

@@ -1,0 +1,113 @@
+//! Plans of services, written as systemd takes them: a script that writes a drop-in for each unit,
+//! with its CPUs and NUMA nodes. Comments name the services that are not units.
+
+use crate::file::ServiceTarget;
+use crate::plan::{PlannedService, ServicesPlan};
+use seatmap_document::{Blame, visible};
+use seatmap_statistics::words::counted;
+use std::fmt::Write as _;
+
+/// Writes a plan in one format.
+pub type ServicesWriter = fn(&ServicesPlan) -> Result<String, ServicesExportError>;
+
+/// The formats, by the words that are typed for them.
+pub const FORMATS: [(&str, ServicesWriter); 2] =
+    [("systemd", systemd), ("json", |plan| Ok(seatmap_document::written(plan)))];
+
+/// Why systemd cannot have a plan.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ServicesExportError {
+    /// No service is a unit.
+    #[error("systemd finds services by unit alone, and no service of this plan is named so")]
+    NoUnit,
+}
+
+impl Blame for ServicesExportError {
+    fn is_input(&self) -> bool {
+        true
+    }
+}
+
+/// `# Seatmap plan: 4 services on desk.`
+fn header(plan: &ServicesPlan) -> String {
+    format!(
+        "# Seatmap plan: {} on {}.\n",
+        counted(plan.services.len(), "service"),
+        one_line(&plan.machine)
+    )
+}
+
+/// Text that stays in its comment. A backslash goes too: it continues a line of a unit file.
+fn one_line(text: &str) -> String {
+    visible(&text.replace('\\', r"\\"))
+}
+
+/// The line for a service that is not a unit.
+fn left_out(planned: &PlannedService) -> String {
+    let name = one_line(&planned.service.name);
+    let target = planned.service.target().map_or_else(String::new, |target| target.to_string());
+    format!("Left out: {name} ({}), which systemd cannot find.", one_line(&target))
+}
+
+/// The unit's full name, where the service is a unit whose name is safe in files and commands.
+fn unit(planned: &PlannedService) -> Option<String> {
+    let Some(ServiceTarget::Unit(name)) = planned.service.target() else { return None };
+    let is_safe = crate::apply::is_word(&name) && !name.contains('\\') && !name.starts_with('.');
+    is_safe.then(|| if name.contains('.') { name } else { format!("{name}.service") })
+}
+
+/// A script for `sh` that writes `NAME.d/50-seatmap.conf` for each unit below a folder:
+/// `/etc/systemd/system`, or the script's first argument.
+///
+/// The empty assignments drop what the unit said before; without them systemd adds the sets up.
+/// `CPUSetPartition=` came with systemd 261 (systemd/systemd#42013). It stands in a comment: the
+/// kernel refuses it below a group that is not a partition itself, such as `system.slice`.
+///
+/// # Errors
+/// [`ServicesExportError::NoUnit`]
+pub fn systemd(plan: &ServicesPlan) -> Result<String, ServicesExportError> {
+    let mut text = String::from("#!/bin/sh\n");
+    text += &header(plan);
+    text += "# Writes a drop-in for each unit below /etc/systemd/system, or the folder that is \
+             its argument;\n# 'systemctl daemon-reload' reads them.\nset -eu\n\
+             folder=${1:-/etc/systemd/system}\n";
+    let mut is_empty = true;
+    for planned in &plan.services {
+        let Some(name) = unit(planned) else {
+            let _ = writeln!(text, "# {}", left_out(planned));
+            continue;
+        };
+        is_empty = false;
+        text += &format!("mkdir -p \"$folder/{name}.d\"\n");
+        text += &format!("cat > \"$folder/{name}.d/50-seatmap.conf\" <<'END'\n");
+        text += &format!("[{}]\nAllowedCPUs=\nAllowedCPUs={}\n", section(&name), planned.cpu_set());
+        if !planned.nodes.is_empty() {
+            let nodes = &planned.nodes;
+            text += &format!("AllowedMemoryNodes=\nAllowedMemoryNodes={nodes}\n");
+        }
+        if planned.service.is_alone() {
+            text += "# From systemd 261, in a slice that is a partition itself:\n\
+                     # CPUSetPartition=root\n";
+        }
+        text += "END\n";
+    }
+    if is_empty {
+        return Err(ServicesExportError::NoUnit);
+    }
+    Ok(text)
+}
+
+/// The section of a unit's settings for resources (systemd.resource-control(5)).
+fn section(unit: &str) -> &'static str {
+    match unit.rsplit('.').next() {
+        Some("slice") => "Slice",
+        Some("scope") => "Scope",
+        Some("socket") => "Socket",
+        Some("mount") => "Mount",
+        Some("swap") => "Swap",
+        _ => "Service",
+    }
+}
+
+#[cfg(test)]
+mod tests;
