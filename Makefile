@@ -66,8 +66,9 @@ build-papers:
 papers: build-papers programs-in-c
 	$(PAPERS) rank --on cell-ps3 --pattern ring:6:bidirectional --packet 1k --runs 3 --html demo/ps3.html
 	$(CARGO) build --locked --package seatmap
-	$(CARGO) test --locked --package 'seatmap-papers*' --package seatmap-cell-sim --package seatmap-experiments \
-		--package seatmap-spe --package seatmap-libspe2 --package seatmap-worker --package seatmap-worker-c
+	$(CARGO) test --locked --package 'seatmap-papers*' --package seatmap-cell-sim --package seatmap-controller \
+		--package seatmap-experiments --package seatmap-libspe2 --package seatmap-ninep --package seatmap-spe \
+		--package 'seatmap-worker*'
 
 # Downloads beside the compiler, and an emulated computer beside the tests, which wait half of their time. Cells on this
 # computer come alone: they take a CPU away.

@@ -38,7 +38,16 @@ const PAPERS: VerbGuide = VerbGuide {
         ("seatmap-papers rank --on cell-ps3 --pattern ring:6", "time every mapping of a ring"),
         ("seatmap-papers stats --on cell-qs20", "measure the primitives of a Cell blade"),
     ],
-    see_also: &["study", "rank", "place", "stats", "channels", "workers", "controller", "seatmap(1)"],
+    see_also: &[
+        "study",
+        "rank",
+        "place",
+        "stats",
+        "channels",
+        "workers",
+        "controller",
+        "seatmap(1)",
+    ],
     ..VerbGuide::USUAL
 };
 

@@ -42,7 +42,7 @@ pub fn floor(model: &CellModel) -> Floor {
     floor.fitted()
 }
 
-/// The routes of data; `None` for a model whose rings are no fabric.
+/// The routes of data; `None` for a model whose rings do not make a fabric.
 fn ways(model: &CellModel) -> Option<Ways> {
     let fabric = model.fabric()?;
     Some(Ways {

@@ -36,6 +36,8 @@ const PROGRAM: Program = Program {
         ("channels", "seatmap-papers channels"),
         ("workers", "seatmap-papers workers"),
         ("study", "seatmap-papers study"),
+        ("place --packet", "seatmap-papers place --packet"),
+        ("tune --packet", "seatmap-papers place --packet"),
         ("cell serve", "seatmap-papers controller serve"),
         ("cell create --via", "seatmap-papers controller create"),
         ("cell create --hold", "seatmap-papers controller create --hold"),

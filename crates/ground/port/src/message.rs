@@ -1,7 +1,7 @@
 //! A mailbox entry in one word: a message with its number.
 //!
 //! All mailboxes over cache lines use it: those of [`channels`](crate::channels) on a machine
-//! without mailboxes, those of pinned workers, and those of processors in software. A reader knows by the
+//! without mailboxes, those of pinned workers, and those in software. A reader knows by the
 //! number that the message is there, so it looks at no second word, and a writer that fills one
 //! entry again has nothing to clear first.
 

@@ -3,7 +3,7 @@
 //!
 //! A handler of `SIGSEGV` and `SIGBUS` knows the instructions of the copy. A fault in one of them
 //! makes the copy return an error. A fault at an address that stands for a
-//! [register](crate::os::registers) is that device's. Any other fault goes to the one that [`pass_to`]
+//! [register](super::registers) is that device's. Any other fault goes to the one that [`pass_to`]
 //! named, and then to the handler that was there before.
 
 use std::io;

@@ -2,7 +2,7 @@
 //! there becomes a call.
 //!
 //! A program reaches such an address by an ordinary instruction, which faults, because nothing is
-//! mapped there. The handler of [`guarded`](crate::os::guarded) knows the instructions that compilers
+//! mapped there. The handler of [`guarded`](super::guarded) knows the instructions that compilers
 //! make of a load or a store of a `volatile` word; it calls the device and goes on behind the
 //! instruction. Others end the process, as a bad address does.
 

@@ -92,18 +92,21 @@ impl Messages {
     }
 
     fn placed(&self, request: &PlaceRequest) -> Result<Plan, CliError> {
-        let time_ns = |placement: &[u32]| {
-            let mut bed = CellBed::new(Arc::clone(&self.model));
-            messages_ns(&mut bed, &self.program, placement, 0).map_err(|error| error.to_string())
-        };
         // Cycles over GHz are nanoseconds.
         let floor_ns =
             self.program.floor_cycles(self.model.port_bytes_per_cycle()) / self.model.frequency_ghz;
-        let answer = request.place_by(Judge { time_ns: &time_ns, floor_ns });
-        let mut plan = request.plan(&answer.map_err(CliError::input)?);
+        let answer = request
+            .place_by(Judge { time_ns: &|placement| self.time_ns(placement), floor_ns })
+            .map_err(CliError::input)?;
+        let mut plan = request.plan(&answer);
         plan.date = Some(here::today());
         plan.tool = Some(here::tool());
         Ok(plan)
+    }
+
+    fn time_ns(&self, placement: &[u32]) -> Result<f64, String> {
+        let mut bed = CellBed::new(Arc::clone(&self.model));
+        messages_ns(&mut bed, &self.program, placement, 0).map_err(|error| error.to_string())
     }
 
     /// Runs a placement once more, for what its links carry.

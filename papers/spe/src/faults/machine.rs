@@ -331,8 +331,8 @@ fn operand_at(
     is_near.then_some((operand, target, code))
 }
 
-/// Has an instruction of the PPE that [`seatmap_cell_sim::os::registers`] does not know reach a register
-/// of an SPE: it loads the register's word, alone or as a part of more, or changes it.
+/// Has an instruction of the PPE that [`seatmap_cell_sim::os::registers`] does not know reach a
+/// register of an SPE: it loads the register's word, alone or as a part of more, or changes it.
 fn reach(registers: &mut [i64; 23], address: u64) -> bool {
     if problem::register(address).is_none() {
         return false;

@@ -107,7 +107,7 @@ fn a_race_on_a_model_is_the_same_to_the_byte_by_any_number_of_ranks() {
     let typed = [
         "tune",
         "--on",
-        "scc-48",
+        "epyc-7r13-2s",
         "--pattern",
         "ring:8",
         "--candidates",
@@ -131,16 +131,16 @@ fn a_race_on_a_model_is_the_same_to_the_byte_by_any_number_of_ranks() {
     let verdict = &found["verdict"];
     assert_eq!(
         (&found["simulated"]["machine"], found["runs"].as_array().unwrap().len()),
-        (&"scc-48".into(), 60)
+        (&"epyc-7r13-2s".into(), 60)
     );
     assert!(
-        verdict["safe"] == true && verdict["confirmed"][0]["percent"].as_f64().unwrap() < -5.0,
+        verdict["safe"] == true && verdict["confirmed"][0]["percent"].as_f64().unwrap() < -50.0,
         "{verdict}"
     );
     let winner =
         &found["candidates"][verdict["winner"].as_u64().unwrap() as usize]["seats"]["placement"];
     let plan: Value = serde_json::from_str(&place.read("plan.json")).unwrap();
-    assert_eq!((&plan["machine"], &plan["placement"]), (&"scc-48".into(), winner));
+    assert_eq!((&plan["machine"], &plan["placement"]), (&"epyc-7r13-2s".into(), winner));
     assert!(place.read("page.html").contains("all with the same skew at the start"));
     assert_eq!(files(&place), ["page.html", "plan.json"], "no run needs to be kept");
 }

@@ -9,7 +9,8 @@ use std::collections::BTreeSet;
 /// A gallery with a bundled machine and these profiles, each of its name.
 fn gallery(profiles: &[Profile]) -> Gallery {
     let mut gallery = Gallery::default();
-    let entry = MachineList::bundled().unwrap().machines.remove(3);
+    let machines = MachineList::bundled().unwrap().machines;
+    let entry = machines.into_iter().find(|one| one.machine == "core-i9-12900k").unwrap();
     let machine = Machine::bundled(entry.machine).unwrap();
     let profile = seatmap_machine::catalog::load(entry.machine).unwrap();
     gallery.add_bundled(entry, machine, profile);

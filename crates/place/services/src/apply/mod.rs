@@ -99,8 +99,8 @@ pub enum ApplyError {
     /// A pod is to be changed.
     #[error(
         "service '{0}' belongs to kubelet, which decides on the CPUs of its pods and writes them \
-         again; take it out of services.toml and plan again, and give kubelet its CPUs by \
-         'seatmap export --format kubelet'"
+         again; take it out of services.toml and plan again, and reserve the CPUs of the others in \
+         kubelet's reservedSystemCPUs"
     )]
     OfKubelet(String),
     /// A whole job of Slurm is to be changed.
