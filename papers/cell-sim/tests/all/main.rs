@@ -2,6 +2,7 @@
 
 mod cell;
 mod cell_reference;
+mod coherent_reference;
 mod conformance;
 mod message_ring;
 mod programs;
