@@ -59,3 +59,29 @@ fn maps_can_be_wrong() {
     let text = "//! | [`one`], [`mod@two`] | both |\n//! | `three` | hidden |\npub mod one;\npub mod four;\nmod three;\n";
     assert_eq!(flaws("x", text), ["x: the map leaves out four", "x: the map names two"]);
 }
+
+/// Whether a line of documentation begins or ends an example, which is compiled.
+fn marks_an_example(line: &str) -> bool {
+    let comment = line.trim_start();
+    let words = comment.strip_prefix("///").or_else(|| comment.strip_prefix("//!"));
+    words.is_some_and(|words| ["```", "```no_run"].contains(&words.trim()))
+}
+
+/// Cargo builds a program for each library that it searches for examples.
+#[test]
+fn libraries_with_examples_alone_are_searched_for_them() {
+    let sources = others();
+    let is_wrong = |folder: &str, manifest: &str| {
+        let below = format!("{folder}src/");
+        let of_crate = || sources.iter().filter(|(file, _)| file.starts_with(&below));
+        let is_library = of_crate().any(|(file, _)| file.ends_with("/src/lib.rs"));
+        let has_examples = of_crate().any(|(_, text)| text.lines().any(marks_an_example));
+        is_library && has_examples == manifest.contains("doctest = false")
+    };
+    let manifests = super::texts(&["Cargo.toml"]).into_iter();
+    let manifests = manifests.filter(|(name, _)| name.contains('/') && !name.starts_with("fuzz/"));
+    let wrong = manifests
+        .filter(|(name, manifest)| is_wrong(name.trim_end_matches("Cargo.toml"), manifest));
+    let wrong: Vec<String> = wrong.map(|(name, _)| name).collect();
+    assert_none("examples that are not run, or none where they are looked for", &wrong);
+}
