@@ -411,7 +411,8 @@ impl Switch {
         let seatmap = place.command(&[]);
         let race = "tune --vary numa-balancing --candidates 2 --budget 30 --json --lower-is-better";
         let mut command = Command::new("nsenter");
-        command.args(["--net", "--mount", "--target", &self.0.id().to_string()]);
+        // The root as well: this test may run below another one than its mounts have.
+        command.args(["--net", "--mount", "--root", "--target", &self.0.id().to_string()]);
         // A folder that was opened before belongs to the other mounts.
         command.args(["--", "sh", "-c", "cd \"$0\" && exec \"$@\""]).arg(place.folder());
         command.arg(seatmap.get_program()).args(race.split(' '));
