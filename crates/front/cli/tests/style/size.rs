@@ -6,7 +6,7 @@
 use super::{root, rust, texts};
 use std::collections::BTreeMap;
 
-/// A number this far above what is counted is out of date: others could grow into the difference.
+/// A bound this far above the counted size is out of date: other code could grow into the gap.
 const SLACK: usize = 200;
 
 /// Two-character operators; `..=` is the one of three.
@@ -180,7 +180,7 @@ fn allowed(text: &str) -> BTreeMap<String, usize> {
     text.lines().filter_map(of_line).collect()
 }
 
-/// What differs between the numbers that are allowed and those that are counted.
+/// A line for each size that exceeds its bound, or whose bound is out of date.
 fn differences(
     allowed: &BTreeMap<String, usize>,
     counted: &BTreeMap<String, usize>,

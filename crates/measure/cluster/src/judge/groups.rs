@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 /// The bytes of Ethernet, IP and TCP around a message.
 const HEADER_BYTES: u32 = 66;
 
-/// The fastest messages over a second switch take longer than those inside groups by a factor of
-/// this range: by less, and there is no switch between; by more, and it is a delay. An assumption;
-/// the simulated clusters of the tests have 1.22.
+/// The time of the fastest messages over a second switch, as a multiple of the time inside one
+/// group. Below this range two nodes share a switch; above it the path is delayed. The bounds are
+/// an assumption: the simulated clusters of the tests have 1.22.
 const FARTHER: std::ops::Range<f64> = 1.15..2.5;
 
 /// The group of each node. Nodes that seem to be alone join each other and the group of others that
