@@ -1,6 +1,5 @@
 //! Seatmap's own documents: JSON that says in its `format` key what it is and of which version.
-//! Beside them what every writer of text needs: hidden characters made visible, and files that are
-//! replaced as a whole.
+//! Beside them what every writer of text needs, such as hidden characters made visible.
 //!
 //! Profiles, patterns, plans and rankings are read in the same three steps, and their errors use
 //! the same words. So these stand here once, below the crates that own the formats.
@@ -38,8 +37,6 @@ mod position;
 #[cfg(feature = "schema")]
 pub mod schema;
 mod sentence;
-mod shell;
-mod visible;
 
 pub use aligned::{left_aligned, right_aligned};
 pub use blame::Blame;
@@ -52,8 +49,8 @@ pub use number::{decimal_number, printed_number, rounded_ns, whole_number};
 pub use packed::packed;
 pub use position::Position;
 pub use sentence::parser_sentence;
-pub use shell::{shell_escaped, shell_file, shell_word};
-pub use visible::{is_hidden, visible, visible_lines};
+pub use seatmap_os::shell::{shell_escaped, shell_file, shell_word};
+pub use seatmap_os::visible::{is_hidden, visible, visible_lines};
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

@@ -6,7 +6,7 @@
 use crate::group_quota;
 use crate::mounts;
 use crate::root::Root;
-use seatmap_document::shell_escaped;
+use crate::shell::shell_escaped;
 
 /// The ways in which a group holds its members back.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -41,6 +41,7 @@
 //! | [`ready`], [`terminal`] | waits for open files; whether the terminal is still there |
 //! | [`trusted`], [`whole_file`] | files that no other user can change; files that are replaced whole |
 //! | [`named_file`] | files that a user names, read up to a bound |
+//! | [`shell`], [`visible`] | words of printed commands, quoted; hidden characters made visible |
 //! | [`ending`] | how a process ended, in words, and how to end alike |
 //! | [`limited`] | helper commands with a limit on their time |
 //! | [`scratch`] | folders and files that no run leaves behind, killed or not |
@@ -53,7 +54,7 @@
 //! | [`lease`] | CPUs on which runs have seated threads, known to all runs |
 //!
 //! It is small and pure Rust, so that libraries which only pin a thread can afford it, and stands
-//! on `seatmap-document` alone, which quotes the words of commands.
+//! on no other crate of Seatmap.
 #![deny(missing_docs)]
 
 pub mod affinity;
@@ -115,6 +116,7 @@ pub mod root;
 pub mod rps;
 pub mod sched;
 pub mod scratch;
+pub mod shell;
 pub mod small;
 pub mod starved;
 pub mod state;
@@ -128,6 +130,7 @@ pub mod tracefs;
 pub mod trusted;
 pub mod usage;
 pub mod visibility;
+pub mod visible;
 pub mod waiting;
 pub mod whole_file;
 

@@ -9,7 +9,7 @@ use crate::Tid;
 use crate::hierarchy::{Hierarchies, Share};
 use crate::root::Root;
 use crate::sched::{Stat, policy_name};
-use seatmap_document::shell_escaped;
+use crate::shell::shell_escaped;
 
 /// The weight of nice 0 and of SCHED_IDLE (`NICE_0_LOAD`, `WEIGHT_IDLEPRIO` of kernel/sched).
 pub(crate) const USUAL_WEIGHT: f64 = 1024.0;

@@ -11,7 +11,7 @@ use crate::Tid;
 use crate::brake::Brake;
 use crate::hierarchy::{Groups, Hierarchies};
 use crate::root::Root;
-use seatmap_document::shell_escaped;
+use crate::shell::shell_escaped;
 
 /// The command that gives a group this many CPUs, through systemd where a unit of it owns the
 /// group.

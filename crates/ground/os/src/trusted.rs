@@ -44,7 +44,7 @@ pub(crate) use walk::to_control_folder;
 use crate::rights;
 use crate::root::Root;
 use rustix::fs::{self, AtFlags, OFlags};
-use seatmap_document::shell_escaped;
+use crate::shell::shell_escaped;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

@@ -23,7 +23,7 @@ pub fn is_hidden(c: char) -> bool {
 /// goes through here, in the terminal, on pages, in pictures and in comments of scripts.
 ///
 /// ```
-/// assert_eq!(seatmap_document::visible("lab\u{1b}[2J\u{202e}7"), "lab\\u{1b}[2J\\u{202e}7");
+/// assert_eq!(seatmap_os::visible::visible("lab\u{1b}[2J\u{202e}7"), "lab\\u{1b}[2J\\u{202e}7");
 /// ```
 #[must_use]
 pub fn visible(text: &str) -> String {

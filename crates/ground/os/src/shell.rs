@@ -1,13 +1,13 @@
 //! Words of printed commands, quoted as a shell reads them.
 
-use crate::is_hidden;
+use crate::visible::is_hidden;
 
 /// A word as a POSIX shell takes it: as it is where that is safe, in quotes otherwise. Hidden
 /// characters are written as bash, ksh, zsh and POSIX of 2024 read them (`$'\012'`), so that the
 /// command can be copied from a terminal.
 ///
 /// ```
-/// use seatmap_document::shell_word;
+/// use seatmap_os::shell::shell_word;
 /// assert_eq!(shell_word("old.xml"), "old.xml");
 /// assert_eq!(shell_word("Zoë's file.xml"), r"'Zoë'\''s file.xml'");
 /// ```
@@ -26,7 +26,7 @@ pub fn shell_word(word: &str) -> String {
 /// has no hidden character. A shell drops a line break behind a backslash.
 ///
 /// ```
-/// use seatmap_document::shell_escaped;
+/// use seatmap_os::shell::shell_escaped;
 /// assert_eq!(shell_escaped("Zoë's file"), r"Zoë\'s\ file");
 /// assert_eq!(shell_escaped("a\nb"), r"$'a\012b'");
 /// ```
