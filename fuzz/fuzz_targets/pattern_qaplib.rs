@@ -4,7 +4,7 @@
 
 mod pattern;
 
-use seatmap_pattern::qaplib::{Instance, Which};
+use seatmap_data::pattern::qaplib::{Instance, Which};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     for which in [None, Some(Which::First), Some(Which::Second)] {

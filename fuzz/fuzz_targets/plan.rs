@@ -2,8 +2,8 @@
 //! and none of its words gets out of the comments of what is exported.
 #![no_main]
 
-use seatmap_plan::Plan;
-use seatmap_plan::export::{gomp, hwloc, kmp, likwid_pin, omp_places, rankfile, slurm, systemd, taskset};
+use seatmap_data::plan::Plan;
+use seatmap_data::plan::export::{gomp, hwloc, kmp, likwid_pin, omp_places, rankfile, slurm, systemd, taskset};
 
 /// The longest plan that is also exported: a line a task is the same work again.
 const EXPORTED_TASKS: usize = 1000;

@@ -2,7 +2,7 @@
 //! shown, compared and read again.
 #![no_main]
 
-use seatmap_tune::{Results, Tuned};
+use seatmap_trial::tune::{Results, Tuned};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

@@ -4,7 +4,7 @@
 
 use seatmap_observe::trace::Trace;
 use seatmap_observe::{Observation, mpi, tsan};
-use seatmap_pattern::Pattern;
+use seatmap_data::pattern::Pattern;
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let Ok(text) = std::str::from_utf8(bytes) else { return };

@@ -3,7 +3,7 @@
 
 use crate::own_lines::whole;
 use crate::row::Row;
-use seatmap_machine::{HomesChecked, Rate};
+use seatmap_data::machine::{HomesChecked, Rate};
 use seatmap_measure::homes;
 use seatmap_measure::plan::{Effort, SurveyPlan};
 use seatmap_measure::probe::Probe;
@@ -51,7 +51,7 @@ pub fn rows() -> Result<Vec<Row>, Box<dyn Error>> {
             "nearest core (FindTD)",
         ];
         for (what, rate) in whats.into_iter().zip(all) {
-            let percent = seatmap_statistics::words::percent(rate.right, rate.of);
+            let percent = seatmap_data::statistics::words::percent(rate.right, rate.of);
             let [low, high] = interval(rate);
             let got = format!(
                 "{percent:.1} % [{low:.1}, {high:.1}], {rate}; {samples} visits, {seconds:.0} s a \

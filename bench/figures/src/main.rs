@@ -74,7 +74,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 fn table(rows: &[Row]) -> String {
-    let environment = seatmap_host::environment::read();
+    let environment = seatmap_machines::host::environment::read();
     let mut text = String::new();
     let cpu = environment.cpu_model.unwrap_or_default();
     let hypervisor = environment.hypervisor.unwrap_or_default();
@@ -102,7 +102,7 @@ fn table(rows: &[Row]) -> String {
 
 /// Keeps the rows of a whole run.
 fn archive(folder: &Path, rows: &[Row]) -> Result<(), Box<dyn Error>> {
-    let environment = seatmap_host::environment::read();
+    let environment = seatmap_machines::host::environment::read();
     let cpus = seatmap_os::cpus::Cpus::read()?.allowed.len();
     let machine = folder_name(environment.cpu_model.as_deref().unwrap_or("unknown"));
     let today = seatmap_console::here::today();

@@ -2,7 +2,7 @@
 
 use crate::row::Row;
 use crate::scotch;
-use seatmap_machine::{CoreDistance, Square, import};
+use seatmap_data::machine::{CoreDistance, Square, import};
 use seatmap_place::portfolio::portfolio;
 use seatmap_place::search::Limit;
 use seatmap_place::{Problem, Traffic};
@@ -108,7 +108,7 @@ fn against_scotch(theirs: &[f64], worse: usize) -> Vec<Row> {
 /// Tasks with other numbers than their neighbours', so that no method profits from the order of a
 /// generator.
 fn relabelled(spec: &str, distance: Square<f32>) -> Result<Problem, Box<dyn Error>> {
-    let pattern = seatmap_pattern::generate(spec)?;
+    let pattern = seatmap_data::pattern::generate(spec)?;
     // Patterns number neighbours one after the other, which would seat them well by luck.
     let mut label: Vec<usize> = (0..pattern.tasks).collect();
     fastrand::Rng::with_seed(7).shuffle(&mut label);

@@ -1,17 +1,17 @@
 //! Homes of a program's own lines, found in the program from a profile that knows nothing of them.
 
 use crate::row::Row;
-use seatmap_machine::{HomeLines, Origin, OriginKind, Profile, Topology};
+use seatmap_data::machine::{HomeLines, Origin, OriginKind, Profile, Topology};
+use seatmap_data::port::{Addr, Testbed, Workload};
+use seatmap_data::statistics::words::percent;
 use seatmap_measure::plan::{Effort, Passes, SurveyPlan};
 use seatmap_measure::probe::{PairAt, Probe, Visit};
 use seatmap_measure::samples::Samples;
+use seatmap_measure::seats::line_homes::{BATCHES, Lines, Reading, find, find_by};
 use seatmap_measure::survey::{Ended, Survey, SurveyRequest, survey};
 use seatmap_measure::synthetic::{AddressHash, Mesh, MeshProbe, Noise};
 use seatmap_place::PlaceError;
-use seatmap_port::{Addr, Testbed, Workload};
-use seatmap_seats::line_homes::{BATCHES, Lines, Reading, find, find_by};
 use seatmap_sim::{CoherentBed, SimError, catalog, coherent};
-use seatmap_statistics::words::percent;
 use std::error::Error;
 use std::ops::ControlFlow;
 use std::sync::Arc;

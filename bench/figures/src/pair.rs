@@ -3,9 +3,9 @@
 use crate::plain::Plain;
 use crate::row::Row;
 use crate::statistic::{in_turns, median, ratios, spread};
-use seatmap_host::crew::Crew;
-use seatmap_host::{HostClock, HostTestbed};
-use seatmap_machine::Topology;
+use seatmap_data::machine::Topology;
+use seatmap_machines::host::crew::Crew;
+use seatmap_machines::host::{HostClock, HostTestbed};
 use seatmap_measure::probe::{PairAt, Probe, Visit};
 use seatmap_measure::testbed_probe::{TestbedProbe, candidate};
 use seatmap_os::affinity;

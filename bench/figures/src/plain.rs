@@ -1,7 +1,7 @@
 //! A plain hand-written loop: two threads, one atomic, the time-stamp counter. The caller chooses
 //! its line, because another line may have another home.
 
-use seatmap_host::HostClock;
+use seatmap_machines::host::HostClock;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicU64, Ordering};
 

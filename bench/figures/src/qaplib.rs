@@ -1,8 +1,8 @@
 //! QAPLIB instances against the best known permutations.
 
 use crate::row::Row;
-use seatmap_machine::Square;
-use seatmap_pattern::qaplib::Instance;
+use seatmap_data::machine::Square;
+use seatmap_data::pattern::qaplib::Instance;
 use seatmap_place::search::{Limit, Qap};
 use seatmap_place::solve::solve;
 use std::error::Error;

@@ -3,10 +3,10 @@
 
 use crate::pair;
 use crate::row::Row;
-use seatmap_machine::catalog;
+use seatmap_data::machine::catalog;
+use seatmap_data::statistics::median;
 use seatmap_measure::plan::{Effort, Passes, SurveyPlan};
 use seatmap_measure::probe::Probe;
-use seatmap_statistics::median;
 use std::error::Error;
 use std::time::{Duration, Instant};
 

@@ -1,6 +1,6 @@
 //! Scotch's `gmap`, the peer to beat, where it is installed (Debian: `scotch`).
 
-use seatmap_machine::Square;
+use seatmap_data::machine::Square;
 use seatmap_place::Problem;
 use std::fmt::Write as _;
 use std::process::Command;

@@ -32,7 +32,7 @@ pub fn median(values: &[f64]) -> f64 {
 
 /// The quantile at a share from 0 to 1, or NaN.
 pub fn quantile(values: &[f64], share: f64) -> f64 {
-    seatmap_statistics::quantile(values, share).unwrap_or(f64::NAN)
+    seatmap_data::statistics::quantile(values, share).unwrap_or(f64::NAN)
 }
 
 /// The median with its unit, and the bounds of the middle half.

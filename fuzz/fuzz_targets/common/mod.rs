@@ -1,6 +1,6 @@
 //! The promises of every importer.
 
-use seatmap_machine::{export, import};
+use seatmap_data::machine::{export, import};
 
 /// Imports, and checks what came out: sound, of real numbers, the same after a trip through its own
 /// file.

@@ -1,8 +1,8 @@
 //! The promises of every importer of patterns.
 
-use seatmap_pattern::import::{self, Imported};
-use seatmap_pattern::qaplib::Which;
-use seatmap_pattern::{Edge, Pattern};
+use seatmap_data::pattern::import::{self, Imported};
+use seatmap_data::pattern::qaplib::Which;
+use seatmap_data::pattern::{Edge, Pattern};
 
 /// Imports, and checks what came out: sound, of real amounts, the same after a trip through its own
 /// file, and through a list of edges.

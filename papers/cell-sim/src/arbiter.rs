@@ -13,7 +13,8 @@
 use crate::event::{Event, Outbox};
 use crate::parameters::Timing;
 use crate::ring::{ELEMENT_COUNT, RINGS, Ring, hops_up};
-use seatmap_invariant::{broken, invariant};
+use seatmap_data::invariant;
+use seatmap_data::invariant::broken;
 use seatmap_sim::moment::at_cycle;
 use std::collections::VecDeque;
 

@@ -5,7 +5,7 @@ use crate::counters::Counters;
 use crate::port::CellPort;
 use crate::trace::Trace;
 use crate::world::{Seat, World};
-use seatmap_port::channels::{Bed, Program};
+use seatmap_data::port::channels::{Bed, Program};
 use seatmap_sim::SimError;
 use seatmap_sim::engine::{self, Stage};
 use std::cell::{Cell, RefCell};

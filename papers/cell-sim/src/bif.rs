@@ -1,7 +1,7 @@
 //! The link between two chips, over their broadband interfaces (BIF).
 
 use crate::parameters::Timing;
-use seatmap_invariant::invariant;
+use seatmap_data::invariant;
 use seatmap_sim::moment::at_cycle;
 
 /// Counts of the link, from the first chip to the second and back.

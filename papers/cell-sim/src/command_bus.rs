@@ -12,8 +12,8 @@ use crate::memory::LINE_BYTES;
 use crate::parameters::Timing;
 use crate::ring::ELEMENT_COUNT;
 use crate::transaction::{Node, Purpose, Transaction};
-use seatmap_invariant::invariant;
-use seatmap_port::channels::Ea;
+use seatmap_data::invariant;
+use seatmap_data::port::channels::Ea;
 use seatmap_sim::moment::at_cycle;
 use tree::Tree;
 

@@ -1,7 +1,7 @@
 //! Messages between components, each delivered at its time.
 
 use crate::transaction::MappedRegister;
-use seatmap_invariant::invariant;
+use seatmap_data::invariant;
 use seatmap_sim::moment::at_cycle;
 use seatmap_sim::wheel::Wheel;
 

@@ -13,8 +13,8 @@ use crate::mic::Mic;
 use crate::parameters::Timing;
 use crate::tokens::Tokens;
 use crate::transaction::{MappedRegister, Node, Purpose, Transaction, Transactions};
-use seatmap_invariant::broken;
-use seatmap_port::channels::Ea;
+use seatmap_data::invariant::broken;
+use seatmap_data::port::channels::Ea;
 use seatmap_sim::moment::at_cycle;
 
 /// A chip's part of the interconnect.

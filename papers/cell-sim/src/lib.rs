@@ -15,7 +15,7 @@
 //! | `event` | messages between components |
 //! | `world`, `request`, `memory` | a machine at work; the calls of its tasks; the bytes of its memories |
 //! | [`session`] | the machine for programs in C, which come and go while it runs |
-//! | [`bed`], `port` | the [`Bed`](seatmap_port::channels::Bed) that runs programs; the machine as a task sees it |
+//! | [`bed`], `port` | the [`Bed`](seatmap_data::port::channels::Bed) that runs programs; the machine as a task sees it |
 //! | [`mod@profile`], `routes` | topology and distances, as of any other machine; the rings as nodes and links |
 //! | [`counters`], [`trace`] | counts, as a PMU would have them; what happened when, for trace viewers |
 //! | [`catalog`] | the models of the Cell that come with Seatmap |

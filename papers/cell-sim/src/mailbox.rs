@@ -1,6 +1,6 @@
 //! The mailboxes and signal registers of an SPE.
 
-use seatmap_invariant::invariant;
+use seatmap_data::invariant;
 use seatmap_sim::moment::at_cycle;
 use std::collections::VecDeque;
 

@@ -1,7 +1,8 @@
 //! The bytes of the local stores and the memories.
 
-use seatmap_invariant::{broken, invariant};
-use seatmap_port::channels::{DmaError, Ea, Shape};
+use seatmap_data::invariant;
+use seatmap_data::invariant::broken;
+use seatmap_data::port::channels::{DmaError, Ea, Shape};
 use seatmap_sim::moment::at_cycle;
 
 /// Bytes of a bus transfer and of a coherence line.

@@ -4,8 +4,9 @@ use crate::event::{Event, Outbox};
 use crate::memory::LINE_BYTES;
 use crate::parameters::Timing;
 use crate::transaction::MappedRegister;
-use seatmap_invariant::{broken, invariant};
-use seatmap_port::channels::{Ea, Element, Order};
+use seatmap_data::invariant;
+use seatmap_data::invariant::broken;
+use seatmap_data::port::channels::{Ea, Element, Order};
 use seatmap_sim::moment::at_cycle;
 
 mod programs;

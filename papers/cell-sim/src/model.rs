@@ -2,10 +2,10 @@
 
 use crate::parameters::{Figures, PARAMETERS, Timing};
 use crate::ring::ELEMENTS;
-use seatmap_machine::description::Basis;
+use seatmap_data::machine::description::Basis;
+use seatmap_data::statistics::words::counted;
 use seatmap_sim::ModelError;
 use seatmap_sim::figure::{Figure, syntax};
-use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 
 /// The format's name, in the `format` key.

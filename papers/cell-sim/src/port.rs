@@ -2,7 +2,7 @@
 
 use crate::request::ChannelCall;
 use crate::world::{Seat, World};
-use seatmap_port::channels::{
+use seatmap_data::port::channels::{
     Atomic, Channels, DmaError, Ea, Element, Order, Register, Service, dma,
 };
 use seatmap_sim::engine::{Said, Yielder};

@@ -2,8 +2,8 @@
 //! machine's profile.
 
 use crate::{CellBed, CellModel};
-use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Pu, Topology};
-use seatmap_port::channels::{Bed, Channels, Program, Shape};
+use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Pu, Topology};
+use seatmap_data::port::channels::{Bed, Channels, Program, Shape};
 use seatmap_sim::SimError;
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! The calls of a task on a simulated Cell.
 
 use crate::session::Call;
-use seatmap_port::channels::{Atomic, Ea, Element, Order, Register, Service};
-use seatmap_statistics::words::counted;
+use seatmap_data::port::channels::{Atomic, Ea, Element, Order, Register, Service};
+use seatmap_data::statistics::words::counted;
 use std::fmt;
 
 /// A call that takes time.

@@ -7,8 +7,9 @@
 use crate::event::{Event, Outbox};
 use crate::memory::LINE_BYTES;
 use crate::parameters::Timing;
-use seatmap_invariant::{broken, invariant};
-use seatmap_port::channels::{Atomic, Ea};
+use seatmap_data::invariant;
+use seatmap_data::invariant::broken;
+use seatmap_data::port::channels::{Atomic, Ea};
 use seatmap_sim::moment::at_cycle;
 
 mod programs;

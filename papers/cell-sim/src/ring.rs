@@ -5,9 +5,9 @@
 //! slow for short routes, compared with published measurements.
 
 use crate::parameters::Timing;
-use seatmap_invariant::invariant;
+use seatmap_data::invariant;
+use seatmap_data::statistics::words::counted;
 use seatmap_sim::moment::at_cycle;
-use seatmap_statistics::words::counted;
 
 /// The names of the elements on the ring.
 pub const ELEMENTS: [&str; 12] =

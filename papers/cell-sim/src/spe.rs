@@ -4,8 +4,8 @@ use crate::mailbox::{InboundMailbox, OutboundMailbox, SignalRegister};
 use crate::mfc::Mfc;
 use crate::parameters::Timing;
 use crate::transaction::{MappedRegister, Node};
-use seatmap_invariant::broken;
-use seatmap_port::channels::Register;
+use seatmap_data::invariant::broken;
+use seatmap_data::port::channels::Register;
 use seatmap_sim::moment::at_cycle;
 
 /// An SPE, and the task that runs on it.

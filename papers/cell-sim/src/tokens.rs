@@ -11,7 +11,7 @@ use crate::memory::LINE_BYTES;
 use crate::parameters::Timing;
 use crate::ring::ELEMENT_COUNT;
 use crate::transaction::{Purpose, Transaction};
-use seatmap_port::channels::Ea;
+use seatmap_data::port::channels::Ea;
 
 /// Groups of a chip.
 const GROUPS: usize = 4;

@@ -22,8 +22,9 @@ use crate::reservation::AtomicUnits;
 use crate::spe::Spe;
 use crate::trace::Trace;
 use crate::world::programs::{Programs, Progress};
-use seatmap_invariant::{broken, invariant};
-use seatmap_port::channels::{Service, Shape};
+use seatmap_data::invariant;
+use seatmap_data::invariant::broken;
+use seatmap_data::port::channels::{Service, Shape};
 use seatmap_sim::engine::Machine;
 use seatmap_sim::moment::at_cycle;
 

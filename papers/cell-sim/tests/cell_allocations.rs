@@ -3,7 +3,7 @@
 
 use seatmap_cell_sim::workload::stats::{Atomics, Source, Transfers};
 use seatmap_cell_sim::{CellBed, catalog};
-use seatmap_port::channels::{Atomic, Bed, Program};
+use seatmap_data::port::channels::{Atomic, Bed, Program};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -21,7 +21,7 @@ fn cells() -> Vec<KnownValue> {
 }
 
 fn machines() -> Vec<KnownValue> {
-    let others = seatmap_catalog::bundled::names().map(KnownValue::from);
+    let others = seatmap_machines::catalog::bundled::names().map(KnownValue::from);
     [KnownValue::from("host")].into_iter().chain(cells()).chain(others).collect()
 }
 

@@ -1,11 +1,11 @@
 //! The machines on which experiments run.
 
 use crate::figures::FigureChanges;
-use seatmap_catalog::{Capability, Runner as ProductRunner};
 use seatmap_cell_sim::{CellModel, catalog};
 use seatmap_console::error::CliError;
 use seatmap_console::input;
-use seatmap_document::content_hash;
+use seatmap_data::document::content_hash;
+use seatmap_machines::catalog::{Capability, Runner as ProductRunner};
 use seatmap_os::CpuList;
 use seatmap_sim::CoherentModel;
 use std::path::Path;
@@ -109,7 +109,7 @@ pub fn cell(name: &str) -> Result<Arc<CellModel>, CliError> {
 /// A machine of either building.
 enum Opened {
     CellBe(Arc<CellModel>),
-    Other(seatmap_catalog::Machine),
+    Other(seatmap_machines::catalog::Machine),
 }
 
 fn opened(name: &str) -> Result<Opened, CliError> {

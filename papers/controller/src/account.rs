@@ -9,7 +9,7 @@
 use crate::usage::{HALF_LIFE_MS, Usage};
 use crate::whole;
 use seatmap_cell::Host;
-use seatmap_document::json_problem;
+use seatmap_data::document::json_problem;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;

@@ -120,7 +120,7 @@ impl ControlClient {
         serde_json::from_slice(&line).map_err(|error| {
             ControlError::Gone(io::Error::new(
                 io::ErrorKind::InvalidData,
-                seatmap_document::json_problem(error),
+                seatmap_data::document::json_problem(error),
             ))
         })
     }

@@ -4,7 +4,7 @@ use crate::answer::ErrorOrigin;
 use crate::watched::Stopped;
 use seatmap_cell::CellError;
 use seatmap_cell::undo::Left;
-use seatmap_document::Blame;
+use seatmap_data::document::Blame;
 use std::io;
 use std::path::Path;
 

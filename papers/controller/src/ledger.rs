@@ -5,7 +5,7 @@ use crate::gang::{self, Stopped};
 use crate::whole;
 use seatmap_cell::undo::Left;
 use seatmap_cell::{CellError, Host, Name, destroy};
-use seatmap_document::{json_problem, with_causes};
+use seatmap_data::document::{json_problem, with_causes};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::io;

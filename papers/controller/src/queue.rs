@@ -15,7 +15,7 @@ use crate::policy::{AGEING_MS, Policy};
 use crate::ticket::Ticket;
 use crate::usage::Usage;
 use crate::wants::Wants;
-use seatmap_invariant::invariant;
+use seatmap_data::invariant;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,7 +1,7 @@
 //! The requests of clients.
 
 use seatmap_cell::{Backend, CellRequest, Name};
-use seatmap_document::json_problem;
+use seatmap_data::document::json_problem;
 use seatmap_os::CpuSet;
 use serde::{Deserialize, Serialize};
 

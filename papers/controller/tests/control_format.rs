@@ -6,7 +6,7 @@ use seatmap_cell::{Backend, Record, State};
 use seatmap_controller::{
     Ask, CellPhase, ControlAnswer, ControlRequest, Create, ErrorOrigin, Listed, Say, request,
 };
-use seatmap_document::schema::refused;
+use seatmap_data::document::schema::refused;
 use serde_json::{Value, json};
 
 fn schema() -> Value {

@@ -3,7 +3,7 @@
 
 use seatmap_controller::account::Account;
 use seatmap_controller::usage::Usage;
-use seatmap_document::schema::{never_written, refused};
+use seatmap_data::document::schema::{never_written, refused};
 use serde_json::{Value, json};
 
 fn schema() -> Value {

@@ -1,14 +1,14 @@
 //! Reports the gain of seats near the homes of lines.
 
+use seatmap_data::machine::Profile;
+use seatmap_data::pattern::{Edge, Pattern};
+use seatmap_data::plan::Plan;
+use seatmap_data::statistics::words::counted_figure;
 use seatmap_experiments::channels::slices::Spread;
 use seatmap_experiments::channels::{ChannelsResult, Figures, Run, Seated};
-use seatmap_machine::Profile;
-use seatmap_pattern::{Edge, Pattern};
-use seatmap_plan::Plan;
 use seatmap_report::counted;
 use seatmap_report::floor::{Comparison, DrawnPlacement, Floor};
 use seatmap_sim::CoherentModel;
-use seatmap_statistics::words::counted_figure;
 
 /// The channels of a comparison as a pattern, in their order and alike.
 #[must_use]

@@ -1,8 +1,8 @@
 //! The Cell's element interconnect bus: elements in the order in which they hang on it, two rings
 //! each way, chip by chip.
 
-use seatmap_appraise::Ways;
 use seatmap_cell_sim::CellModel;
+use seatmap_measure::appraise::Ways;
 use seatmap_report::floor::parts::{Area, Label, Point, Seat, Wire, on_circle};
 use seatmap_report::floor::ring::{LANE, WIDEST, wires};
 use seatmap_report::floor::{Floor, SIDE};

@@ -1,6 +1,6 @@
 //! Rankings in the terminal, and as a table.
 
-use seatmap_document::{left_aligned, visible};
+use seatmap_data::document::{left_aligned, visible};
 use seatmap_experiments::rank::{Ranking, Variant};
 use seatmap_report::counted;
 use seatmap_report::duration::duration;
@@ -18,7 +18,7 @@ pub fn summary(ranking: &Ranking) -> String {
         + &candidates(ranking)
         + &named(ranking);
     // Names come from files.
-    seatmap_document::visible_lines(text)
+    seatmap_data::document::visible_lines(text)
 }
 
 /// The study's setup, in one line.

@@ -1,10 +1,10 @@
 //! The one sentence that each page begins with: the meaning of its figures, computed from them.
 
+use seatmap_data::statistics::words::counted_figure;
 use seatmap_experiments::channels::slices::Slices;
 use seatmap_experiments::channels::{ChannelsResult, Figures, Gain};
 use seatmap_experiments::rank::Ranking;
 use seatmap_report::counted;
-use seatmap_statistics::words::counted_figure;
 
 /// A speed-up that differs from 1 by less is not worth a move.
 const NO_GAIN: f64 = 0.02;

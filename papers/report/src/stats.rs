@@ -1,8 +1,8 @@
 //! The cost of communication, in the terminal.
 
-use seatmap_document::{left_aligned, visible};
+use seatmap_data::document::{left_aligned, visible};
+use seatmap_data::statistics::words::counted;
 use seatmap_experiments::cell_stats::{Figure, Outcome, Point, Series, Spread, Survey};
-use seatmap_statistics::words::counted;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 

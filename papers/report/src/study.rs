@@ -6,8 +6,8 @@ mod table;
 
 pub use claim::{Kind, Limit, Verdict};
 pub use figure::{Figure, MeasuredFigure};
-use seatmap_document::{visible, visible_lines};
-use seatmap_statistics::words::{self, counted};
+use seatmap_data::document::{visible, visible_lines};
+use seatmap_data::statistics::words::{self, counted};
 use serde::{Deserialize, Serialize};
 pub use table::{Column, FilledTable, Table, TableRow};
 
@@ -110,7 +110,7 @@ impl Study {
             StudyError::Toml {
                 line: 1 + before.matches('\n').count(),
                 column: 1 + before[line_start..].chars().count(),
-                problem: seatmap_document::parser_sentence(error.message()),
+                problem: seatmap_data::document::parser_sentence(error.message()),
             }
         })?;
         if study.format != FORMAT {

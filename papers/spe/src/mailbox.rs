@@ -19,7 +19,7 @@
 
 use crate::biased::Biased;
 use crate::style::Style;
-use seatmap_port::message::{message, numbered};
+use seatmap_data::port::message::{message, numbered};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;

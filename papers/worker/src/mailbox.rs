@@ -3,7 +3,7 @@
 use crate::Polling;
 use crate::bell::Bell;
 use crate::primitive::{AtomicU32, AtomicU64, Ordering};
-use seatmap_port::message::{message, numbered};
+use seatmap_data::port::message::{message, numbered};
 use std::sync::Arc;
 
 /// Entries of a worker's inbound mailbox: the Cell's.

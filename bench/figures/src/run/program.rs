@@ -1,7 +1,7 @@
 //! A program that creates many threads, and then works with two of them.
 
+use seatmap_data::statistics::median;
 use seatmap_os::affinity;
-use seatmap_statistics::median;
 use std::error::Error;
 use std::hint::black_box;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -9,7 +9,7 @@
 use crate::error::CellError;
 use crate::host::Host;
 use crate::name::Name;
-use seatmap_machine::Profile;
+use seatmap_data::machine::Profile;
 use seatmap_os::layout;
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::{CpuSet, irq};
@@ -193,7 +193,7 @@ fn ranks(pus: &[u32], cpus: &CpuSet) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Topology};
+    use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Topology};
 
     /// Four cores of two CPUs: 0,4 1,5 2,6 3,7.
     fn computer() -> CpuChoice {

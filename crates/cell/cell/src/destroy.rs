@@ -10,7 +10,7 @@ use crate::orphan;
 use crate::posted;
 use crate::settings;
 use crate::undo::Left;
-use seatmap_document::with_causes;
+use seatmap_data::document::with_causes;
 use seatmap_os::CpuSet;
 use seatmap_os::group;
 use seatmap_os::layout::{self, Layout};

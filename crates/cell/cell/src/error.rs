@@ -5,11 +5,11 @@ use crate::claim::Claim;
 use crate::name::Name;
 use crate::run_folder::NoFolder;
 use crate::site::SiteError;
-use seatmap_document::Blame;
-use seatmap_document::shell_escaped;
+use seatmap_data::document::Blame;
+use seatmap_data::document::shell_escaped;
+use seatmap_data::statistics::words::agreeing;
 use seatmap_os::CpuSet;
 use seatmap_os::root::FileError;
-use seatmap_statistics::words::agreeing;
 use std::io;
 
 /// Why a cell could not be made, found or undone.

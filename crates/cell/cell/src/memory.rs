@@ -8,11 +8,11 @@
 use crate::change::{Change, What};
 use crate::settings;
 use crate::site::{Site, SiteError};
+use seatmap_data::statistics::words::agreeing;
 use seatmap_os::CpuSet;
 use seatmap_os::layout;
 use seatmap_os::mempolicy::MemoryPolicy;
 use seatmap_os::root::Root;
-use seatmap_statistics::words::agreeing;
 use serde::{Deserialize, Serialize};
 use std::ffi::CStr;
 use std::fs::{self, File, OpenOptions};

@@ -5,7 +5,7 @@ use crate::change::{Change, What};
 use crate::fault;
 use crate::journal::{Journal, JournalEntry};
 use crate::settings;
-use seatmap_invariant::invariant;
+use seatmap_data::invariant;
 use seatmap_os::CpuSet;
 use seatmap_os::Tid;
 use seatmap_os::root::{FileError, Root};

@@ -19,7 +19,8 @@ use crate::mask_snapshot::MaskSnapshot;
 use crate::permitted;
 use crate::settings;
 use crate::thread_mask;
-use seatmap_invariant::invariant;
+use seatmap_data::invariant;
+use seatmap_data::statistics::words::agreeing;
 use seatmap_os::Tid;
 use seatmap_os::group;
 use seatmap_os::isolated;
@@ -27,7 +28,6 @@ use seatmap_os::layout::{self, Layout};
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
 use seatmap_os::{CpuSet, affinity};
-use seatmap_statistics::words::agreeing;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 

@@ -7,6 +7,7 @@ use crate::host::Host;
 use crate::name::Name;
 use crate::partition::{v1, v2};
 use crate::record::Record;
+use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_os::Tid;
 use seatmap_os::group;
 use seatmap_os::irq;
@@ -14,7 +15,6 @@ use seatmap_os::layout;
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::task;
 use seatmap_os::task::Task;
-use seatmap_statistics::words::{agreeing, counted};
 
 /// Threads named one by one; of more, their number says enough.
 const MOST_NAMED: usize = 4;

@@ -5,7 +5,7 @@
 use seatmap_cell::memory::Memory;
 use seatmap_cell::record::FORMAT;
 use seatmap_cell::{Backend, Record, State};
-use seatmap_document::schema::{never_written, refused};
+use seatmap_data::document::schema::{never_written, refused};
 use serde_json::{Value, json};
 
 const NOTHING: [&str; 0] = [];

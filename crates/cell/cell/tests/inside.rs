@@ -1,7 +1,7 @@
 //! Meters that enter a cpuset before they sit. Requires v1 cpusets and root; skipped otherwise.
 
 use seatmap_cell::settings_lock;
-use seatmap_noise::{Error, NoiseOptions, measure};
+use seatmap_health::noise::{Error, NoiseOptions, measure};
 use seatmap_os::cpus::Cpus;
 use std::ops::ControlFlow;
 use std::path::PathBuf;

@@ -18,7 +18,7 @@ pub fn last() -> *const c_char {
 /// parts of them, so characters that would end the text, break the line or command a terminal are
 /// made visible.
 pub(crate) fn remember(text: &str) {
-    let visible = CString::new(seatmap_document::visible(text)).unwrap_or_default();
+    let visible = CString::new(seatmap_data::document::visible(text)).unwrap_or_default();
     let _ = LAST.try_with(|last| last.replace(visible));
 }
 

@@ -84,23 +84,23 @@
 //! supported, on x86-64 and 64-bit Arm.
 #![deny(missing_docs)]
 
-pub use seatmap_appraise as appraise;
-pub use seatmap_catalog as catalog;
-pub use seatmap_machine as machine;
+pub use seatmap_data::machine;
+pub use seatmap_data::pattern;
+pub use seatmap_data::plan;
+pub use seatmap_machines::catalog;
 pub use seatmap_measure as measure;
+pub use seatmap_measure::appraise;
 pub use seatmap_observe as observe;
-pub use seatmap_pattern as pattern;
 pub use seatmap_place as place;
-pub use seatmap_plan as plan;
 pub use seatmap_watch as check;
 
-pub use seatmap_appraise::AppraisalRequest;
-pub use seatmap_catalog::Machine;
-pub use seatmap_machine::Profile;
+pub use seatmap_data::machine::Profile;
+pub use seatmap_data::pattern::{Pattern, generate};
+pub use seatmap_data::plan::Plan;
+pub use seatmap_machines::catalog::Machine;
+pub use seatmap_measure::appraise::AppraisalRequest;
 pub use seatmap_measure::measurement::MeasurementRequest;
 pub use seatmap_observe::ObserveRequest;
 pub use seatmap_os::{CpuList, CpuSet, affinity};
-pub use seatmap_pattern::{Pattern, generate};
 pub use seatmap_place::PlaceRequest;
-pub use seatmap_plan::Plan;
 pub use seatmap_watch::CheckRequest;

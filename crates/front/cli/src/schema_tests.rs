@@ -7,30 +7,30 @@
 use crate::verbs::cell::program::Seated;
 use schemars::JsonSchema;
 use seatmap_advise::Advice;
-use seatmap_catalog::MachineList;
 use seatmap_cell::Record;
 use seatmap_cell::document::{CellList, CellVerdict};
 use seatmap_cluster::Cluster;
 use seatmap_console::output::OfMachine;
-use seatmap_doctor::DoctorReport;
-use seatmap_document::schema::{check_in, of};
-use seatmap_gallery::MachineRanking;
-use seatmap_gate::history::{self, HistoryEntry, Trends};
-use seatmap_gate::{BenchmarksFile, GateReport};
+use seatmap_data::document::schema::{check_in, of};
+use seatmap_data::machine::{Description, Profile};
+use seatmap_data::pattern::Pattern;
+use seatmap_data::plan::Plan;
+use seatmap_health::doctor::DoctorReport;
+use seatmap_health::noise::NoiseReport;
 use seatmap_launch::Report;
-use seatmap_live::log;
-use seatmap_machine::{Description, Profile};
+use seatmap_machines::catalog::MachineList;
 use seatmap_measure::comparison::{self, ProfileComparison};
-use seatmap_noise::NoiseReport;
-use seatmap_pattern::Pattern;
-use seatmap_plan::Plan;
+use seatmap_measure::gallery::MachineRanking;
+use seatmap_measure::twin::TwinReport;
+use seatmap_place::ranks::RankPlan;
 use seatmap_pretend::PretendReport;
-use seatmap_ranks::RankPlan;
 use seatmap_report::shown::ShownMachine;
 use seatmap_services::{ServicesFile, ServicesPlan, ServicesRecord};
-use seatmap_tune::document::Results;
-use seatmap_tune::tuned::Tuned;
-use seatmap_twin::TwinReport;
+use seatmap_trial::gate::history::{self, HistoryEntry, Trends};
+use seatmap_trial::gate::{BenchmarksFile, GateReport};
+use seatmap_trial::live::log;
+use seatmap_trial::tune::document::Results;
+use seatmap_trial::tune::tuned::Tuned;
 use seatmap_watch::judge::judged::{Judged, LookDocument};
 use seatmap_watch::{Seating, recording};
 use std::path::Path;
@@ -89,18 +89,18 @@ struct Noise(OfMachine<'static, NoiseReport>);
 #[test]
 fn the_schemas_are_those_of_the_types() {
     let schemas = [
-        of::<Profile>(seatmap_machine::profile::FORMAT),
-        of::<Description>(seatmap_machine::description::FORMAT),
-        of::<Pattern>(seatmap_pattern::pattern::FORMAT),
-        of::<Plan>(seatmap_plan::plan::FORMAT),
-        of::<RankPlan>(seatmap_ranks::plan::FORMAT),
-        of::<Results>(seatmap_tune::document::FORMAT),
-        of::<BenchmarksFile>(seatmap_gate::file::FORMAT),
-        of::<GateReport>(seatmap_gate::report::FORMAT),
+        of::<Profile>(seatmap_data::machine::profile::FORMAT),
+        of::<Description>(seatmap_data::machine::description::FORMAT),
+        of::<Pattern>(seatmap_data::pattern::pattern::FORMAT),
+        of::<Plan>(seatmap_data::plan::plan::FORMAT),
+        of::<RankPlan>(seatmap_place::ranks::plan::FORMAT),
+        of::<Results>(seatmap_trial::tune::document::FORMAT),
+        of::<BenchmarksFile>(seatmap_trial::gate::file::FORMAT),
+        of::<GateReport>(seatmap_trial::gate::report::FORMAT),
         of::<HistoryEntry>(history::FORMAT),
         of::<Trends>(history::TREND_FORMAT),
         of::<Advice>(seatmap_advise::advice::FORMAT),
-        of::<Tuned>(seatmap_tune::tuned::FORMAT),
+        of::<Tuned>(seatmap_trial::tune::tuned::FORMAT),
         of::<Seatings>(seatmap_watch::seating::FORMAT),
         of::<AutoLine>(log::FORMAT),
         of::<RecordingLine>(recording::FORMAT),
@@ -111,11 +111,11 @@ fn the_schemas_are_those_of_the_types() {
         of::<ServicesFile>(seatmap_services::file::FORMAT),
         of::<ServicesRecord>(seatmap_services::record::FORMAT),
         of::<ServicesPlan>(seatmap_services::plan::document::FORMAT),
-        of::<Noise>(seatmap_noise::FORMAT),
-        of::<TwinReport>(seatmap_twin::FORMAT),
+        of::<Noise>(seatmap_health::noise::FORMAT),
+        of::<TwinReport>(seatmap_measure::twin::FORMAT),
         of::<ShownMachine<'static>>("seatmap-show/1"),
         of::<MachineList>("seatmap-machines/1"),
-        of::<MachineRanking>(seatmap_gallery::ranking::FORMAT),
+        of::<MachineRanking>(seatmap_measure::gallery::ranking::FORMAT),
         of::<DoctorReport<'static>>("seatmap-doctor/1"),
         of::<ProfileComparison>(comparison::FORMAT),
     ];

@@ -10,8 +10,8 @@ use clap_complete::engine::{
     ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter,
 };
 use clap_complete::env::{EnvCompleter, Shells};
-use seatmap_document::{is_hidden, visible};
-use seatmap_pattern::generate::GENERATORS;
+use seatmap_data::document::{is_hidden, visible};
+use seatmap_data::pattern::generate::GENERATORS;
 use std::ffi::{OsStr, OsString};
 
 /// zsh loads a program's function from its function path at the first press of the key: the script,
@@ -154,7 +154,11 @@ fn begins(known: &KnownValue, typed: &str) -> bool {
 }
 
 fn machines() -> Vec<KnownValue> {
-    ["host"].into_iter().chain(seatmap_catalog::bundled::names()).map(KnownValue::from).collect()
+    ["host"]
+        .into_iter()
+        .chain(seatmap_machines::catalog::bundled::names())
+        .map(KnownValue::from)
+        .collect()
 }
 
 /// `ring:`, to be followed by what only the user knows.

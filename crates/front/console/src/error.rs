@@ -1,8 +1,8 @@
 //! Reports a failure: one line with its causes, and an exit code.
 
 use crate::output;
-pub use seatmap_document::with_causes;
-use seatmap_document::{Blame, is_hidden, visible_lines};
+pub use seatmap_data::document::with_causes;
+use seatmap_data::document::{Blame, is_hidden, visible_lines};
 use seatmap_launch::Ending;
 use std::error::Error;
 use std::io::{self, Write};

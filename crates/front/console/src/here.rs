@@ -2,7 +2,7 @@
 
 use crate::error::CliError;
 use crate::{output, running};
-use seatmap_catalog::usable;
+use seatmap_machines::catalog::usable;
 use seatmap_os::cpus::Cpus;
 pub use seatmap_os::state::{folder as state_folder, host_name, host_profile};
 use seatmap_os::{CpuList, host_names};

@@ -2,15 +2,15 @@
 
 use crate::error::CliError;
 use crate::{here, output, stdio};
-use seatmap_catalog::machine::{Surroundings, is_archive};
-use seatmap_catalog::{Capability, Machine, OpenError};
-use seatmap_document::{Position, shell_escaped};
-use seatmap_host::remembered;
-use seatmap_machine::import::{self, ImportOptions, Imported, Note};
-use seatmap_machine::{Profile, Topology};
+use seatmap_data::document::{Position, shell_escaped};
+use seatmap_data::machine::import::{self, ImportOptions, Imported, Note};
+use seatmap_data::machine::{Profile, Topology};
+use seatmap_data::pattern::import as pattern_import;
+use seatmap_machines::catalog::machine::{Surroundings, is_archive};
+use seatmap_machines::catalog::{Capability, Machine, OpenError};
+use seatmap_machines::host::remembered;
 use seatmap_measure::fit;
 use seatmap_os::named_file;
-use seatmap_pattern::import as pattern_import;
 use seatmap_sim::catalog::is_model;
 use std::error::Error;
 use std::io;

@@ -3,9 +3,9 @@
 
 use crate::program::is_after_dashes;
 use crate::running::KnownValue;
+use seatmap_data::statistics::words::counted;
 use seatmap_os::hierarchy::Hierarchies;
 use seatmap_os::{Root, task};
-use seatmap_statistics::words::counted;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;

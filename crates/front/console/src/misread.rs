@@ -11,9 +11,9 @@ use crate::running::Program;
 use clap::Command;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use habits::{MACHINES, TIMES};
-use seatmap_document::shell_word;
+use seatmap_data::document::shell_word;
+use seatmap_data::machine::catalog::edits;
 use seatmap_launch::Executable;
-use seatmap_machine::catalog::edits;
 use std::ffi::OsString;
 
 /// The sentence for a mistake; `None` where there is none, as for `--help`, and for kinds that this

@@ -3,7 +3,7 @@
 use crate::error::CliError;
 use crate::printable::{is_json, printable};
 use crate::{running, stdio, view};
-pub use seatmap_document::visible;
+pub use seatmap_data::document::visible;
 use seatmap_os::whole_file::{self, behind_links, check_writable, folder_of, replace};
 use seatmap_report::terminal::fit;
 use serde::Serialize;
@@ -69,7 +69,7 @@ pub fn stdout_was_closed() -> bool {
 
 /// Prints a document as JSON, on one line.
 pub fn json(document: &impl Serialize) -> Result<(), CliError> {
-    print(&seatmap_document::written(document))
+    print(&seatmap_data::document::written(document))
 }
 
 /// A document without its machine's name, together with that name.

@@ -75,7 +75,7 @@ impl Outputs {
     /// The system's error.
     pub fn write(&self, document: &impl Serialize, is_quiet: bool) -> Result<(), CliError> {
         let Some(file) = &self.file else { return Ok(()) };
-        let text = seatmap_document::written(document);
+        let text = seatmap_data::document::written(document);
         if is_quiet { file.write_silently(&text) } else { file.write(&text) }
     }
 

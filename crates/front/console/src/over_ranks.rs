@@ -6,7 +6,7 @@ use crate::{here, meet, output};
 use clap::Args;
 use seatmap_cluster::Rank;
 use seatmap_cluster::spread::{Meet, Ranks, Spread};
-use seatmap_statistics::words::counted;
+use seatmap_data::statistics::words::counted;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;

@@ -2,11 +2,11 @@
 
 use crate::error::CliError;
 use crate::{input, output};
-use seatmap_document::shell_escaped;
-use seatmap_machine::import as machine_import;
-use seatmap_pattern::qaplib::{Instance, Which};
-use seatmap_pattern::{Pattern, generate, import, loads};
-use seatmap_statistics::words::counted;
+use seatmap_data::document::shell_escaped;
+use seatmap_data::machine::import as machine_import;
+use seatmap_data::pattern::qaplib::{Instance, Which};
+use seatmap_data::pattern::{Pattern, generate, import, loads};
+use seatmap_data::statistics::words::counted;
 use std::error::Error;
 use std::path::Path;
 
@@ -31,7 +31,7 @@ pub fn pattern_of(text: &str, which: Option<Which>) -> Result<Pattern, CliError>
     // list what they know; a path, or a name with a dot, means a file.
     if generate::is_spec(text) || (!is_file && !text.contains(['/', '.'])) {
         return match which {
-            None => seatmap_pattern::generate(text).map_err(CliError::input),
+            None => seatmap_data::pattern::generate(text).map_err(CliError::input),
             Some(_) => Err(CliError::input(format!(
                 "{text}: --matrix is for QAPLIB's .dat files; leave it out"
             ))),

@@ -4,10 +4,10 @@ use crate::error::CliError;
 use crate::here::host_name;
 use crate::input;
 use seatmap_cluster::ranks_here;
+use seatmap_data::plan::Plan;
+use seatmap_data::plan::plan::is_plan;
 use seatmap_os::Root;
-use seatmap_plan::Plan;
-use seatmap_plan::plan::is_plan;
-use seatmap_ranks::RankPlan;
+use seatmap_place::ranks::RankPlan;
 use seatmap_watch::{Expected, SeatSource};
 use std::path::Path;
 
@@ -83,7 +83,7 @@ pub fn expected_seats(file: Option<&Path>, any_machine: bool) -> Result<SeatSour
 fn is_foreign(bytes: &[u8]) -> bool {
     let is_object = bytes.trim_ascii_start().starts_with(b"{");
     let is_whole = serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok();
-    !is_object || is_whole && !seatmap_document::is_kind(bytes, "")
+    !is_object || is_whole && !seatmap_data::document::is_kind(bytes, "")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! another program makes it visible itself, so that it cannot forge a line. This look catches
 //! control sequences where a place forgot that.
 
-use seatmap_document::is_hidden;
+use seatmap_data::document::is_hidden;
 use serde::de::IgnoredAny;
 use std::borrow::Cow;
 

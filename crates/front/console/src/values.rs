@@ -2,9 +2,9 @@
 
 use crate::time::time;
 use clap::ValueEnum;
-use seatmap_document::with_causes;
+use seatmap_data::document::with_causes;
+use seatmap_data::machine::Level;
 use seatmap_launch::sets::{self, Computer};
-use seatmap_machine::Level;
 use seatmap_os::{CpuList, CpuSet};
 use std::time::Duration;
 

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use seatmap_c_abi::{Boundary, take_back};
-use seatmap_plan::Plan;
+use seatmap_data::plan::Plan;
 use std::ffi::{CString, c_char, c_int};
 
 /// A placement with what is known about it. It never changes, so threads may share it.
@@ -137,8 +137,8 @@ mod tests {
 
     #[test]
     fn every_figure_is_that_of_rust() {
-        let machine = seatmap_machine::catalog::load("ryzen-5950x").unwrap();
-        let pattern = seatmap_pattern::generate("ring:6").unwrap();
+        let machine = seatmap_data::machine::catalog::load("ryzen-5950x").unwrap();
+        let pattern = seatmap_data::pattern::generate("ring:6").unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);
         request.limit = Limit::kicks(10);
         let found = request.place().unwrap();

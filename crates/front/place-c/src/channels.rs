@@ -5,9 +5,9 @@ use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::status::Status;
 use seatmap_c_abi::{Boundary, take_back};
+use seatmap_measure::seats::line_homes::LINE_BYTES;
+use seatmap_measure::seats::{ProgramChannels, ThreadAttributes};
 use seatmap_os::affinity;
-use seatmap_seats::line_homes::LINE_BYTES;
-use seatmap_seats::{ProgramChannels, ThreadAttributes};
 use std::ffi::c_void;
 use std::sync::atomic::AtomicU64;
 
@@ -38,7 +38,7 @@ pub struct Attributes {
 
 /// Where threads should sit, and which lines their channels should use. It never changes, so
 /// threads may share it.
-pub struct Seats(seatmap_seats::ProgramSeats);
+pub struct Seats(seatmap_measure::seats::ProgramSeats);
 
 /// Finds seats for the threads of count channels: next to the homes of the channels' lines where
 /// the machine tells homes apart, else by distance. sections is 0, or the number of slices of a

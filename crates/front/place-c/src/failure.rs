@@ -2,10 +2,10 @@
 
 use crate::status::Status;
 use seatmap_c_abi::{Boundary, Fault};
-use seatmap_document::{DocumentError, with_causes};
-use seatmap_machine::catalog::CatalogError;
+use seatmap_data::document::{DocumentError, with_causes};
+use seatmap_data::machine::catalog::CatalogError;
+use seatmap_data::pattern::SpecError;
 use seatmap_os::CpuListError;
-use seatmap_pattern::SpecError;
 use seatmap_place::PlaceError;
 use std::error::Error;
 

@@ -1,7 +1,7 @@
 //! Files that are read whole.
 
 use crate::failure::Failure;
-use seatmap_machine::import::MAX_FILE_BYTES;
+use seatmap_data::machine::import::MAX_FILE_BYTES;
 use seatmap_os::named_file;
 use std::error::Error;
 use std::ffi::OsStr;

@@ -5,8 +5,8 @@ use crate::failure::Failure;
 use crate::file::File;
 use crate::status::Status;
 use seatmap_c_abi::{Boundary, take_back};
-use seatmap_machine::import::{self, MAX_PUS};
-use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Topology, catalog};
+use seatmap_data::machine::import::{self, MAX_PUS};
+use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Topology, catalog};
 use seatmap_os::CpuList;
 use std::ffi::c_char;
 

@@ -4,11 +4,11 @@ use crate::argument::{array, at_most};
 use crate::failure::Failure;
 use crate::status::Status;
 use seatmap_c_abi::{Boundary, take_back};
-use seatmap_machine::import::MAX_PUS;
+use seatmap_data::machine::import::MAX_PUS;
+use seatmap_data::plan::Objective;
 use seatmap_os::CpuList;
 use seatmap_place::search::Limit;
 use seatmap_place::{Level, PlaceRequest};
-use seatmap_plan::Objective;
 use std::ffi::c_int;
 
 /// The longest search in seconds, as on the command line.
@@ -237,8 +237,8 @@ mod tests {
 
     #[test]
     fn the_usual_way_is_that_of_rust() {
-        let machine = seatmap_machine::catalog::load("graviton3").unwrap();
-        let pattern = seatmap_pattern::generate("ring:4").unwrap();
+        let machine = seatmap_data::machine::catalog::load("graviton3").unwrap();
+        let pattern = seatmap_data::pattern::generate("ring:4").unwrap();
         let usual = PlaceRequest::new(&machine, &pattern);
         let mut request = usual.clone();
         request.threads = 9;
@@ -259,8 +259,8 @@ mod tests {
 
     #[test]
     fn every_option_reaches_the_request() {
-        let machine = seatmap_machine::catalog::load("graviton3").unwrap();
-        let pattern = seatmap_pattern::generate("ring:4").unwrap();
+        let machine = seatmap_data::machine::catalog::load("graviton3").unwrap();
+        let pattern = seatmap_data::pattern::generate("ring:4").unwrap();
         let mut request = PlaceRequest::new(&machine, &pattern);
         let mut options = Options::default();
         let cpus = [5, 2, 9];

@@ -5,12 +5,12 @@ use crate::failure::Failure;
 use crate::file::File;
 use crate::status::Status;
 use seatmap_c_abi::{Boundary, take_back};
-use seatmap_pattern::pattern::MAX_TASKS;
-use seatmap_pattern::{generate, import};
+use seatmap_data::pattern::pattern::MAX_TASKS;
+use seatmap_data::pattern::{generate, import};
 use std::ffi::c_char;
 
 /// A pattern: the traffic from each task to the others. It never changes, so threads may share it.
-pub struct Pattern(pub(crate) seatmap_pattern::Pattern);
+pub struct Pattern(pub(crate) seatmap_data::pattern::Pattern);
 
 /// The traffic from one task to another.
 #[repr(C)]
@@ -96,24 +96,24 @@ pub unsafe extern "C" fn seatmap_pattern_free(pattern: *mut Pattern) {
     unsafe { take_back(pattern) }
 }
 
-fn read(file: &File) -> Result<seatmap_pattern::Pattern, Failure> {
+fn read(file: &File) -> Result<seatmap_data::pattern::Pattern, Failure> {
     let imported = import::read(&file.bytes()?, &file.stem(), None);
     imported.map(|imported| imported.pattern).map_err(|error| file.refused(error))
 }
 
 /// Not gathered, so that messages count edges as the caller does.
-fn of_edges(tasks: usize, edges: &[Edge]) -> Result<seatmap_pattern::Pattern, Failure> {
-    let pattern = seatmap_pattern::Pattern {
+fn of_edges(tasks: usize, edges: &[Edge]) -> Result<seatmap_data::pattern::Pattern, Failure> {
+    let pattern = seatmap_data::pattern::Pattern {
         edges: edges
             .iter()
-            .map(|edge| seatmap_pattern::Edge {
+            .map(|edge| seatmap_data::pattern::Edge {
                 from: edge.from as usize,
                 to: edge.to as usize,
                 bytes: edge.bytes,
                 messages: 1.0,
             })
             .collect(),
-        ..seatmap_pattern::Pattern::silent("edges", tasks)
+        ..seatmap_data::pattern::Pattern::silent("edges", tasks)
     };
     pattern.check()?;
     Ok(pattern)

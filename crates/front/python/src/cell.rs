@@ -6,8 +6,8 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use seatmap_cell::{Backend, CellRequest, CpuChoice, GuardianCommand, Host, Name, Stay};
 use seatmap_console::output;
-use seatmap_document::with_causes;
-use seatmap_noise::measure_briefly;
+use seatmap_data::document::with_causes;
+use seatmap_health::noise::measure_briefly;
 use seatmap_os::CpuSet;
 use std::ffi::OsString;
 use std::sync::Mutex;
@@ -68,7 +68,7 @@ impl Cell {
 
     /// The cell as `seatmap-cell/1`.
     fn json(&self) -> String {
-        seatmap_document::written(&self.record)
+        seatmap_data::document::written(&self.record)
     }
 
     /// Moves this process out, and undoes the cell. A second call does nothing.

@@ -4,9 +4,9 @@ use crate::call::{Interruption, beside_python};
 use crate::failure::Failure;
 use pyo3::prelude::*;
 use seatmap_console::here;
-use seatmap_host::topology;
+use seatmap_data::plan::Plan;
+use seatmap_machines::host::topology;
 use seatmap_os::Tid;
-use seatmap_plan::Plan;
 use seatmap_watch::{
     CheckRequest, CheckStep, CheckView, Choice, Expected, Rule, SeatSource, Standard,
 };
@@ -85,6 +85,6 @@ fn judged(request: &CheckRequest, interruption: &Interruption) -> Result<Judgeme
 }
 
 fn shown(step: &CheckStep, view: CheckView) -> (String, String) {
-    let json = step.judged().map(seatmap_document::written);
+    let json = step.judged().map(seatmap_data::document::written);
     (json.unwrap_or_default(), step.text(view).unwrap_or_default())
 }

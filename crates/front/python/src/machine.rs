@@ -3,9 +3,9 @@
 use crate::call::beside_python;
 use crate::failure::Failure;
 use pyo3::prelude::*;
-use seatmap_catalog::listing::MachineList;
 use seatmap_console::input;
-use seatmap_machine::{CoreDistance, Profile};
+use seatmap_data::machine::{CoreDistance, Profile};
+use seatmap_machines::catalog::listing::MachineList;
 use seatmap_report::html;
 use seatmap_report::terminal::{self, DrawOptions};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// A machine with its profile: the answer of `machine()` and of `measure()`.
 #[pyclass(frozen, module = "seatmap._seatmap")]
 pub struct Machine {
-    pub(crate) machine: seatmap_catalog::Machine,
+    pub(crate) machine: seatmap_machines::catalog::Machine,
     pub(crate) profile: Arc<Profile>,
 }
 
@@ -72,7 +72,7 @@ impl Machine {
 
 impl Machine {
     /// A machine with the profile that it has now.
-    pub(crate) fn of(machine: seatmap_catalog::Machine) -> Result<Self, Failure> {
+    pub(crate) fn of(machine: seatmap_machines::catalog::Machine) -> Result<Self, Failure> {
         let profile = Arc::new(input::profile_of(&machine)?);
         Ok(Machine { machine, profile })
     }

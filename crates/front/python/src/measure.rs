@@ -5,7 +5,7 @@ use crate::failure::Failure;
 use crate::machine::Machine;
 use pyo3::prelude::*;
 use seatmap_console::{here, input, output};
-use seatmap_document::with_causes;
+use seatmap_data::document::with_causes;
 use seatmap_measure::measurement::{Measurement, MeasurementRequest};
 use seatmap_measure::past;
 use seatmap_measure::plan::Effort;

@@ -4,15 +4,15 @@ use crate::call::beside_python;
 use crate::failure::Failure;
 use pyo3::prelude::*;
 use seatmap_console::{pattern_input, view};
-use seatmap_document::with_causes;
-use seatmap_pattern::generate::GENERATORS;
-use seatmap_pattern::{Edge, import};
+use seatmap_data::document::with_causes;
+use seatmap_data::pattern::generate::GENERATORS;
+use seatmap_data::pattern::{Edge, import};
 use seatmap_report::{html, pattern};
 use std::sync::Arc;
 
 /// A pattern: the traffic from each task to the others.
 #[pyclass(frozen, module = "seatmap._seatmap")]
-pub struct Pattern(pub(crate) Arc<seatmap_pattern::Pattern>);
+pub struct Pattern(pub(crate) Arc<seatmap_data::pattern::Pattern>);
 
 #[pymethods]
 impl Pattern {
@@ -56,7 +56,7 @@ impl Pattern {
 }
 
 impl Pattern {
-    pub(crate) fn of(pattern: seatmap_pattern::Pattern) -> Self {
+    pub(crate) fn of(pattern: seatmap_data::pattern::Pattern) -> Self {
         Pattern(Arc::new(pattern))
     }
 }
@@ -91,7 +91,7 @@ pub fn pattern_of_edges(
     names: Vec<String>,
 ) -> PyResult<Pattern> {
     let edges = edges.into_iter().map(|(from, to, bytes)| Edge { from, to, bytes, messages: 1.0 });
-    let mut pattern = seatmap_pattern::Pattern::gathered(name, tasks, edges);
+    let mut pattern = seatmap_data::pattern::Pattern::gathered(name, tasks, edges);
     pattern.names = names;
     pattern.check().map_err(Failure::input)?;
     Ok(Pattern::of(pattern))

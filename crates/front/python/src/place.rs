@@ -5,12 +5,12 @@ use crate::failure::Failure;
 use crate::machine::Machine;
 use crate::pattern::Pattern;
 use pyo3::prelude::*;
-use seatmap_appraise::{Appraisal, AppraisalRequest, BeforePlan, rehearsal};
-use seatmap_catalog::usable::{self, Usable};
 use seatmap_console::{here, output};
+use seatmap_data::plan::{Objective, Plan, export};
+use seatmap_machines::catalog::usable::{self, Usable};
+use seatmap_measure::appraise::{Appraisal, AppraisalRequest, BeforePlan, rehearsal};
 use seatmap_place::search::{SearchStop, SearchTime};
 use seatmap_place::{MessageWait, PlaceRequest, SmtUse};
-use seatmap_plan::{Objective, Plan, export};
 use seatmap_report::floor::{Comparison, Floor};
 use seatmap_report::{html, placement, remarks};
 use std::sync::Arc;
@@ -82,9 +82,9 @@ fn objective(word: &str) -> Result<Objective, Failure> {
 /// A plan with the machine and the pattern that it is about.
 #[pyclass(frozen, module = "seatmap._seatmap")]
 pub struct Placement {
-    machine: seatmap_catalog::Machine,
-    profile: Arc<seatmap_machine::Profile>,
-    pattern: Arc<seatmap_pattern::Pattern>,
+    machine: seatmap_machines::catalog::Machine,
+    profile: Arc<seatmap_data::machine::Profile>,
+    pattern: Arc<seatmap_data::pattern::Pattern>,
     appraisal: Appraisal,
 }
 

@@ -1,11 +1,11 @@
 //! A profile's origin and machine, in words; the same sentences in the terminal and in HTML.
 
 use crate::Digits;
-use seatmap_machine::{
+use seatmap_data::machine::{
     CoreKind, Environment, HomeModel, OriginKind, Profile, Protocol, Pu, Topology,
 };
+pub use seatmap_data::statistics::words::counted;
 use seatmap_os::CpuList;
-pub use seatmap_statistics::words::counted;
 
 /// Where the figures come from, as one line.
 pub(crate) fn origin(profile: &Profile) -> String {

@@ -9,8 +9,8 @@ use seatmap_advise::evidence::{BUSY_PERCENT, BusyThread, Neighbour, NoTrial, Uns
 use seatmap_advise::gain::MostGain;
 use seatmap_advise::trial::{Difference, TrialResult, TriedSeats};
 use seatmap_advise::{Advice, Evidence, Reason, Verdict};
-use seatmap_document::visible;
-use seatmap_statistics::words::{agreeing, counted, counted_figure, figure, lasting, signed};
+use seatmap_data::document::visible;
+use seatmap_data::statistics::words::{agreeing, counted, counted_figure, figure, lasting, signed};
 
 /// The columns of a screen.
 const COLUMNS: usize = 80;

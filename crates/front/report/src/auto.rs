@@ -2,16 +2,16 @@
 
 use crate::about::counted;
 use crate::traffic::three_digits;
-use seatmap_document::{right_aligned, visible};
+use seatmap_data::document::{right_aligned, visible};
+use seatmap_data::statistics::median;
+use seatmap_data::statistics::words::{lasting, signed};
 use seatmap_launch::halted::HaltedProcess;
-use seatmap_live::conductor::Attempt;
-use seatmap_live::event::{Gain, Verdict};
-use seatmap_live::masks::{Held, Sweep};
-use seatmap_live::{Candidate, Metric, NoSeats, Outcome};
 use seatmap_observe::End;
 use seatmap_os::CpuSet;
-use seatmap_statistics::median;
-use seatmap_statistics::words::{lasting, signed};
+use seatmap_trial::live::conductor::Attempt;
+use seatmap_trial::live::event::{Gain, Verdict};
+use seatmap_trial::live::masks::{Held, Sweep};
+use seatmap_trial::live::{Candidate, Metric, NoSeats, Outcome};
 
 /// The whole of it for a terminal.
 #[must_use]
@@ -307,7 +307,7 @@ fn swept(sweeps: &[Sweep]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_live::masks::{LeftChanged, Starved};
+    use seatmap_trial::live::masks::{LeftChanged, Starved};
     use std::time::Duration;
 
     fn attempt(name: &str, verdict: Verdict, ratio: Option<f64>) -> Attempt {
@@ -387,7 +387,8 @@ mod tests {
             ..Outcome::default()
         };
         for count in [0, 1, 2] {
-            let faults = seatmap_statistics::words::faults(&losses(&lost(count, count)).join("\n"));
+            let faults =
+                seatmap_data::statistics::words::faults(&losses(&lost(count, count)).join("\n"));
             assert!(faults.is_empty(), "{faults:?}");
         }
         insta::assert_snapshot!(losses(&lost(1, 2)).join("\n"), @r"

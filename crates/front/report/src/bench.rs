@@ -9,13 +9,13 @@ use crate::page::{Block, Page, Section, Table, TableCell, draw};
 use crate::svg::curves::Curve;
 use crate::svg::frame::Title;
 use crate::svg::intervals::Interval;
-use seatmap_document::visible;
-use seatmap_statistics::words::{figure, lasting, signed};
-use seatmap_statistics::{quantile, signed_rank};
-use seatmap_tune::document::Baseline;
-use seatmap_tune::metric::Better;
-use seatmap_tune::verdict::{Floor, blocks_to_show, percent};
-use seatmap_tune::{Comparison, Results, Verdict};
+use seatmap_data::document::visible;
+use seatmap_data::statistics::words::{figure, lasting, signed};
+use seatmap_data::statistics::{quantile, signed_rank};
+use seatmap_trial::tune::document::Baseline;
+use seatmap_trial::tune::metric::Better;
+use seatmap_trial::tune::verdict::{Floor, blocks_to_show, percent};
+use seatmap_trial::tune::{Comparison, Results, Verdict};
 use std::collections::BTreeSet;
 
 /// The change, in percent, for which a session that cannot detect it says how many blocks it needs.

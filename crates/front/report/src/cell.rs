@@ -1,10 +1,10 @@
 //! Cells as text.
 
 use seatmap_cell::{Record, State};
-use seatmap_document::visible;
-use seatmap_noise::Heard;
+use seatmap_data::document::visible;
+use seatmap_data::statistics::words::{agreeing, counted};
+use seatmap_health::noise::Heard;
 use seatmap_os::CpuList;
-use seatmap_statistics::words::{agreeing, counted};
 
 /// The number of processes that are named.
 const MOST_PROCESSES: usize = 8;
@@ -127,7 +127,7 @@ pub fn noise(noise: &Heard) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_noise::OnCpu;
+    use seatmap_health::noise::OnCpu;
 
     fn cell() -> Record {
         let text = r#"{"format": "seatmap-cell/1", "name": "quiet", "cpus": [2, 3], "backend": "affinity",

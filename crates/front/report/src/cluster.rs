@@ -9,8 +9,8 @@ use seatmap_cluster::fit::Metric;
 use seatmap_cluster::judge::{Fault, faults, unsettled};
 use seatmap_cluster::mpi::{Mpi, Operation};
 use seatmap_cluster::{Cluster, Exchange, Loaded, Node, Pair, Stream};
-use seatmap_machine::Square;
-use seatmap_statistics::median;
+use seatmap_data::machine::Square;
+use seatmap_data::statistics::median;
 use std::time::Duration;
 
 /// The letters of a name at the edge of the matrix of pairs, and of the names of a group.
@@ -102,7 +102,7 @@ pub fn verdict(cluster: &Cluster, found: &[Fault]) -> String {
         found => found.iter().map(|fault| format!("{}\n", fault.sentence)).collect(),
     };
     let noisy = noisy(cluster).map_or_else(String::new, |line| line + "\n");
-    seatmap_document::visible_lines(text + &noisy)
+    seatmap_data::document::visible_lines(text + &noisy)
 }
 
 /// How many nodes and pairs could not be measured, and what to do; `None` where all could.

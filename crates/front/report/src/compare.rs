@@ -2,9 +2,9 @@
 
 use crate::page::draw;
 use crate::page::{Page, Section, Table};
-use seatmap_document::visible;
+use seatmap_data::document::visible;
+use seatmap_data::statistics::words::figure;
 use seatmap_measure::comparison::{ClassComparison, FactDifference, ProfileComparison};
-use seatmap_statistics::words::figure;
 
 /// The comparison for a terminal: the widest difference, the classes, the facts that differ.
 #[must_use]
@@ -99,7 +99,7 @@ fn times(ratio: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_machine::catalog;
+    use seatmap_data::machine::catalog;
 
     #[test]
     fn the_widest_class_comes_first() {

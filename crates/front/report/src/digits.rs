@@ -1,6 +1,6 @@
 //! How many digits of a figure mean something.
 
-use seatmap_machine::{OriginKind, Profile};
+use seatmap_data::machine::{OriginKind, Profile};
 
 /// How many decimals of a nanosecond a profile's figures deserve.
 ///

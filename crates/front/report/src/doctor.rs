@@ -1,7 +1,7 @@
 //! The things that disturb a measurement or a quiet program on this computer, as text.
 
-use seatmap_doctor::{Diagnosis, Severity, gravest};
-use seatmap_document::visible;
+use seatmap_data::document::visible;
+use seatmap_health::doctor::{Diagnosis, Severity, gravest};
 
 /// The findings that stand first.
 const FIRST: usize = 3;
@@ -61,7 +61,7 @@ fn sgr(level: Severity) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_doctor::{Remedy, RemedyKind};
+    use seatmap_health::doctor::{Remedy, RemedyKind};
 
     #[test]
     fn a_remedy_stands_below_its_finding() {

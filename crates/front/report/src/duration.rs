@@ -1,6 +1,6 @@
 //! Times in sentences and tables.
 
-use seatmap_statistics::words::figure;
+use seatmap_data::statistics::words::figure;
 
 /// A time in nanoseconds, in the unit that suits it, with three digits behind the point: `1.234
 /// us`.

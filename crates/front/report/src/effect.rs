@@ -2,8 +2,8 @@
 
 use crate::duration::duration;
 use crate::traffic::three_digits;
-use seatmap_plan::Effect;
-use seatmap_statistics::words::{counted_figure, figure, lasting};
+use seatmap_data::plan::Effect;
+use seatmap_data::statistics::words::{counted_figure, figure, lasting};
 
 /// Savings from this share of the program's time on are told without a figure, in percent: messages
 /// overlap, and on a virtual machine that others load a wakeup on another CPU takes several times

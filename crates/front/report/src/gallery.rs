@@ -12,9 +12,9 @@ mod thumbnail;
 use crate::html;
 use crate::page::{Section, Table, TableCell};
 use maud::{Markup, html};
-use seatmap_document::shell_file;
-use seatmap_gallery::{Gallery, GalleryMachine, LikePair, like_pairs};
-use seatmap_machine::OriginKind;
+use seatmap_data::document::shell_file;
+use seatmap_data::machine::OriginKind;
+use seatmap_measure::gallery::{Gallery, GalleryMachine, LikePair, like_pairs};
 
 /// A file of the site.
 #[derive(Clone, Debug, PartialEq, Eq)]

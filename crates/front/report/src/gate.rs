@@ -3,10 +3,10 @@
 use crate::bench::{cpus, digits, interval, reading_of, short_names, throttled};
 use crate::page::{Block, Page, Section, Table, TableCell, draw};
 use crate::svg::intervals::Interval;
-use seatmap_gate::{BenchmarkResult, GateReport};
-use seatmap_statistics::words::counted;
-use seatmap_tune::verdict::percent;
-use seatmap_tune::{LimitOutcome, Verdict};
+use seatmap_data::statistics::words::counted;
+use seatmap_trial::gate::{BenchmarkResult, GateReport};
+use seatmap_trial::tune::verdict::percent;
+use seatmap_trial::tune::{LimitOutcome, Verdict};
 
 /// The whole result for a terminal.
 #[must_use]

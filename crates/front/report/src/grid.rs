@@ -1,7 +1,7 @@
 //! A matrix in the order in which it is shown.
 
 use crate::predicted::predicted;
-use seatmap_machine::{Matrix, PairStatus, Profile, Square};
+use seatmap_data::machine::{Matrix, PairStatus, Profile, Square};
 use seatmap_measure::classes::grouped_order;
 
 /// The order of rows and columns.

@@ -5,11 +5,11 @@ use crate::bench::{digits, reading_of};
 use crate::page::{Block, Page, Section, Table, TableCell, draw};
 use crate::svg::curves::Curve;
 use crate::svg::frame::Title;
-use seatmap_document::visible;
-use seatmap_gate::Trend;
-use seatmap_gate::history::{TrendChange, TrendPoint, Trends};
-use seatmap_statistics::median;
-use seatmap_statistics::words::counted;
+use seatmap_data::document::visible;
+use seatmap_data::statistics::median;
+use seatmap_data::statistics::words::counted;
+use seatmap_trial::gate::Trend;
+use seatmap_trial::gate::history::{TrendChange, TrendPoint, Trends};
 
 /// The whole result for a terminal.
 #[must_use]

@@ -1,6 +1,6 @@
 //! Profiles drawn: terminal, SVG, one-file HTML.
 //!
-//! Pure functions from a [`seatmap_machine::Profile`] to text. Nothing here measures, reads a file
+//! Pure functions from a [`seatmap_data::machine::Profile`] to text. Nothing here measures, reads a file
 //! or asks the terminal anything; the command line decides on width, colour and where the text
 //! goes.
 //!

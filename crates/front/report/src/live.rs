@@ -6,7 +6,7 @@
 
 use crate::terminal::{DrawOptions, draw};
 use crate::{Digits, Grid};
-use seatmap_machine::Matrix;
+use seatmap_data::machine::Matrix;
 
 /// How far a measurement is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

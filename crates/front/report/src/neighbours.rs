@@ -1,6 +1,6 @@
 //! Finds the nearest neighbours of a PU.
 
-use seatmap_machine::{PairStatus, Profile};
+use seatmap_data::machine::{PairStatus, Profile};
 
 /// Another PU and how far away it is.
 #[derive(Clone, Copy, Debug, PartialEq)]

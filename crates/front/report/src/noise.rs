@@ -7,7 +7,7 @@ use crate::duration::duration;
 use crate::page::draw::text_table;
 use crate::page::{Block, Page, Section, Table};
 use crate::{sentence, svg};
-use seatmap_noise::{Bin, CpuNoise, NoiseReport, Traced};
+use seatmap_health::noise::{Bin, CpuNoise, NoiseReport, Traced};
 use trace::NOBODY;
 
 /// Sources that are named for each CPU.
@@ -28,7 +28,7 @@ pub fn summary(report: &NoiseReport) -> String {
         + &sources(report)
         + &trace::takers(report)
         + &meters(report);
-    seatmap_document::visible_lines(text)
+    seatmap_data::document::visible_lines(text)
 }
 
 /// The gaps of each CPU as pictures, and all figures.
@@ -195,7 +195,7 @@ fn sources(report: &NoiseReport) -> String {
     text
 }
 
-fn source(source: &seatmap_noise::Source) -> String {
+fn source(source: &seatmap_health::noise::Source) -> String {
     format!("{} {:.1}", source.name, source.per_second)
 }
 

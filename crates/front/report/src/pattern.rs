@@ -3,7 +3,7 @@
 use crate::page::{Page, Section, Table, TableCell};
 use crate::traffic::{Traffic, counted, degrees, name, short, size};
 use crate::{sentence, svg};
-use seatmap_pattern::{Edge, Pattern};
+use seatmap_data::pattern::{Edge, Pattern};
 
 /// Edges in the table of the heaviest.
 const LISTED: usize = 20;
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     fn of(spec: &str, width: usize) -> String {
-        drawn(&seatmap_pattern::generate(spec).unwrap(), width)
+        drawn(&seatmap_data::pattern::generate(spec).unwrap(), width)
     }
 
     #[test]
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn loads_and_working_sets_are_told() {
-        let mut pattern = seatmap_pattern::generate("pairs:2").unwrap();
+        let mut pattern = seatmap_data::pattern::generate("pairs:2").unwrap();
         assert_eq!(work(&pattern), "");
         (pattern.loads, pattern.load_ns, pattern.cache_bytes) =
             (vec![4.0, 1.0], Some(500.0), vec![1 << 20; 2]);
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn less_back_is_not_as_much() {
-        let mut pattern = seatmap_pattern::generate("pairs:4").unwrap();
+        let mut pattern = seatmap_data::pattern::generate("pairs:4").unwrap();
         assert!(degrees(&pattern).ends_with("; as much comes back."));
         pattern.edges[0].bytes = 2.0;
         assert_eq!(degrees(&pattern), "Each task sends to 1 other.");
@@ -198,7 +198,7 @@ mod tests {
 
     #[test]
     fn the_heaviest_come_first_and_names_cannot_run_as_scripts() {
-        let mut ring = seatmap_pattern::generate("ring:30").unwrap();
+        let mut ring = seatmap_data::pattern::generate("ring:30").unwrap();
         ring.names = vec!["<script>alert(1)</script>".to_owned(); 30];
         ring.edges[29].bytes = 4096.0;
         let page = crate::html::pattern(&ring);
@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn equal_edges_are_not_listed() {
         for spec in ["idle:3", "ring:3"] {
-            let page = crate::html::pattern(&seatmap_pattern::generate(spec).unwrap());
+            let page = crate::html::pattern(&seatmap_data::pattern::generate(spec).unwrap());
             assert!(!page.contains("heaviest"), "{spec}");
         }
     }

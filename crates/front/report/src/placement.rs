@@ -10,12 +10,12 @@ use crate::svg::traffic::Labelled;
 use crate::traffic::three_digits;
 use crate::{Grid, Order, sentence, svg};
 use maud::{Markup, html};
-use seatmap_document::visible;
-use seatmap_machine::Profile;
+use seatmap_data::document::visible;
+use seatmap_data::machine::Profile;
+use seatmap_data::pattern::{Edge, Pattern};
+use seatmap_data::plan::{Objective, Plan};
 use seatmap_os::CpuList;
-use seatmap_pattern::{Edge, Pattern};
 use seatmap_place::Weight;
-use seatmap_plan::{Objective, Plan};
 use std::collections::BTreeMap;
 
 /// Seats that are listed in full; of more, only the first.
@@ -135,10 +135,12 @@ fn seat_boxes(grid: Option<&Grid>, plan: &Plan) -> Markup {
         div.seats {
             @for group in groups(grid) {
                 @let listed: Vec<u32> = group.into_iter().filter(is_listed).collect();
-                @if !listed.is_empty() { div { @for os in listed { (seat(os, tasks.get(&os), &plan.names)) } } }
+                @if !listed.is_empty() {
+                    div { @for os in listed { (seat(os, tasks.get(&os), &plan.names)) } } }
             }
         }
-        @if grid.os.len() > MOST_FREE && free > 0 { p.hint { (counted(free, "CPU")) " without a task are not listed." } }
+        @if grid.os.len() > MOST_FREE && free > 0 {
+            p.hint { (counted(free, "CPU")) " without a task are not listed." } }
     }
 }
 
@@ -429,7 +431,7 @@ mod tests {
     use super::*;
     use crate::floor::DrawnPlacement;
     use crate::html::placement;
-    use seatmap_plan::{Baselines, Random};
+    use seatmap_data::plan::{Baselines, Random};
 
     pub(crate) fn plan() -> Plan {
         Plan {
@@ -455,14 +457,14 @@ mod tests {
 
     #[test]
     fn the_cost_is_told_as_a_distance() {
-        let ring = seatmap_pattern::generate("ring:3").unwrap();
+        let ring = seatmap_data::pattern::generate("ring:3").unwrap();
         let bytes: f64 = ring.edges.iter().map(|edge| edge.bytes).sum();
         let mean = mean_distance(&plan(), &ring, Weight::Bytes);
         let expected = duration(200.0 / bytes);
         assert!(mean.starts_with(&format!("A byte travels {expected} on average")), "{mean}");
         let congestion = Plan { objective: Some(Objective::Congestion), ..plan() };
         assert_eq!(mean_distance(&congestion, &ring, Weight::Bytes), "");
-        let silent = seatmap_pattern::generate("idle:3").unwrap();
+        let silent = seatmap_data::pattern::generate("idle:3").unwrap();
         assert_eq!(mean_distance(&plan(), &silent, Weight::Bytes), "");
     }
 
@@ -513,7 +515,7 @@ mod tests {
     #[test]
     fn names_cannot_run_as_scripts() {
         let profile = crate::samples::two_groups();
-        let mut pattern = seatmap_pattern::generate("ring:2").unwrap();
+        let mut pattern = seatmap_data::pattern::generate("ring:2").unwrap();
         pattern.names = vec!["<script>alert(1)</script>".to_owned(), "b".to_owned()];
         let plan =
             Plan { names: pattern.names.clone(), cost: Some(1.0), ..Plan::new("x", vec![0, 1]) };
@@ -530,10 +532,14 @@ mod tests {
     /// The page of a ring of four tasks on a machine of `pus`, its plan in the second group.
     fn page_of(pus: u32) -> String {
         let profile = crate::samples::grouped(pus, 4);
-        let pattern = seatmap_pattern::generate("ring:4").unwrap();
-        let random = seatmap_plan::Random { mean: 400.0, best: 300.0 };
-        let baselines =
-            Some(seatmap_plan::Baselines { os: 250.0, compact: 200.0, scatter: 500.0, random });
+        let pattern = seatmap_data::pattern::generate("ring:4").unwrap();
+        let random = seatmap_data::plan::Random { mean: 400.0, best: 300.0 };
+        let baselines = Some(seatmap_data::plan::Baselines {
+            os: 250.0,
+            compact: 200.0,
+            scatter: 500.0,
+            random,
+        });
         let plan = Plan { cost: Some(200.0), baselines, ..Plan::new("x", vec![4, 5, 6, 7]) };
         let seatings = [
             DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1, 2, 3]),

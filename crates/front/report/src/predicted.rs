@@ -1,6 +1,6 @@
 //! The distances that a profile's model predicts over lines with one home.
 
-use seatmap_machine::{Matrix, Profile, Square};
+use seatmap_data::machine::{Matrix, Profile, Square};
 use std::collections::HashMap;
 
 /// between\[group(i), group(j)\] + a_i(home) + a_j(home), in the order of `core_distance.pus`; SMT

@@ -1,7 +1,7 @@
 //! A solved QAPLIB instance in the terminal.
 
-use seatmap_appraise::QapSolution;
-use seatmap_document::visible;
+use seatmap_data::document::visible;
+use seatmap_measure::appraise::QapSolution;
 
 /// The cost with what is known of it, and the place of each item on a line of its own.
 #[must_use]

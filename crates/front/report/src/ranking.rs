@@ -3,12 +3,12 @@
 use crate::duration::duration;
 use crate::page::draw;
 use crate::page::{Page, Section, Table, TableCell};
-use seatmap_document::visible;
-use seatmap_gallery::MachineRanking;
-use seatmap_gallery::ranking::{MachineTime, RankedMachine};
-use seatmap_machine::OriginKind;
-use seatmap_plan::Objective;
-use seatmap_statistics::words::{agreeing, counted, figure};
+use seatmap_data::document::visible;
+use seatmap_data::machine::OriginKind;
+use seatmap_data::plan::Objective;
+use seatmap_data::statistics::words::{agreeing, counted, figure};
+use seatmap_measure::gallery::MachineRanking;
+use seatmap_measure::gallery::ranking::{MachineTime, RankedMachine};
 
 /// The ranking for a terminal: the fastest machine, the table, and what the times do not say.
 #[must_use]
@@ -193,9 +193,9 @@ fn trust(ranking: &MachineRanking) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_catalog::Machine;
-    use seatmap_gallery::{Gallery, RankingRequest};
-    use seatmap_pattern::generate;
+    use seatmap_data::pattern::generate;
+    use seatmap_machines::catalog::Machine;
+    use seatmap_measure::gallery::{Gallery, RankingRequest};
     use seatmap_place::search::SearchTime;
     use seatmap_place::{MessageWait, SmtUse};
 
@@ -204,7 +204,7 @@ mod tests {
         let mut gallery = Gallery::default();
         for name in names {
             let machine = Machine::bundled(name).unwrap();
-            gallery.add(machine, seatmap_machine::catalog::load(name).unwrap());
+            gallery.add(machine, seatmap_data::machine::catalog::load(name).unwrap());
         }
         let request = RankingRequest {
             gallery: &gallery,
@@ -215,7 +215,7 @@ mod tests {
             kind: None,
             equal_seats: false,
             time: SearchTime::Kicks(50),
-            rounds: seatmap_appraise::rehearsal::ROUNDS,
+            rounds: seatmap_measure::appraise::rehearsal::ROUNDS,
             threads: 1,
             seed: 1,
             date: "2026-01-01".to_owned(),

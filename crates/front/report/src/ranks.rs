@@ -2,10 +2,10 @@
 
 use crate::counted;
 use crate::duration::time;
-use seatmap_document::{left_aligned, visible};
+use seatmap_data::document::{left_aligned, visible};
+use seatmap_data::statistics::words::signed;
 use seatmap_os::CpuList;
-use seatmap_ranks::{Costs, RankPlan};
-use seatmap_statistics::words::signed;
+use seatmap_place::ranks::{Costs, RankPlan};
 
 /// The most nodes that are listed.
 const MOST_NODES: usize = 32;
@@ -25,7 +25,7 @@ pub fn table(plan: &RankPlan) -> String {
         format!("{count}{pattern} on {used} of {nodes_of}, by round trips of {size}{means}\n\n");
     text += &orders(plan);
     text += if plan.optimal { "No order is cheaper: proven.\n" } else { "" };
-    seatmap_document::visible_lines(text + "\n" + &nodes(plan, &ranks))
+    seatmap_data::document::visible_lines(text + "\n" + &nodes(plan, &ranks))
 }
 
 fn orders(plan: &RankPlan) -> String {

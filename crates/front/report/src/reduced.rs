@@ -1,7 +1,7 @@
 //! A matrix made smaller, for when there are more PUs than room.
 
 use crate::Grid;
-use seatmap_machine::{Matrix, Square};
+use seatmap_data::machine::{Matrix, Square};
 use std::ops::Range;
 
 /// A grid whose cells are blocks of the original's, each with the median of its pairs.

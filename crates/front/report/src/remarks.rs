@@ -4,10 +4,10 @@ use crate::counted;
 use crate::duration::duration;
 use crate::placement::number;
 use crate::traffic::counted as amount;
-use seatmap_machine::{CoreKind, Nearness};
+use seatmap_data::machine::{CoreKind, Nearness};
+use seatmap_data::plan::Agreement;
+use seatmap_data::statistics::words::counted_figure;
 use seatmap_place::{LinkObjective, PlacementRemark, Plain, Slowest, Weight};
-use seatmap_plan::Agreement;
-use seatmap_statistics::words::counted_figure;
 
 /// Tasks of a seat that are named.
 const MOST_NAMED: usize = 8;

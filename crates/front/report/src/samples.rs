@@ -1,6 +1,6 @@
 //! Profiles for the tests of this crate, built by hand.
 
-use seatmap_machine::{
+use seatmap_data::machine::{
     CoreDistance, HomeModel, Loaded, Matrix, Origin, OriginKind, PairRegimes, PairStatus, Profile,
     Protocol, Pu, Regime, Square, Topology,
 };
@@ -129,8 +129,8 @@ fn spread(distance: &mut CoreDistance) {
 }
 
 /// A trace of the CPU that was stopped, in which no task of the kernel explains the gap.
-fn traced() -> seatmap_noise::Traced {
-    use seatmap_noise::{GapShare, Taker, Traced, TracedGap};
+fn traced() -> seatmap_health::noise::Traced {
+    use seatmap_health::noise::{GapShare, Taker, Traced, TracedGap};
     let taker = |who: &str, gaps, total_us, longest_us| Taker {
         who: who.into(),
         gaps,
@@ -155,8 +155,8 @@ fn traced() -> seatmap_noise::Traced {
 }
 
 /// Two CPUs: one that ticks and was stopped once, one that is nearly quiet.
-pub(crate) fn noise() -> seatmap_noise::NoiseReport {
-    use seatmap_noise::{Bin, CpuNoise, FORMAT, Gap, Meter, NoiseReport, Source};
+pub(crate) fn noise() -> seatmap_health::noise::NoiseReport {
+    use seatmap_health::noise::{Bin, CpuNoise, FORMAT, Gap, Meter, NoiseReport, Source};
     let source = |name: &str, count: u64, explains_at_most_percent| Source {
         name: name.into(),
         count,

@@ -2,14 +2,14 @@
 
 use crate::Digits;
 use crate::duration::duration;
-use seatmap_machine::Profile;
+use seatmap_data::machine::Profile;
+use seatmap_data::pattern::Pattern;
+use seatmap_data::plan::Plan;
+use seatmap_data::statistics::quantile_sorted;
+use seatmap_data::statistics::words::counted;
+use seatmap_health::noise::{CpuNoise, NoiseReport};
 use seatmap_measure::classes::{PairInterval, are_apart, classes_with_pairs};
 use seatmap_measure::findings::{Finding, findings};
-use seatmap_noise::{CpuNoise, NoiseReport};
-use seatmap_pattern::Pattern;
-use seatmap_plan::Plan;
-use seatmap_statistics::quantile_sorted;
-use seatmap_statistics::words::counted;
 
 /// Classes nearer to each other than this ratio give no advice on seats.
 const ALIKE: f64 = 1.15;

@@ -3,8 +3,9 @@
 use crate::floor::{Floor, coloured};
 use crate::page::{Page, Section, Table, TableCell, draw};
 use crate::traffic::three_digits;
-use seatmap_document::visible;
-use seatmap_machine::Profile;
+use seatmap_data::document::visible;
+use seatmap_data::machine::Profile;
+use seatmap_data::statistics::words::{agreeing, counted, counted_figure, figure, lasting, signed};
 use seatmap_os::CpuSet;
 use seatmap_os::cpu_list::named;
 use seatmap_services::apply::{AppliedPlan, Seated};
@@ -18,7 +19,6 @@ use seatmap_services::race::{RaceReport, RaceVerdict};
 use seatmap_services::record::RecordedService;
 use seatmap_services::recorder::NOT_ASKED;
 use seatmap_services::{ServicesPlan, ServicesRecord};
-use seatmap_statistics::words::{agreeing, counted, counted_figure, figure, lasting, signed};
 use serde::Serialize;
 
 /// The most letters of a strip: a machine of more CPUs has several to a letter.

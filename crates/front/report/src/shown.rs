@@ -1,11 +1,11 @@
 //! A machine as `seatmap show` has it: the document, and the CPUs that were set apart.
 
-use seatmap_machine::{HomeModel, Origin, Profile, SeatSpeed};
+use seatmap_data::machine::{HomeModel, Origin, Profile, SeatSpeed};
+use seatmap_data::statistics::words::counted;
 use seatmap_measure::classes::{self, DistanceClass};
 use seatmap_measure::findings::{self, Finding};
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::{CpuList, CpuSet};
-use seatmap_statistics::words::counted;
 use serde::Serialize;
 
 /// The CPUs of this host that are set apart, by OS index.

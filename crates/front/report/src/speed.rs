@@ -1,7 +1,7 @@
 //! The speeds of PUs, in words.
 
 use crate::about::{counted, cpus};
-use seatmap_machine::{CoreKind, Profile, SeatSpeed};
+use seatmap_data::machine::{CoreKind, Profile, SeatSpeed};
 
 /// PUs that are alike: one kind, one size of cache, speeds within 3 %.
 pub(crate) struct Class {
@@ -44,7 +44,7 @@ pub(crate) fn classes(profile: &Profile) -> Vec<Class> {
         // last, would otherwise be one class.
         let near = |(fastest, pus): &&mut (f64, Vec<u32>)| {
             sort_of(pus[0]) == sort_of(os)
-                && alone >= *fastest * (1.0 - seatmap_machine::seat_speed::EQUAL_WITHIN)
+                && alone >= *fastest * (1.0 - seatmap_data::machine::seat_speed::EQUAL_WITHIN)
         };
         match groups.iter_mut().find(near) {
             Some((_, pus)) => pus.push(os),

@@ -1,8 +1,8 @@
 //! A pattern's traffic: its matrix in as many cells as a picture has room for, and how much it is
 //! in words.
 
-use seatmap_machine::{Matrix, Square};
-use seatmap_pattern::{Edge, Pattern};
+use seatmap_data::machine::{Matrix, Square};
+use seatmap_data::pattern::{Edge, Pattern};
 
 /// Bytes sent: rows send, columns receive. Where there are more tasks than room, neighbours share
 /// cells.
@@ -49,7 +49,7 @@ impl Traffic {
 
 /// The pattern's name, with hidden characters made visible.
 pub(crate) fn name(pattern: &Pattern) -> String {
-    seatmap_document::visible(&pattern.name)
+    seatmap_data::document::visible(&pattern.name)
 }
 
 /// `8 tasks, 16 edges, 16 bytes in 16 messages`
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn neighbours_share_cells_and_nothing_is_lost() {
-        let pattern = seatmap_pattern::generate("all-to-all:10").unwrap();
+        let pattern = seatmap_data::pattern::generate("all-to-all:10").unwrap();
         let traffic = Traffic::of(&pattern, 4);
         assert_eq!((traffic.block, traffic.n, traffic.most), (3, 4, 9.0));
         let sum: f64 = (0..4).flat_map(|row| traffic.cells.row(row)).sum();

@@ -4,13 +4,13 @@ use crate::about::counted;
 use crate::bench::{amount, differences, digits, interval, reading_of, readings_by_block, short};
 use crate::page::{Block, Page, Section, Table, TableCell, draw};
 use crate::traffic;
-use seatmap_statistics::median;
-use seatmap_statistics::words::signed;
-use seatmap_tune::Tuned;
-use seatmap_tune::candidate_result::{CandidateEnd, CandidateResult, JudgedBy};
-use seatmap_tune::metric::Better;
-use seatmap_tune::race::{DEFAULT, Phase};
-use seatmap_tune::tuned::{Difference, Run, Seats, Verdict};
+use seatmap_data::statistics::median;
+use seatmap_data::statistics::words::signed;
+use seatmap_trial::tune::Tuned;
+use seatmap_trial::tune::candidate_result::{CandidateEnd, CandidateResult, JudgedBy};
+use seatmap_trial::tune::metric::Better;
+use seatmap_trial::tune::race::{DEFAULT, Phase};
+use seatmap_trial::tune::tuned::{Difference, Run, Seats, Verdict};
 
 /// Candidates whose readings are drawn: more curves than these are not distinguished.
 const DRAWN: usize = 6;
@@ -271,9 +271,9 @@ fn advice(tuned: &Tuned, verdict: &Verdict) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_tune::Fingerprint;
-    use seatmap_tune::race::Turn;
-    use seatmap_tune::tuned::{Entrant, FORMAT};
+    use seatmap_trial::tune::Fingerprint;
+    use seatmap_trial::tune::race::Turn;
+    use seatmap_trial::tune::tuned::{Entrant, FORMAT};
 
     fn entrant(name: &str, seats: Seats) -> Entrant {
         Entrant { name: name.to_owned(), seats, predicted: None }

@@ -1,10 +1,10 @@
 //! How like its original a twin is, as a table.
 
 use crate::counted;
-use seatmap_document::left_aligned;
-use seatmap_twin::TwinReport;
-use seatmap_twin::capacity::Followed;
-use seatmap_twin::fidelity::Fidelity;
+use seatmap_data::document::left_aligned;
+use seatmap_measure::twin::TwinReport;
+use seatmap_measure::twin::capacity::Followed;
+use seatmap_measure::twin::fidelity::Fidelity;
 use std::fmt::Write;
 
 /// Factors further apart than this leave the answer open.
@@ -22,7 +22,7 @@ pub fn table(report: &TwinReport) -> String {
     let rest = if report.has_rest { ", with what these leave of single pairs" } else { "" };
     let mut text = format!(
         "{}: {}, {} in {}{homes}, offsets by core{rest}; ticks of {:.3} ns\n\n",
-        seatmap_document::visible(&report.name),
+        seatmap_data::document::visible(&report.name),
         counted(report.cores, "core"),
         counted(report.pus, "PU"),
         counted(report.groups, "group"),

@@ -1,11 +1,11 @@
 //! The events of a race or a comparison that is under way, a sentence each.
 
 use crate::about::counted;
-use seatmap_document::{visible, with_causes};
+use seatmap_data::document::{visible, with_causes};
+use seatmap_data::statistics::words::lasting;
 use seatmap_os::cpu_list;
-use seatmap_statistics::words::lasting;
-use seatmap_tune::session::TooLong;
-use seatmap_tune::{BenchEvent, RaceEvent};
+use seatmap_trial::tune::session::TooLong;
+use seatmap_trial::tune::{BenchEvent, RaceEvent};
 
 /// The sentence for something that a race tells; `None` for a run that was made.
 #[must_use]

@@ -43,8 +43,8 @@ pub(crate) use walk::to_control_folder;
 
 use crate::rights;
 use crate::root::Root;
-use rustix::fs::{self, AtFlags, OFlags};
 use crate::shell::shell_escaped;
+use rustix::fs::{self, AtFlags, OFlags};
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};

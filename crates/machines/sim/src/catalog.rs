@@ -3,9 +3,9 @@
 use crate::coherent::FORMAT;
 use crate::figure::syntax;
 use crate::{CoherentModel, ModelError};
-use seatmap_document::Outline;
-use seatmap_machine::{Description, catalog};
-use seatmap_statistics::words::counted;
+use seatmap_data::document::Outline;
+use seatmap_data::machine::{Description, catalog};
+use seatmap_data::statistics::words::counted;
 use std::sync::Arc;
 
 /// The most bytes of a model's file. A twin of 1024 cores with all its single pairs has half as
@@ -35,7 +35,7 @@ pub fn from_toml(name: &str, text: &str) -> Result<Arc<CoherentModel>, ModelErro
     }
     match format {
         Some(FORMAT) => Ok(Arc::new(CoherentModel::from_toml(name, text)?)),
-        Some(seatmap_machine::description::FORMAT) => described(name, text),
+        Some(seatmap_data::machine::description::FORMAT) => described(name, text),
         Some(other) => Err(impossible(
             name,
             format!("format is '{other}'; {FORMAT} can be run{}", moved(other)),

@@ -2,8 +2,8 @@
 
 use crate::error::SimError;
 use crate::fiber::{self, Stack, Step};
-use seatmap_port::channels::DmaError;
-use seatmap_statistics::words::counted;
+use seatmap_data::port::channels::DmaError;
+use seatmap_data::statistics::words::counted;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};

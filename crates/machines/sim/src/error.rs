@@ -1,8 +1,8 @@
 //! Why a run ended early.
 
-use seatmap_document::Blame;
-use seatmap_port::channels::DmaError;
-use seatmap_statistics::words::counted;
+use seatmap_data::document::Blame;
+use seatmap_data::port::channels::DmaError;
+use seatmap_data::statistics::words::counted;
 
 /// Why a simulated run did not finish.
 #[derive(Debug, thiserror::Error)]

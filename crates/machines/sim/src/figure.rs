@@ -1,7 +1,7 @@
 //! Figures with their sources; models consist of them.
 
 use crate::ModelError;
-use seatmap_machine::description::Basis;
+use seatmap_data::machine::description::Basis;
 use serde::{Deserialize, Serialize};
 
 /// One figure, its basis, and the source of that.
@@ -59,7 +59,7 @@ pub fn syntax(name: &str, text: &str, error: &toml::de::Error) -> ModelError {
         name: name.to_owned(),
         line,
         column,
-        message: seatmap_document::parser_sentence(error.message()),
+        message: seatmap_data::document::parser_sentence(error.message()),
     }
 }
 

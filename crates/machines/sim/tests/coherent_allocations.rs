@@ -1,9 +1,9 @@
 //! A longer run on a coherent machine allocates no more than a short one: no event allocates.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use seatmap_port::{Addr, Testbed};
+use seatmap_data::port::{Addr, Testbed};
+use seatmap_machines::workload::PingPong;
 use seatmap_sim::{CoherentBed, catalog};
-use seatmap_workload::PingPong;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -45,7 +45,7 @@ fn a_longer_run_allocates_no_more() {
     for name in ["xeon-phi-5110p", "scc-48", "epyc"] {
         let model = match name {
             "epyc" => {
-                let profile = seatmap_machine::catalog::load("epyc-7r13-2s").unwrap();
+                let profile = seatmap_data::machine::catalog::load("epyc-7r13-2s").unwrap();
                 std::sync::Arc::new(
                     seatmap_sim::CoherentModel::from_profile(&profile, "", 2.5).unwrap(),
                 )

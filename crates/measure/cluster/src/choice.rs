@@ -15,7 +15,7 @@
 
 use crate::cluster::HeldBack;
 use crate::fit::Fit;
-use seatmap_statistics::{median, sorted};
+use seatmap_data::statistics::{median, sorted};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 

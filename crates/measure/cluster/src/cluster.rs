@@ -2,10 +2,10 @@
 
 use crate::facts::Facts;
 use crate::mpi::Mpi;
-use seatmap_document::{DocumentError, visible};
-use seatmap_machine::Profile;
+use seatmap_data::document::{DocumentError, visible};
+use seatmap_data::machine::Profile;
+use seatmap_data::statistics::words::counted;
 use seatmap_os::cpu_list::MAX_CPU;
-use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -330,7 +330,7 @@ impl Cluster {
     /// [`DocumentError`]: the text is not JSON, of another format, or its figures contradict each
     /// other.
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
-        let cluster: Cluster = seatmap_document::read(text, FORMAT)?;
+        let cluster: Cluster = seatmap_data::document::read(text, FORMAT)?;
         cluster.check().map_err(DocumentError::Inconsistent)?;
         Ok(cluster)
     }
@@ -338,13 +338,13 @@ impl Cluster {
     /// The document.
     #[must_use]
     pub fn to_json(&self) -> String {
-        seatmap_document::written(self)
+        seatmap_data::document::written(self)
     }
 
     /// Whether a file says of itself that it is a cluster, of whatever version.
     #[must_use]
     pub fn is_cluster(bytes: &[u8]) -> bool {
-        seatmap_document::is_kind(bytes, "seatmap-cluster/")
+        seatmap_data::document::is_kind(bytes, "seatmap-cluster/")
     }
 
     /// The cluster as people are shown it: its texts come from other computers, and each stays on

@@ -6,7 +6,7 @@ use crate::handshake::{HandshakeError, Purpose, call_within};
 use crate::seat::Seat;
 use crate::secret::Secret;
 use crate::wire::{Channel, receive};
-use seatmap_statistics::{median, quantile_sorted, sorted, summarise};
+use seatmap_data::statistics::{median, quantile_sorted, sorted, summarise};
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::net::{SocketAddr, TcpStream};

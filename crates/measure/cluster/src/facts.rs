@@ -1,6 +1,6 @@
 //! The facts of a node that those of its kind share: a bad one often differs in them.
 
-use seatmap_machine::Environment;
+use seatmap_data::machine::Environment;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::small;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ impl Facts {
         Facts {
             cpus: Cpus::read().map_or(0, |cpus| cpus.online.len()),
             memory_bytes: kilobytes.unwrap_or(0).saturating_mul(1024),
-            environment: seatmap_host::environment::read(),
+            environment: seatmap_machines::host::environment::read(),
         }
     }
 

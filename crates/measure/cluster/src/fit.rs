@@ -6,7 +6,7 @@
 //! and an offset for each PU.
 
 use crate::cluster::{Cluster, Pair};
-use seatmap_statistics::median;
+use seatmap_data::statistics::median;
 use std::collections::BTreeMap;
 
 /// A figure of pairs that is the same in both directions.

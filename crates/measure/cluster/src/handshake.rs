@@ -10,8 +10,8 @@ use crate::secret::{Secret, nonce};
 use crate::wire::{
     self, Channel, PROTOCOL, Seal, Seals, Timed, parse_plain, receive_plain, send_plain,
 };
-use seatmap_document::json_problem;
-use seatmap_document::visible;
+use seatmap_data::document::json_problem;
+use seatmap_data::document::visible;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};

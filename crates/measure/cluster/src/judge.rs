@@ -37,7 +37,7 @@ pub(crate) mod unreachable;
 use crate::cluster::{Cluster, Pair, Stop};
 use network::Network;
 use part::Place;
-use seatmap_document::visible;
+use seatmap_data::document::visible;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -9,9 +9,9 @@ use crate::mpi::MpiError;
 use crate::rank_error::RankError;
 use crate::secret::Secret;
 use crate::{lead, worker};
-use seatmap_document::Blame;
-use seatmap_machine::Profile;
-use seatmap_statistics::words::counted;
+use seatmap_data::document::Blame;
+use seatmap_data::machine::Profile;
+use seatmap_data::statistics::words::counted;
 use std::time::Duration;
 
 /// The choices of the user.

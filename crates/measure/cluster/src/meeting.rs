@@ -9,7 +9,7 @@
 use crate::handshake::HandshakeError;
 use crate::launcher::Rank;
 use crate::secret::{Secret, SecretError};
-use seatmap_document::{Blame, json_problem};
+use seatmap_data::document::{Blame, json_problem};
 use seatmap_os::trusted::{self, TrustError};
 use seatmap_os::whole_file::folder_of;
 use serde::{Deserialize, Serialize};

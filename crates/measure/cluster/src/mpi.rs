@@ -14,8 +14,8 @@ pub(crate) use output::read;
 pub(crate) use run::{Task, plan, run};
 
 use crate::cluster::{Cluster, Pair, Trip};
+use seatmap_data::statistics::words::counted;
 use seatmap_os::limited::LimitedError;
-use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
 //! The core distances of this rank's own node, measured by another process.
 
-use seatmap_machine::Profile;
+use seatmap_data::machine::Profile;
 use seatmap_os::limited::{self, LimitedError};
 use std::process::Command;
 use std::time::Duration;
@@ -48,7 +48,7 @@ pub fn measured_by(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_machine::{Origin, OriginKind, Topology};
+    use seatmap_data::machine::{Origin, OriginKind, Topology};
 
     fn shell(script: &str) -> Command {
         let mut command = Command::new("sh");

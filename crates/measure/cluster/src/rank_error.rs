@@ -2,7 +2,7 @@
 
 use crate::meeting::MeetingError;
 use crate::wire;
-use seatmap_document::Blame;
+use seatmap_data::document::Blame;
 use std::io;
 
 /// Why a rank cannot take part in a measurement or in spread work.

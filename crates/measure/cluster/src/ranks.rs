@@ -3,10 +3,10 @@
 use crate::choice::SIZE_BYTES;
 use crate::cluster::{Cluster, Node};
 use crate::fit::Metric;
-use seatmap_machine::Square;
-use seatmap_pattern::Pattern;
-use seatmap_ranks::Nodes;
-use seatmap_statistics::median;
+use seatmap_data::machine::Square;
+use seatmap_data::pattern::Pattern;
+use seatmap_data::statistics::median;
+use seatmap_place::ranks::Nodes;
 
 /// Two ranks of a node whose core distances nobody measured are taken to be so far apart, in
 /// nanoseconds: about what two cores of one package are.
@@ -95,8 +95,8 @@ impl Cluster {
     }
 }
 
-fn place(node: &Node) -> seatmap_ranks::Node {
-    seatmap_ranks::Node {
+fn place(node: &Node) -> seatmap_place::ranks::Node {
+    seatmap_place::ranks::Node {
         name: node.name.clone(),
         cpus: node.facts.cpus,
         profile: node.profile.clone(),

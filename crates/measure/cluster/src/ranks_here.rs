@@ -1,10 +1,10 @@
 //! The ranks of a job on this computer, and the seats that a plan has for them.
 
 use crate::launcher::{LauncherError, Rank};
+use seatmap_data::statistics::words::counted;
 use seatmap_os::root::Root;
 use seatmap_os::{CpuSet, Tid, host_names, task};
-use seatmap_ranks::RankPlan;
-use seatmap_statistics::words::counted;
+use seatmap_place::ranks::RankPlan;
 use seatmap_watch::{RankPlace, RankSeats};
 
 /// Why a plan has no seat for the rank that this process is.
@@ -100,9 +100,9 @@ pub fn own_cpus(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_machine::Square;
-    use seatmap_pattern::generate;
-    use seatmap_ranks::{Node, Nodes, RankRequest};
+    use seatmap_data::machine::Square;
+    use seatmap_data::pattern::generate;
+    use seatmap_place::ranks::{Node, Nodes, RankRequest};
 
     /// Two ranks on each of two nodes.
     fn plan() -> RankPlan {

@@ -19,7 +19,7 @@ use crate::meeting::{Greeting, Meeting};
 use crate::rank_error::RankError;
 use crate::secret::Secret;
 use crate::wire::{Channel, GONE, receive, send};
-use seatmap_document::Blame;
+use seatmap_data::document::Blame;
 use seatmap_os::tcp;
 use serde::{Deserialize, Serialize};
 use std::io;

@@ -3,7 +3,7 @@
 use crate::choice::SIZE_BYTES;
 use crate::cluster::Cluster;
 use crate::fit::Metric;
-use seatmap_document::visible;
+use seatmap_data::document::visible;
 
 /// The round trips of 64 KiB in nanoseconds as CSV: a first line with the names of the nodes, and a
 /// line for each node, in their order. A pair that was not measured has its prediction. `None`

@@ -2,8 +2,8 @@
 //! topology.yaml(5)): one switch for each group, and one above them.
 
 use crate::cluster::Cluster;
-use seatmap_document::visible;
-use seatmap_statistics::words::counted;
+use seatmap_data::document::visible;
+use seatmap_data::statistics::words::counted;
 use std::collections::BTreeMap;
 
 /// Why a cluster cannot be described.

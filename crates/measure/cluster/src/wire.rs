@@ -15,7 +15,7 @@
 //! The orders that frame it have one ([`Channel::send_frame`]).
 
 use hmac_sha256::HMAC;
-use seatmap_document::visible;
+use seatmap_data::document::visible;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::io::{self, ErrorKind, Read, Write};
@@ -229,7 +229,7 @@ fn encoded(message: &impl Serialize) -> io::Result<Vec<u8>> {
 
 fn parsed<T: DeserializeOwned>(text: &[u8]) -> io::Result<T> {
     serde_json::from_slice(text).map_err(|error| {
-        let problem = seatmap_document::json_problem(error);
+        let problem = seatmap_data::document::json_problem(error);
         io::Error::new(ErrorKind::InvalidData, format!("this is not a rank of Seatmap: {problem}"))
     })
 }

@@ -7,8 +7,8 @@ use seatmap_cluster::mpi::{Collective, Mpi, MpiPair, Operation};
 use seatmap_cluster::{
     Beside, Cluster, End, Exchange, Facts, Loaded, Missing, Node, Pair, Shown, Stop, Stream, Trip,
 };
-use seatmap_document::schema::{add_later_keys, refused};
-use seatmap_machine::{Origin, OriginKind, Profile, Topology};
+use seatmap_data::document::schema::{add_later_keys, refused};
+use seatmap_data::machine::{Origin, OriginKind, Profile, Topology};
 use serde_json::{Value, json};
 
 const NOTHING: Vec<String> = Vec::new();

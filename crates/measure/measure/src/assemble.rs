@@ -4,11 +4,11 @@ use crate::matrix::Outcome;
 use crate::plan::SurveyPlan;
 use crate::samples::Samples;
 use crate::{regimes, schedule};
-use seatmap_machine::{
+use seatmap_data::machine::{
     CoreDistance, Deciles, Matrix, PairRegimes, PairStatus, Protocol, Regime, Square,
 };
+use seatmap_data::statistics::{Summary, quantile_sorted, sorted, summarise};
 use seatmap_os::pool;
-use seatmap_statistics::{Summary, quantile_sorted, sorted, summarise};
 use std::convert::Infallible;
 
 /// Decimals kept at most: a hundredth of a nanosecond is below every clock's resolution.

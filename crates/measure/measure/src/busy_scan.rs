@@ -12,7 +12,7 @@ use crate::homes::crowd::Talk;
 use crate::plan::SurveyPlan;
 use crate::probe::{PairAt, Probe, Visit};
 use fastrand::Rng;
-use seatmap_machine::{CoreDistance, Topology};
+use seatmap_data::machine::{CoreDistance, Topology};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 

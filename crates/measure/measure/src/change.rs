@@ -1,8 +1,8 @@
 //! The differences between two measurements of one machine.
 
 use crate::regimes::WIDEST_STABLE;
-use seatmap_machine::CoreDistance;
-use seatmap_statistics::words::counted;
+use seatmap_data::machine::CoreDistance;
+use seatmap_data::statistics::words::counted;
 use std::fmt;
 
 /// Pairs whose distance has changed. `Display` says it in one sentence without a full stop.
@@ -86,7 +86,7 @@ impl fmt::Display for Change {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_machine::Matrix;
+    use seatmap_data::machine::Matrix;
 
     fn distance(pus: &[u32], ns: impl Fn(u32, u32) -> f64) -> CoreDistance {
         CoreDistance::imported(

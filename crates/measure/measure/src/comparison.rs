@@ -2,8 +2,8 @@
 //! machines differ.
 
 use crate::classes::{DistanceClass, classes_with_distances};
-use seatmap_machine::Profile;
-use seatmap_statistics::signed_rank::between;
+use seatmap_data::machine::Profile;
+use seatmap_data::statistics::signed_rank::between;
 use serde::Serialize;
 
 /// The confidence of an interval.
@@ -197,7 +197,7 @@ fn mitigations(profile: &Profile) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_machine::{Matrix, catalog};
+    use seatmap_data::machine::{Matrix, catalog};
 
     fn scaled(profile: &Profile, factor: f64) -> Profile {
         let mut other = profile.clone();

@@ -1,7 +1,7 @@
 //! Why a measurement failed.
 
 use crate::journal::JournalError;
-use seatmap_statistics::words::counted;
+use seatmap_data::statistics::words::counted;
 
 /// Why a measurement failed; `E` is the machine's own error.
 #[derive(Debug, thiserror::Error)]

@@ -2,7 +2,7 @@
 
 use crate::error::MeasureError;
 use crate::probe::Batches;
-use seatmap_statistics::median;
+use seatmap_data::statistics::median;
 
 /// Two first-level cache hits, one each way: 4 cycles each (Intel and AMD optimisation manuals) at
 /// 6.2 GHz, the highest clock sold. A round trip between cores cannot be faster.

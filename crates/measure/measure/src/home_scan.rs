@@ -6,8 +6,8 @@ use crate::floor::refuse_impossible;
 use crate::homes::LineSamples;
 use crate::plan::SurveyPlan;
 use crate::probe::{PairAt, Probe, Visit};
-use seatmap_machine::{CoreDistance, HomeModel, Topology};
-use seatmap_statistics::{mad, median};
+use seatmap_data::machine::{CoreDistance, HomeModel, Topology};
+use seatmap_data::statistics::{mad, median};
 use std::ops::ControlFlow;
 
 /// Hubs, if the machine has that many cores: enough for noise of 2 ns in a visit's median.

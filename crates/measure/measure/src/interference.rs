@@ -5,7 +5,7 @@ use crate::matrix::LINE_SPACING;
 use crate::plan::SurveyPlan;
 use crate::probe::{Batches, PairAt, Probe, Visit};
 use crate::schedule;
-use seatmap_statistics::median;
+use seatmap_data::statistics::median;
 
 /// The largest difference at which a parallel run is believed: 2 %.
 pub const TOLERANCE: f64 = 0.02;

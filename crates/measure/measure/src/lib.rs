@@ -21,6 +21,7 @@
 //! | [`comparison`] | two machines compared, class by class |
 #![deny(missing_docs)]
 
+pub mod appraise;
 pub mod assemble;
 pub mod busy_scan;
 pub mod change;
@@ -29,6 +30,7 @@ pub mod comparison;
 pub mod error;
 pub mod findings;
 pub mod fit;
+pub mod gallery;
 pub mod home_scan;
 pub mod homes;
 pub mod interference;
@@ -43,11 +45,13 @@ pub mod regimes;
 pub mod replay;
 pub mod samples;
 pub mod schedule;
+pub mod seats;
 pub mod source;
 pub mod speed;
 pub mod survey;
 pub mod synthetic;
 pub mod testbed_probe;
+pub mod twin;
 pub mod wakeups;
 
 mod floor;

@@ -7,8 +7,8 @@ use crate::matrix::LINE_SPACING;
 use crate::plan::SurveyPlan;
 use crate::probe::{PairAt, Probe, Visit};
 use crate::schedule::random_pairing;
-use seatmap_machine::Loaded;
-use seatmap_statistics::quantile;
+use seatmap_data::machine::Loaded;
+use seatmap_data::statistics::quantile;
 use std::ops::ControlFlow;
 
 /// Points of the curve on a large machine: every K up to here, then evenly spread.

@@ -9,15 +9,15 @@ use crate::samples::Samples;
 use crate::source::{self, MeasuredBy, Source};
 use crate::survey::{self, Ended, Step, Survey, SurveyRequest, Warning};
 use crate::{speed, wakeups};
-use seatmap_document::Blame;
-use seatmap_host::{HostWakeups, HostWork};
-use seatmap_machine::{Profile, SeatSpeed, Topology, Wakeups};
+use seatmap_data::document::Blame;
+use seatmap_data::machine::{Profile, SeatSpeed, Topology, Wakeups};
+use seatmap_data::statistics::words::counted;
+use seatmap_machines::host::{HostWakeups, HostWork};
 use seatmap_os::claim::Claim;
 use seatmap_os::quota::QuotaWatch;
 use seatmap_os::steal::CpuTime;
 use seatmap_os::trusted::{self, Open, TrustError};
 use seatmap_sim::CoherentModel;
-use seatmap_statistics::words::counted;
 use std::error::Error;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -384,11 +384,11 @@ impl MeasurementRequest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_machine::{CoreDistance, Matrix};
+    use seatmap_data::machine::{CoreDistance, Matrix};
 
     fn request(cpus: u32) -> MeasurementRequest {
-        let origin = seatmap_machine::Origin {
-            kind: seatmap_machine::OriginKind::Imported,
+        let origin = seatmap_data::machine::Origin {
+            kind: seatmap_data::machine::OriginKind::Imported,
             source: "by hand".to_owned(),
             date: None,
             tool: None,

@@ -1,13 +1,13 @@
 //! Earlier measurements of this host: the change since, and the one that is remembered.
 
 use crate::change;
-use seatmap_host::remembered;
-use seatmap_machine::{CoreDistance, PairStatus, Profile};
+use seatmap_data::machine::{CoreDistance, PairStatus, Profile};
+use seatmap_data::statistics::words::counted;
+use seatmap_machines::host::remembered;
 use seatmap_os::CpuList;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::state::host_profile;
 use seatmap_os::trusted::{TrustError, TrustedFolder};
-use seatmap_statistics::words::counted;
 use std::path::Path;
 
 /// Whether a profile is remembered now as this host's.
@@ -153,7 +153,7 @@ fn unsteady(distance: &CoreDistance) -> (usize, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_machine::{Matrix, Origin, OriginKind, Square, Topology};
+    use seatmap_data::machine::{Matrix, Origin, OriginKind, Square, Topology};
 
     fn measured(pus: &[u32], distance_ns: f64) -> Profile {
         let origin =

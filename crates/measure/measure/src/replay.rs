@@ -3,8 +3,8 @@
 use crate::fit::predict;
 use crate::fit::siblings;
 use crate::probe::{Batches, Discards, PairAt, Probe, Visit};
-use seatmap_machine::{CoreDistance, HomeModel, Profile};
-use seatmap_statistics::normal;
+use seatmap_data::machine::{CoreDistance, HomeModel, Profile};
+use seatmap_data::statistics::normal;
 use std::collections::HashMap;
 
 /// The noise of a replayed batch where the profile knows none: 1 % of the distance, as quiet

@@ -1,8 +1,8 @@
 //! Every batch of every pair, as it came.
 
 use crate::probe::{Batches, Discards};
-use seatmap_machine::Matrix;
-use seatmap_statistics::median;
+use seatmap_data::machine::Matrix;
+use seatmap_data::statistics::median;
 
 /// Every batch of every pair, pass by pass; a matrix is computed from them.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,9 +2,9 @@
 
 use crate::probe::{Batches, Discards};
 use crate::regimes::STACKED_NS;
-use seatmap_port::Stamp;
-use seatmap_statistics::median;
-use seatmap_workload::Trace;
+use seatmap_data::port::Stamp;
+use seatmap_data::statistics::median;
+use seatmap_machines::workload::Trace;
 
 /// A batch this many times longer than the visit's median was interrupted: no cache line changes
 /// its distance that much between two batches, while the regimes of a moved vCPU (a factor of four

@@ -1,10 +1,10 @@
 //! How fast each PU works: a fixed piece of work, timed on each PU alone and on all of them
 //! together.
 
-use seatmap_host::HostWork;
-use seatmap_host::crew::CrewError;
-use seatmap_machine::{SeatSpeed, WorkTimes};
-use seatmap_statistics::{Xoshiro, median, quantile};
+use seatmap_data::machine::{SeatSpeed, WorkTimes};
+use seatmap_data::statistics::{Xoshiro, median, quantile};
+use seatmap_machines::host::HostWork;
+use seatmap_machines::host::crew::CrewError;
 use std::ops::ControlFlow;
 
 /// A source of times for one fixed piece of work.

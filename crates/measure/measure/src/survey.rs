@@ -13,7 +13,7 @@ use crate::plan::SurveyPlan;
 use crate::probe::Probe;
 use crate::samples::Samples;
 use crate::{assemble, fit, homes, load};
-use seatmap_machine::{CoreDistance, HomeModel, Loaded, Topology};
+use seatmap_data::machine::{CoreDistance, HomeModel, Loaded, Topology};
 use std::ops::ControlFlow;
 
 /// The measurements to make.

@@ -2,9 +2,9 @@
 
 use crate::probe::{Batches, Probe, Visit};
 use crate::screen::Screen;
-use seatmap_machine::Topology;
-use seatmap_port::{Addr, Testbed};
-use seatmap_workload::{PingPong, Touch, Trace};
+use seatmap_data::machine::Topology;
+use seatmap_data::port::{Addr, Testbed};
+use seatmap_machines::workload::{PingPong, Touch, Trace};
 use std::collections::BTreeMap;
 
 /// The page size that candidate lines are counted in: first touch places 4 KiB pages everywhere
@@ -137,8 +137,8 @@ impl<T: Testbed> Probe for TestbedProbe<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_machine::Pu;
-    use seatmap_port::{Port, Stamp, Workload};
+    use seatmap_data::machine::Pu;
+    use seatmap_data::port::{Port, Stamp, Workload};
     use std::cell::RefCell;
     use std::collections::HashMap;
     use std::convert::Infallible;

@@ -1,9 +1,9 @@
 //! The cost of waking a thread that sleeps, on its waker's CPU and on others.
 
-use seatmap_host::HostWakeups;
-use seatmap_host::primitives::PrimitiveError;
-use seatmap_machine::{Nearness, Topology, WakeupPair, Wakeups};
-use seatmap_statistics::{Xoshiro, summarise};
+use seatmap_data::machine::{Nearness, Topology, WakeupPair, Wakeups};
+use seatmap_data::statistics::{Xoshiro, summarise};
+use seatmap_machines::host::HostWakeups;
+use seatmap_machines::host::primitives::PrimitiveError;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 

@@ -1,6 +1,6 @@
 //! Why there is no advice.
 
-use seatmap_document::Blame;
+use seatmap_data::document::Blame;
 use seatmap_observe::ObserveError;
 use seatmap_place::PlaceError;
 use seatmap_watch::ChoiceError;

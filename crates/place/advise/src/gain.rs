@@ -5,10 +5,10 @@
 //! difference, since messages overlap with work and with each other, since not all pairs can sit
 //! nearest, and since the kernel does not put every pair as far apart as it can.
 
-use seatmap_machine::Profile;
-use seatmap_pattern::Pattern;
+use seatmap_data::machine::Profile;
+use seatmap_data::pattern::Pattern;
+use seatmap_data::plan::Effect;
 use seatmap_place::{PlaceError, PlaceRequest};
-use seatmap_plan::Effect;
 use serde::{Deserialize, Serialize};
 
 /// The most that seats could save by the messages that were seen.

@@ -3,8 +3,8 @@
 use crate::evidence::{BusyThread, Evidence, Neighbours, ProgramTalk};
 use crate::gain::MostGain;
 use crate::trial::{Difference, TrialResult, TriedSeats};
-use seatmap_live::Candidate;
-use seatmap_plan::Effect;
+use seatmap_data::plan::Effect;
+use seatmap_trial::live::Candidate;
 
 /// Two threads on four quiet CPUs that talk so much that seats could save a fifth of their time.
 pub fn talkers() -> Evidence {

@@ -8,13 +8,13 @@ use crate::scope::Scope;
 use crate::trial::{Trial, TrialEnd};
 use crate::work::Work;
 use crate::{Advice, AdviseError};
-use seatmap_live::Metric;
-use seatmap_live::candidates::{Candidate, Ground};
-use seatmap_live::guard::Guard;
-use seatmap_machine::{Profile, Topology};
+use seatmap_data::machine::{Profile, Topology};
+use seatmap_data::pattern::Pattern;
 use seatmap_observe::{Observation, ObserveError, command};
 use seatmap_os::{CpuSet, Tid};
-use seatmap_pattern::Pattern;
+use seatmap_trial::live::Metric;
+use seatmap_trial::live::candidates::{Candidate, Ground};
+use seatmap_trial::live::guard::Guard;
 use std::process::{Child, Command, ExitStatus};
 use std::time::Duration;
 

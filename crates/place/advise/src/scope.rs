@@ -1,6 +1,6 @@
 //! The program that the advice is about.
 
-use seatmap_document::shell_escaped;
+use seatmap_data::document::shell_escaped;
 use seatmap_observe::{Subject, SubjectCommand};
 use seatmap_os::Tid;
 use seatmap_watch::Choice;

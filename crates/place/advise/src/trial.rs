@@ -7,16 +7,16 @@
 
 use crate::AdviseError;
 use crate::work::Work;
-use seatmap_invariant::invariant;
-use seatmap_live::Candidate;
-use seatmap_live::event::Verdict as Judgement;
-use seatmap_live::guard::Guard;
-use seatmap_live::masks::{LeftChanged, Masks};
+use seatmap_data::invariant;
+use seatmap_data::statistics::{Xoshiro, signed_rank};
 use seatmap_observe::End;
 use seatmap_os::busy::BusyCount;
 use seatmap_os::cpus::Cpus;
 use seatmap_os::{CpuSet, Tid, task};
-use seatmap_statistics::{Xoshiro, signed_rank};
+use seatmap_trial::live::Candidate;
+use seatmap_trial::live::event::Verdict as Judgement;
+use seatmap_trial::live::guard::Guard;
+use seatmap_trial::live::masks::{LeftChanged, Masks};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::time::Duration;

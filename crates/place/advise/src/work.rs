@@ -5,10 +5,10 @@
 //! that pass between its threads and its clients, or a number that the user names.
 
 use crate::AdviseError;
-use seatmap_live::Metric;
-use seatmap_live::meter::Meter;
 use seatmap_observe::{Means, Method, ObserveError, Session, Subject};
 use seatmap_os::Tid;
+use seatmap_trial::live::Metric;
+use seatmap_trial::live::meter::Meter;
 
 /// Bytes a second below which they say nothing of the work: a hundred lines of a log.
 const LEAST_BYTES_PER_S: f64 = 10_000.0;

@@ -3,13 +3,13 @@
 //! `SEATMAP_DATA` names the folder of published measurements. Machines whose files are absent are
 //! left out.
 
-use seatmap_machine::import;
+use seatmap_data::machine::import;
+use seatmap_data::statistics::Xoshiro;
 use seatmap_place::bound::{gilmore_lawler, lower_bound};
 use seatmap_place::machine::Square;
 use seatmap_place::portfolio::portfolio;
 use seatmap_place::search::Limit;
 use seatmap_place::{Problem, Traffic, seed};
-use seatmap_statistics::Xoshiro;
 use std::time::Instant;
 
 /// Published matrices, with the tasks that are placed on each. The last machine keeps a third of
@@ -93,7 +93,7 @@ fn patterns(n: usize) -> Result<Vec<Named>, Box<dyn std::error::Error>> {
     ];
     let mut all = vec![(format!("geometric:{n}"), geometric(n))];
     for spec in specs {
-        let pattern = seatmap_pattern::generate(&spec)?;
+        let pattern = seatmap_data::pattern::generate(&spec)?;
         all.push((
             spec,
             pattern.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes)).collect(),

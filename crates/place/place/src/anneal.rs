@@ -14,7 +14,7 @@ use crate::seed::{CutCare, multisection, put_fixed};
 use crate::slot_groups::SlotGroups;
 use crate::{Problem, Traffic};
 use metric::{MeasuredSlots, SlotMetric};
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 use std::time::Instant;
 use swaps::{SwapWalk, Temperatures, Uphill};
 
@@ -262,7 +262,7 @@ impl Uphill {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use seatmap_machine::Square;
+    use seatmap_data::machine::Square;
 
     fn groups() -> SlotGroups {
         SlotGroups::uniform(&[4, 4, 5], &[1.0, 6.0, 30.0]).unwrap()

@@ -1,7 +1,7 @@
 //! The answer to a request.
 
 use crate::PlaceRequest;
-use seatmap_plan::{Agreement, Baselines, Channel, Plan};
+use seatmap_data::plan::{Agreement, Baselines, Channel, Plan};
 
 /// A placement with the facts known about it.
 #[derive(Clone, Debug, PartialEq)]

@@ -2,7 +2,7 @@
 
 use crate::search::Qap;
 use crate::{Problem, Traffic};
-use seatmap_machine::Square;
+use seatmap_data::machine::Square;
 
 /// A quadratic assignment problem as tasks on slots, and the way back.
 ///
@@ -100,7 +100,7 @@ fn filled(m: &Square<f64>) -> usize {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use seatmap_statistics::Xoshiro;
+    use seatmap_data::statistics::Xoshiro;
 
     fn matrix(n: usize, share: usize, is_symmetric: bool, rng: &mut Xoshiro) -> Square<f64> {
         let mut cell = || if rng.below(9) < share { 1.0 + rng.below(20) as f64 } else { 0.0 };

@@ -3,8 +3,8 @@
 use crate::orders::{compact, scatter};
 use crate::search::{Limit, Solution};
 use crate::{Level, PlaceRequest, Problem, Pus, seed};
-use seatmap_plan::{Baselines, Objective, Random};
-use seatmap_statistics::Xoshiro;
+use seatmap_data::plan::{Baselines, Objective, Random};
+use seatmap_data::statistics::Xoshiro;
 use std::collections::BTreeMap;
 
 /// Random placements drawn.
@@ -154,7 +154,7 @@ pub(crate) fn assignment(problem: &Problem, pu_of: &[usize]) -> Option<Vec<u32>>
 mod tests {
     use super::*;
     use crate::Traffic;
-    use seatmap_machine::Square;
+    use seatmap_data::machine::Square;
 
     #[test]
     fn cores_come_before_their_second_threads() {

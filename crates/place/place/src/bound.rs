@@ -8,7 +8,7 @@ mod spread;
 use crate::Problem;
 use crate::assignment::assign;
 use crate::search::{Limit, Qap, Watch};
-use seatmap_machine::Square;
+use seatmap_data::machine::Square;
 
 /// The part of a search's time that its bound may take.
 pub(crate) const BOUND_PART: u32 = 4;

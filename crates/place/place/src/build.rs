@@ -1,8 +1,8 @@
 //! From a request to a problem.
 
 use crate::{Level, PlaceError, PlaceRequest, Problem, Pus, Traffic, Zones};
-use seatmap_machine::{Profile, Square};
-use seatmap_plan::Objective;
+use seatmap_data::machine::{Profile, Square};
+use seatmap_data::plan::Objective;
 
 /// Places beyond which the machine's tables, which grow with their square, fill a usual memory.
 const MOST_SLOTS: usize = 20_000;

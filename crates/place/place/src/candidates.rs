@@ -5,8 +5,8 @@ use crate::baselines::{at_random, usual};
 use crate::build::problem;
 use crate::search::Limit;
 use crate::{Links, PlaceError, PlaceRequest, Problem, Pus};
-use seatmap_plan::Objective;
-use seatmap_statistics::Xoshiro;
+use seatmap_data::plan::Objective;
+use seatmap_data::statistics::Xoshiro;
 
 /// Random placements of which the dearest is the bad one, and cheap ones are starts for others.
 const DRAWN: usize = 1000;
@@ -181,8 +181,8 @@ fn is_far(a: &[u32], b: &[u32]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_machine::catalog;
-    use seatmap_pattern::generate;
+    use seatmap_data::machine::catalog;
+    use seatmap_data::pattern::generate;
 
     fn candidates(machine: &str, pattern: &str, most: usize) -> Vec<Candidate> {
         let machine = catalog::load(machine).unwrap();

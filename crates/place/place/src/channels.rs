@@ -2,8 +2,8 @@
 
 use crate::pus::Predictions;
 use crate::{PlaceError, PlaceRequest, Traffic};
-use seatmap_machine::OriginKind;
-use seatmap_plan::Channel;
+use seatmap_data::machine::OriginKind;
+use seatmap_data::plan::Channel;
 
 /// For each communicating pair, the heaviest first, the home that serves it best, and a candidate
 /// line of that home that no other pair has yet, while there are such. `allowed` may keep a home

@@ -2,7 +2,7 @@
 
 use crate::search::{Limit, Solution};
 use crate::{Links, Problem};
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 
 /// The share of the objective by which the distance decides among placements with equal loads.
 const DISTANCE_SHARE: f64 = 1e-4;

@@ -11,7 +11,7 @@ use crate::multilevel::{Pairs, joined};
 use crate::portfolio::Started;
 use crate::search::{Limit, Solution, Sparse, iterate};
 use crate::{Problem, Traffic};
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 
 /// The most kicks on a level: whole PUs are few.
 const MOST_KICKS: u64 = 200;
@@ -138,7 +138,7 @@ fn heaviest(
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use seatmap_machine::Square;
+    use seatmap_data::machine::Square;
 
     /// Nodes of four slots, two nodes on a switch.
     fn nodes(nodes: usize, traffic: Traffic) -> Problem {

@@ -8,7 +8,7 @@
 //! and counts as the tasks' own.
 
 use crate::{PlaceError, PlaceRequest, Pus};
-use seatmap_plan::Effect;
+use seatmap_data::plan::Effect;
 
 /// The methods of observation that see memory which tasks share; `pages` is in patterns of earlier
 /// versions.
@@ -118,8 +118,8 @@ impl PlaceRequest<'_> {
 mod tests {
     use super::*;
     use crate::place::tests::{sleeping_pairs, two_cpus};
-    use seatmap_machine::catalog;
-    use seatmap_pattern::{Observed, generate};
+    use seatmap_data::machine::catalog;
+    use seatmap_data::pattern::{Observed, generate};
 
     #[test]
     fn messages_that_take_little_of_the_time_save_little() {

@@ -1,8 +1,8 @@
 //! Why a placement was refused.
 
-use seatmap_machine::CoreKind;
-use seatmap_machine::nanoseconds::MAX_ROUND_TRIP_NS;
-use seatmap_statistics::words::counted;
+use seatmap_data::machine::CoreKind;
+use seatmap_data::machine::nanoseconds::MAX_ROUND_TRIP_NS;
+use seatmap_data::statistics::words::counted;
 
 /// The reason why a placement was refused, with a remedy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -178,8 +178,8 @@ mod tests {
     use super::*;
     use crate::Traffic;
     use proptest::prelude::*;
-    use seatmap_machine::Square;
-    use seatmap_statistics::Xoshiro;
+    use seatmap_data::machine::Square;
+    use seatmap_data::statistics::Xoshiro;
 
     fn exhaustive(problem: &Problem, slot_of: &mut Vec<u32>) -> f64 {
         if slot_of.len() == problem.tasks() {

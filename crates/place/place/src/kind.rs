@@ -1,7 +1,7 @@
 //! Seats of one kind, and seats that are equal.
 
 use crate::{Level, PlaceError, PlaceRequest};
-use seatmap_machine::CoreKind;
+use seatmap_data::machine::CoreKind;
 
 /// Speeds within this share of the fastest of them are equal seats.
 const EQUAL: f64 = 0.05;
@@ -119,8 +119,8 @@ fn letter(kind: Option<CoreKind>) -> char {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_machine::catalog;
-    use seatmap_pattern::generate;
+    use seatmap_data::machine::catalog;
+    use seatmap_data::pattern::generate;
 
     #[test]
     fn one_kind_is_used_alone() {

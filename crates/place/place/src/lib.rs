@@ -65,6 +65,7 @@ pub mod portfolio;
 mod prefer;
 pub mod problem;
 pub mod pus;
+pub mod ranks;
 pub mod remark;
 pub mod request;
 pub mod search;
@@ -80,8 +81,8 @@ pub mod trial;
 pub mod typical;
 pub mod zones;
 
-pub use seatmap_machine as machine;
-pub use seatmap_pattern as pattern;
+pub use seatmap_data::machine;
+pub use seatmap_data::pattern;
 
 pub use answer::Answer;
 pub use error::PlaceError;
@@ -91,7 +92,7 @@ pub use problem::Problem;
 pub use pus::Pus;
 pub use remark::{LinkObjective, PlacementRemark};
 pub use request::{MessageWait, PlaceMethod, PlaceRequest, SmtUse, Weight, knows_wakeups};
-pub use seatmap_machine::Level;
+pub use seatmap_data::machine::Level;
 pub use sharing::Sharing;
 pub use slot_groups::SlotGroups;
 pub use smt::OTHER_WAY_PART;

@@ -140,7 +140,7 @@ fn farthest(weight: &[f64], n: usize, alive: &[usize]) -> (usize, usize, f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_statistics::Xoshiro;
+    use seatmap_data::statistics::Xoshiro;
 
     const ENDLESS: Limit = Limit { deadline: None, kicks: 0, enough: 0.0, stop: None };
 

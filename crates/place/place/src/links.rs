@@ -1,7 +1,7 @@
 //! Links that several tasks share.
 
 use crate::{Level, Pus, Traffic};
-use seatmap_machine::Profile;
+use seatmap_data::machine::Profile;
 
 /// The ways in and out of groups of PUs: caches, dies, NUMA nodes, packages.
 ///
@@ -124,7 +124,7 @@ impl Links {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_machine::catalog;
+    use seatmap_data::machine::catalog;
 
     #[test]
     fn links_bear_the_numbers_of_the_topology() {

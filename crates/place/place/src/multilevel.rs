@@ -4,8 +4,8 @@ use crate::portfolio::{Started, downhill, portfolio};
 use crate::search::{Limit, Sparse, iterate};
 use crate::seed::lawful;
 use crate::{Problem, Traffic, Zones};
-use seatmap_machine::Square;
-use seatmap_statistics::Xoshiro;
+use seatmap_data::machine::Square;
+use seatmap_data::statistics::Xoshiro;
 
 /// Slots from which on this is better than searching on all of them at once.
 pub const SMALLEST: usize = 1500;

@@ -1,6 +1,6 @@
 //! Compact and scatter: the placements that people choose without measuring.
 
-use seatmap_machine::{Matrix, Pu, Topology};
+use seatmap_data::machine::{Matrix, Pu, Topology};
 
 /// The PUs in an order in which neighbours share as much as possible: package by package, cache by
 /// cache, SMT siblings side by side. `distance` (in the order of `pus`) decides where the topology

@@ -15,8 +15,8 @@ use crate::trial::{Judge, Trials};
 use crate::{
     Answer, Links, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, baselines, channels,
 };
-use seatmap_plan::{Agreement, Baselines, Objective};
-use seatmap_statistics::correlation::spearman;
+use seatmap_data::plan::{Agreement, Baselines, Objective};
+use seatmap_data::statistics::correlation::spearman;
 
 impl PlaceRequest<'_> {
     /// Searches until the limit, or until the answer is proven.
@@ -295,7 +295,7 @@ impl PlaceRequest<'_> {
         pus: &Pus,
         placement: &[u32],
         sections: Option<&[u32]>,
-    ) -> Result<Vec<seatmap_plan::Channel>, PlaceError> {
+    ) -> Result<Vec<seatmap_data::plan::Channel>, PlaceError> {
         let knows_homes = channels::homes(self).is_ok();
         // Pizza slices and GetCore are about lines; the others name lines only if the user asks.
         let is_wanted = self.homes

@@ -3,7 +3,7 @@
 use crate::baselines::usual;
 use crate::build::problem;
 use crate::{Answer, Level, Links, PlaceError, PlaceRequest, Problem, Pus};
-use seatmap_plan::Objective;
+use seatmap_data::plan::Objective;
 
 /// A usual order whose cost is an answer's, and the settings that seat tasks as well as a plan
 /// would.
@@ -156,8 +156,8 @@ impl PlaceRequest<'_> {
 mod tests {
     use super::*;
     use crate::search::Limit;
-    use seatmap_machine::{Profile, catalog};
-    use seatmap_pattern::{Edge, Pattern, generate};
+    use seatmap_data::machine::{Profile, catalog};
+    use seatmap_data::pattern::{Edge, Pattern, generate};
 
     fn plain(
         machine: &Profile,
@@ -173,7 +173,7 @@ mod tests {
     /// Two packages of two cores of two hardware threads: siblings 10 ns apart, cores 50, packages
     /// 200.
     fn small() -> Profile {
-        let pu = |os: u32| seatmap_machine::Pu {
+        let pu = |os: u32| seatmap_data::machine::Pu {
             os,
             core: Some(os % 4),
             smt: Some(os / 4),
@@ -188,9 +188,9 @@ mod tests {
             (_, _, true) => 50.0,
             _ => 200.0,
         };
-        let median_ns = seatmap_machine::Matrix::from_fn(8, ns);
+        let median_ns = seatmap_data::machine::Matrix::from_fn(8, ns);
         machine.core_distance =
-            Some(seatmap_machine::CoreDistance::imported((0..8).collect(), median_ns));
+            Some(seatmap_data::machine::CoreDistance::imported((0..8).collect(), median_ns));
         machine
     }
 

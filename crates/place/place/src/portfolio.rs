@@ -2,7 +2,7 @@
 
 use crate::search::{Engine, Limit, Solution, Sparse, Tour, iterate};
 use crate::{Problem, seed};
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 use std::cell::OnceCell;
 
 /// Where a placement came from.

@@ -124,8 +124,8 @@ fn changes(pu_of: &[usize], dies: &[Vec<usize>], pus: usize) -> Vec<Change> {
 mod tests {
     use super::*;
     use crate::search::Limit;
-    use seatmap_machine::catalog;
-    use seatmap_pattern::generate;
+    use seatmap_data::machine::catalog;
+    use seatmap_data::pattern::generate;
 
     fn dies_of(request: &PlaceRequest) -> Vec<u32> {
         let answer = request.place().unwrap();

@@ -1,7 +1,7 @@
 //! A placement problem, freed of names: tasks, slots, distances, and constraints.
 
 use crate::{Traffic, Zones};
-use seatmap_machine::Square;
+use seatmap_data::machine::Square;
 
 /// Tasks to be put on slots, one each.
 ///

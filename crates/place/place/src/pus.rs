@@ -1,9 +1,9 @@
 //! The PUs that tasks may sit on.
 
 use crate::PlaceError;
-use seatmap_machine::nanoseconds::MAX_ROUND_TRIP_NS;
-use seatmap_machine::topology::place_of;
-use seatmap_machine::{HomeModel, Matrix, Profile};
+use seatmap_data::machine::nanoseconds::MAX_ROUND_TRIP_NS;
+use seatmap_data::machine::topology::place_of;
+use seatmap_data::machine::{HomeModel, Matrix, Profile};
 
 /// The PUs that tasks may sit on, by ascending OS index or in the order asked for, and how far
 /// apart they are.

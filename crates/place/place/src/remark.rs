@@ -5,8 +5,8 @@ use crate::smt::OTHER_WAY_PART;
 use crate::{
     Answer, Links, MessageWait, PlaceError, PlaceRequest, Plain, Pus, Sharing, Slowest, Weight,
 };
-use seatmap_machine::{CoreKind, Nearness, PairStatus};
-use seatmap_plan::{Agreement, Objective, Plan};
+use seatmap_data::machine::{CoreKind, Nearness, PairStatus};
+use seatmap_data::plan::{Agreement, Objective, Plan};
 use std::collections::{BTreeMap, HashSet};
 
 /// A busiest link is worth a remark from this many times its load without a plan on.
@@ -357,8 +357,8 @@ mod tests {
     use super::*;
     use crate::search::Limit;
     use crate::{Level, SmtUse};
-    use seatmap_machine::{Profile, catalog};
-    use seatmap_pattern::{Pattern, generate};
+    use seatmap_data::machine::{Profile, catalog};
+    use seatmap_data::pattern::{Pattern, generate};
 
     const BRIEFLY: SearchTime = SearchTime::Kicks(50);
 

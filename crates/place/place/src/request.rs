@@ -2,9 +2,9 @@
 
 use crate::search::Limit;
 use crate::{Level, PlaceError, Pus};
-use seatmap_machine::{CoreKind, Profile, Wakeups};
-use seatmap_pattern::Pattern;
-use seatmap_plan::Objective;
+use seatmap_data::machine::{CoreKind, Profile, Wakeups};
+use seatmap_data::pattern::Pattern;
+use seatmap_data::plan::Objective;
 
 /// A request: where should the tasks of a pattern sit on a machine?
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 use crate::build::groups;
 use crate::search::Solution;
 use crate::{Level, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, Zones};
-use seatmap_machine::Square;
+use seatmap_data::machine::Square;
 
 /// The section of each PU: packages (else NUMA nodes, else the home model's groups) for a
 /// partition, arcs of equal length for pizza slices.

@@ -2,7 +2,7 @@
 
 use crate::build::groups;
 use crate::{Level, PlaceError, PlaceRequest, Pus};
-use seatmap_machine::Topology;
+use seatmap_data::machine::Topology;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The cores that a placement uses, of those that a request allows.
@@ -119,8 +119,8 @@ fn empty(topology: &Topology, allowed: &[u32], placement: &[u32], level: Level) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_machine::catalog;
-    use seatmap_pattern::generate;
+    use seatmap_data::machine::catalog;
+    use seatmap_data::pattern::generate;
 
     #[test]
     fn shared_cores_and_empty_packages_are_counted() {

@@ -1,7 +1,7 @@
 //! Slots in groups within groups, with one distance for each level.
 
 use crate::Problem;
-use seatmap_machine::Square;
+use seatmap_data::machine::Square;
 
 /// Slots in groups within groups, where the distance of two slots follows from the smallest group
 /// that holds both.
@@ -358,7 +358,7 @@ mod tests {
         fn groups_however_numbered_are_found(
             pus in 2..40_usize, sizes in (1..6_usize, 1..4_usize), slots_a_pu in 1..3_usize, seed: u64
         ) {
-            let mut rng = seatmap_statistics::Xoshiro::new(seed);
+            let mut rng = seatmap_data::statistics::Xoshiro::new(seed);
             let mut number: Vec<usize> = (0..pus).collect();
             rng.shuffle(&mut number);
             let distance = Square::from_fn(pus, |a, b| {

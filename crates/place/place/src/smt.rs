@@ -5,7 +5,7 @@
 
 use crate::request::{MessageWait, SmtUse};
 use crate::{Answer, Level, PlaceError, PlaceMethod, PlaceRequest, knows_wakeups, search};
-use seatmap_plan::Objective;
+use seatmap_data::plan::Objective;
 
 /// The part of the time, or of the kicks, that looking at the other use of SMT may take.
 pub const OTHER_WAY_PART: u32 = 5;
@@ -78,8 +78,8 @@ impl PlaceRequest<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_machine::{CoreKind, catalog};
-    use seatmap_pattern::generate;
+    use seatmap_data::machine::{CoreKind, catalog};
+    use seatmap_data::pattern::generate;
 
     /// Two packages of 8 cores with two hardware threads each.
     fn settled(tasks: usize, change: impl Fn(&mut PlaceRequest)) -> (Option<Level>, bool) {

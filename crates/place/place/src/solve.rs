@@ -11,7 +11,7 @@ use crate::exact::{MOST_TASKS, exact};
 use crate::multilevel::{SMALLEST, multilevel};
 use crate::portfolio::{Started, portfolio, refine};
 use crate::search::{Dense, Engine, Limit, Qap, Solution, iterate, tabu};
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 
 /// The factor by which a bound may be below a cost that meets it: the bound's distances are of
 /// single precision.

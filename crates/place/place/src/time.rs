@@ -36,7 +36,7 @@ use crate::build::problem;
 use crate::{
     Answer, Level, Links, PlaceError, PlaceMethod, PlaceRequest, Problem, Pus, Traffic, baselines,
 };
-use seatmap_machine::{Matrix, Profile};
+use seatmap_data::machine::{Matrix, Profile};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
@@ -250,7 +250,7 @@ pub struct Slowest {
 }
 
 impl PlaceRequest<'_> {
-    /// The slowest seat of a placement by [`Objective::Time`](seatmap_plan::Objective::Time).
+    /// The slowest seat of a placement by [`Objective::Time`](seatmap_data::plan::Objective::Time).
     ///
     /// # Errors
     /// [`PlaceError`], as for the request itself.

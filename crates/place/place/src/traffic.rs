@@ -160,7 +160,7 @@ mod tests {
     proptest::proptest! {
         #[test]
         fn edges_in_any_order_come_to_the_same(tasks in 1..9_usize, edges in 0..40_usize, seed: u64) {
-            let mut rng = seatmap_statistics::Xoshiro::new(seed);
+            let mut rng = seatmap_data::statistics::Xoshiro::new(seed);
             let edges: Vec<(usize, usize, f64)> =
                 (0..edges).map(|_| (rng.below(tasks + 1), rng.below(tasks), rng.below(3) as f64)).collect();
             let traffic = Traffic::new(tasks, edges.iter().copied());

@@ -4,8 +4,8 @@
 use crate::beside::beside;
 use crate::search::{Limit, Solution};
 use crate::{PlaceError, Problem, seed};
-use seatmap_statistics::Xoshiro;
-use seatmap_statistics::words::counted;
+use seatmap_data::statistics::Xoshiro;
+use seatmap_data::statistics::words::counted;
 use std::collections::HashMap;
 
 /// Neighbours tried at once. A fixed number, so that the answer does not depend on how many threads

@@ -3,7 +3,7 @@
 use crate::baselines::{at_random, cores};
 use crate::build::problem;
 use crate::{Judge, Links, PlaceError, PlaceRequest};
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 
 /// Random placements of which the one in the middle is taken; odd, so that there is one.
 pub const DRAWN: usize = 101;
@@ -39,8 +39,8 @@ impl PlaceRequest<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_machine::catalog;
-    use seatmap_pattern::generate;
+    use seatmap_data::machine::catalog;
+    use seatmap_data::pattern::generate;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     #[test]

@@ -1,9 +1,9 @@
 //! Why services could not be read, found, recorded, planned or seated.
 
 use crate::file::{MOST_SERVICES, ServiceTarget};
-use seatmap_document::{Blame, Position};
+use seatmap_data::document::{Blame, Position};
+use seatmap_data::statistics::words::counted;
 use seatmap_os::Tid;
-use seatmap_statistics::words::counted;
 use seatmap_watch::ChoiceError;
 use std::io;
 use std::time::Duration;

@@ -3,8 +3,8 @@
 
 use crate::file::ServiceTarget;
 use crate::plan::{PlannedService, ServicesPlan};
-use seatmap_document::{Blame, visible};
-use seatmap_statistics::words::counted;
+use seatmap_data::document::{Blame, visible};
+use seatmap_data::statistics::words::counted;
 use std::fmt::Write as _;
 
 /// Writes a plan in one format.
@@ -12,7 +12,7 @@ pub type ServicesWriter = fn(&ServicesPlan) -> Result<String, ServicesExportErro
 
 /// The formats, by the words that are typed for them.
 pub const FORMATS: [(&str, ServicesWriter); 2] =
-    [("systemd", systemd), ("json", |plan| Ok(seatmap_document::written(plan)))];
+    [("systemd", systemd), ("json", |plan| Ok(seatmap_data::document::written(plan)))];
 
 /// Why systemd cannot have a plan.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]

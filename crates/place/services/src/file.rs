@@ -3,7 +3,7 @@
 //! Seatmap appends to this file and never writes it anew, so that comments stay where they are.
 
 use crate::error::ServicesFileError;
-use seatmap_document::{Outline, Position, parser_sentence};
+use seatmap_data::document::{Outline, Position, parser_sentence};
 use seatmap_os::{CpuSet, Tid};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -310,7 +310,7 @@ fn check_table(text: &str, table: &DeTable, keys: &[&str]) -> Result<(), Service
         if !keys.contains(&name) {
             return Err(ServicesFileError::UnknownKey {
                 position: Position::of(text.as_bytes(), key.span().start),
-                key: seatmap_document::visible(name).to_string(),
+                key: seatmap_data::document::visible(name).to_string(),
                 known: keys.join(", "),
             });
         }
@@ -383,7 +383,7 @@ pub(crate) fn size_bytes(text: &str) -> Option<u64> {
     let letter = text.chars().last()?.to_ascii_lowercase();
     let power = ['k', 'm', 'g', 't'].iter().position(|known| *known == letter);
     let digits = if power.is_some() { &text[..text.len() - 1] } else { text };
-    let number: u64 = seatmap_document::whole_number(digits)?;
+    let number: u64 = seatmap_data::document::whole_number(digits)?;
     number.checked_mul(1 << (10 * power.map_or(0, |power| power as u32 + 1)))
 }
 

@@ -5,13 +5,13 @@
 
 use crate::file::{MOST_SERVICES, Service, ServiceTarget, ServicesFile, service_name};
 use crate::living;
-use seatmap_document::visible;
+use seatmap_data::document::visible;
+use seatmap_data::statistics::words::counted;
 use seatmap_os::hierarchy::Hierarchies;
 use seatmap_os::layout::Layout;
 use seatmap_os::root::FileError;
 use seatmap_os::task::Task;
 use seatmap_os::{Root, Tid, task, usage};
-use seatmap_statistics::words::counted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::{Duration, Instant};

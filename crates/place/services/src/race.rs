@@ -7,10 +7,10 @@
 use crate::apply::{ApplyError, ApplyRequest, ServicesHost};
 use crate::plan::{PlannedService, ServicesPlan};
 use seatmap_cell::name::Name;
-use seatmap_document::{Blame, printed_number, with_causes};
+use seatmap_data::document::{Blame, printed_number, with_causes};
+use seatmap_data::statistics::words::{agreeing, counted};
+use seatmap_data::statistics::{Xoshiro, signed_rank};
 use seatmap_os::{Ending, limited};
-use seatmap_statistics::words::{agreeing, counted};
-use seatmap_statistics::{Xoshiro, signed_rank};
 use serde::Serialize;
 use std::process::Command;
 use std::time::{Duration, Instant};

@@ -5,8 +5,8 @@
 //! and after the services have gone.
 
 use crate::file::{Service, ServicesFile, SharedComputer, check_service};
-use seatmap_document::{Blame, DocumentError};
-use seatmap_statistics::words::counted;
+use seatmap_data::document::{Blame, DocumentError};
+use seatmap_data::statistics::words::counted;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -130,8 +130,8 @@ impl RecordedService {
     pub fn summary(&self) -> LoadSummary {
         let samples = self.waited_cpus.len().max(1) as f64;
         LoadSummary {
-            median_cpus: seatmap_statistics::quantile(&self.used_cpus, 0.5).unwrap_or(0.0),
-            p99_cpus: seatmap_statistics::quantile(&self.used_cpus, 0.99).unwrap_or(0.0),
+            median_cpus: seatmap_data::statistics::quantile(&self.used_cpus, 0.5).unwrap_or(0.0),
+            p99_cpus: seatmap_data::statistics::quantile(&self.used_cpus, 0.99).unwrap_or(0.0),
             most_cpus: self.used_cpus.iter().copied().fold(0.0, f64::max),
             waited_cpus: self.waited_cpus.iter().sum::<f64>() / samples,
         }
@@ -208,7 +208,7 @@ impl ServicesRecord {
     /// # Errors
     /// [`DocumentError`].
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
-        let record: ServicesRecord = seatmap_document::read(text, FORMAT)?;
+        let record: ServicesRecord = seatmap_data::document::read(text, FORMAT)?;
         record.check()?;
         Ok(record)
     }
@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn a_record_survives_the_file() {
         let record = record();
-        let text = seatmap_document::written(&record);
+        let text = seatmap_data::document::written(&record);
         assert_eq!(ServicesRecord::from_json(&text).unwrap(), record);
         assert!(ServicesRecord::is_record(text.as_bytes()));
         assert_eq!(record.joint_peak_cpus(), 3.0);

@@ -8,7 +8,7 @@ use crate::error::ServicesError;
 use crate::file::{Service, ServicesFile};
 use crate::living;
 use crate::record::{CpuInterrupts, FORMAT, RecordedService, ServiceTalk, ServicesRecord};
-use seatmap_document::with_causes;
+use seatmap_data::document::with_causes;
 use seatmap_observe::subject::Subject;
 use seatmap_observe::{End, Means, Observation, Session};
 use seatmap_os::cpu_time::CpuTimes;
@@ -420,9 +420,9 @@ mod tests {
         assert!((0.5..1.6).contains(&wanted), "{wanted}");
         // On a busy computer it may come back to its wait late: the first samples then have time.
         let idle = record.services[1].wanted_cpus();
-        assert_eq!(seatmap_statistics::quantile(&idle, 0.5), Some(0.0), "{idle:?}");
+        assert_eq!(seatmap_data::statistics::quantile(&idle, 0.5), Some(0.0), "{idle:?}");
         assert!(!record.services[0].restarted);
-        ServicesRecord::from_json(&seatmap_document::written(&record)).unwrap();
+        ServicesRecord::from_json(&seatmap_data::document::written(&record)).unwrap();
     }
 
     #[test]

@@ -24,7 +24,7 @@ use crate::leases::Leases;
 use crate::lineage::Lineage;
 use crate::rule::SeatRule;
 use crate::seats::{Beyond, Seat, SeatList};
-use seatmap_invariant::invariant;
+use seatmap_data::invariant;
 use seatmap_os::{CpuSet, Root, Tid, affinity};
 use std::collections::{BTreeSet, HashMap, HashSet};
 

@@ -8,11 +8,11 @@ use crate::neighbours::{self, SeatNeighbours};
 use crate::pages::{self, Moved};
 use crate::pinner::Pinner;
 use crate::report::Report;
-use seatmap_document::visible;
+use seatmap_data::document::visible;
+use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_os::lease::CpuLeases;
 use seatmap_os::task::{self, Family, Task};
 use seatmap_os::{CpuSet, Root, Tid, affinity, proc_mount, visibility};
-use seatmap_statistics::words::{agreeing, counted};
 use std::collections::BTreeMap;
 
 /// The most looks for threads that were created meanwhile; a process that creates threads without
@@ -277,7 +277,7 @@ pub(crate) fn threads(pid: Tid) -> Result<Vec<Tid>, LaunchError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_document::Blame;
+    use seatmap_data::document::Blame;
 
     #[test]
     fn only_processes_that_live_and_may_be_seated_are_touched() {

@@ -1,6 +1,6 @@
 //! Why a program could not be run, or seated.
 
-use seatmap_document::Blame;
+use seatmap_data::document::Blame;
 use seatmap_os::Tid;
 use std::io;
 

@@ -1,6 +1,6 @@
 //! The program to run: found and checked before anything starts.
 
-use seatmap_document::shell_word;
+use seatmap_data::document::shell_word;
 use seatmap_os::mempolicy::MemoryPolicy;
 use std::ffi::{CString, OsStr, OsString};
 use std::fs::Metadata;

@@ -1,6 +1,6 @@
 //! Programs that do not run now: a signal stopped them, or a control group freezes them.
 
-use seatmap_document::visible;
+use seatmap_data::document::visible;
 use seatmap_os::brake::{Brake, BrakeKind};
 use seatmap_os::hierarchy::Hierarchies;
 use seatmap_os::{Root, Tid, task};

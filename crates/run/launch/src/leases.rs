@@ -4,9 +4,9 @@
 //! first thread, while the others stay free. A seat is on lease from the moment when a thread is
 //! given it until the thread has ended.
 
+use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_os::lease::CpuLeases;
 use seatmap_os::{CpuSet, Root, Tid};
-use seatmap_statistics::words::{agreeing, counted};
 use std::collections::HashMap;
 
 /// The seats of this run's threads.

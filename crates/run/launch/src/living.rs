@@ -36,7 +36,7 @@ impl LivingReport {
     /// Shows a new version. A kernel without memory for it leaves the former one.
     pub fn show(&mut self, report: &Report) {
         let begun = Instant::now();
-        let _ = self.text.replace(seatmap_document::written(report).as_bytes());
+        let _ = self.text.replace(seatmap_data::document::written(report).as_bytes());
         self.is_old = false;
         self.due = Instant::now() + PAUSE.max(begun.elapsed() * SHARE);
     }

@@ -8,9 +8,9 @@
 //! | `weighted`, `weighted:0-1` | the same by the nodes' weights (Linux 6.9) |
 //! | `plan` | each thread that sits on a task's seat: memory of the task's nodes only |
 
+use seatmap_data::plan::Plan;
 use seatmap_os::mempolicy::{MemoryNodes, MemoryPolicy, NodeError};
 use seatmap_os::{CpuList, CpuListError, CpuSet};
-use seatmap_plan::Plan;
 use std::fmt;
 use std::str::FromStr;
 

@@ -10,11 +10,11 @@
 //! threads, and so are those that `taskset` or a launcher gave.
 
 use crate::report::{FORMAT, Report};
-use seatmap_document::visible;
+use seatmap_data::document::visible;
+use seatmap_data::statistics::words::agreeing;
 use seatmap_os::published::{self, SEATING, Shown};
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, Tid, task, visibility};
-use seatmap_statistics::words::agreeing;
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io::ErrorKind;
@@ -239,7 +239,7 @@ fn shared(root: &Root, supervisor: Tid, own: &HashSet<Tid>, seats: &Seats) -> Op
     let text = published::read(root, supervisor, SEATING).ok()??;
     let shown = Shown { pid: supervisor, text };
     let other: OthersSeating =
-        seatmap_document::read(&String::from_utf8_lossy(&shown.text), FORMAT).ok()?;
+        seatmap_data::document::read(&String::from_utf8_lossy(&shown.text), FORMAT).ok()?;
     let program = other.pid?;
     let tids: Vec<Tid> = other.threads.iter().map(|thread| thread.tid).collect();
     // A run within the other one is a part of its program.

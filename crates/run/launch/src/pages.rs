@@ -3,10 +3,10 @@
 use crate::attach;
 use crate::error::LaunchError;
 use crate::verifier::size;
+use seatmap_data::statistics::words::counted;
 use seatmap_os::mempolicy::MemoryNodes;
 use seatmap_os::pages::{self, Pages};
 use seatmap_os::{CpuSet, Root, Tid, layout};
-use seatmap_statistics::words::counted;
 
 /// The outcome of a move, in bytes that the process allocated itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

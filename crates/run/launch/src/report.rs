@@ -99,7 +99,7 @@ struct SeatingEnd {
 /// Whether this document is a seating.
 #[must_use]
 pub fn is_seating(bytes: &[u8]) -> bool {
-    seatmap_document::is_kind(bytes, "seatmap-seating/")
+    seatmap_data::document::is_kind(bytes, "seatmap-seating/")
 }
 
 /// The words about a seating for those who want to see it: it is of threads that run, and has no
@@ -116,7 +116,7 @@ pub fn where_to_look(text: &str) -> String {
 /// The sentence about a seating that was written before its end, and says nothing of it; `None`
 /// for any other document.
 fn unfinished(text: &str) -> Option<&'static str> {
-    let end = seatmap_document::read::<SeatingEnd>(text, FORMAT).ok()?;
+    let end = seatmap_data::document::read::<SeatingEnd>(text, FORMAT).ok()?;
     (end.complete == Some(false)).then_some(
         "it was written before the run's end, which was not seen: the process that seats the \
          threads is still there, or was killed",

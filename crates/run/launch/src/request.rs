@@ -7,14 +7,14 @@ use crate::seats::{Beyond, SeatList};
 use crate::sets::{self, Computer, SetError};
 use crate::share::{self, ShareError, SoleWork};
 use seatmap_cell::{Name, Record};
-use seatmap_document::Blame;
-use seatmap_host::topology::TopologyError;
+use seatmap_data::document::Blame;
+use seatmap_data::plan::Plan;
+use seatmap_data::plan::local_rank::Start;
+use seatmap_machines::host::topology::TopologyError;
 use seatmap_os::cpus::{CpuError, Cpus};
 use seatmap_os::mempolicy::{MemoryNodes, PolicyError};
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, affinity, layout};
-use seatmap_plan::Plan;
-use seatmap_plan::local_rank::Start;
 
 /// Where the seats of a program are written.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -255,7 +255,7 @@ fn in_cell(cell: &Record, plan: Option<&Plan>) -> Result<SeatList, SeatingError>
 
 /// The caches of seats in place of their CPUs, as far as this process may use them.
 fn widened(seats: SeatList) -> Result<SeatList, SeatingError> {
-    let topology = seatmap_host::topology::reachable()?;
+    let topology = seatmap_machines::host::topology::reachable()?;
     let allowed = Cpus::read().map_err(SeatingError::Affinity)?.allowed;
     let allowed: CpuSet = allowed.into_iter().collect();
     let mut wide = Vec::new();

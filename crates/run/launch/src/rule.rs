@@ -2,7 +2,7 @@
 
 use crate::seats::{Seat, SeatList};
 use crate::sets::{self, Computer, SetError};
-use seatmap_document::visible;
+use seatmap_data::document::visible;
 use seatmap_os::CpuList;
 use seatmap_os::Tid;
 use std::fmt;

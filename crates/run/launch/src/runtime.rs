@@ -1,7 +1,7 @@
 //! The treatment of threads by a program's language, as far as seats depend on it.
 
+use seatmap_data::statistics::words::counted;
 use seatmap_os::elf::Elf;
-use seatmap_statistics::words::counted;
 use std::path::Path;
 
 /// The section that Go's linker writes into every program (package `debug/buildinfo`).

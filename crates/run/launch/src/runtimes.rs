@@ -3,7 +3,7 @@
 
 use crate::allocator::SeatAllocator;
 use crate::runtime::Runtime;
-use seatmap_document::visible;
+use seatmap_data::document::visible;
 use seatmap_os::task;
 use seatmap_os::{Root, Tid};
 use std::collections::HashMap;

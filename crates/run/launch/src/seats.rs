@@ -1,8 +1,8 @@
 //! The seats there are: a set of CPUs for each task.
 
+use seatmap_data::plan::Plan;
 use seatmap_os::CpuList;
 use seatmap_os::CpuSet;
-use seatmap_plan::Plan;
 use std::ops::Range;
 
 /// One seat: the CPUs that a thread may run on, often a single one.

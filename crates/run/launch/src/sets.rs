@@ -18,8 +18,8 @@
 //! where they are named, or where all CPUs of the named part are set apart: the kernel moves no
 //! thread between them and others.
 
-use seatmap_host::topology;
-use seatmap_machine::{Level, Topology};
+use seatmap_data::machine::{Level, Topology};
+use seatmap_machines::host::topology;
 use seatmap_os::cpu_list::MAX_CPU;
 use seatmap_os::cpus::{self, Cpus};
 use seatmap_os::holder::Holder;
@@ -414,7 +414,7 @@ impl NumberedParts<'_> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use seatmap_machine::Pu;
+    use seatmap_data::machine::Pu;
 
     /// Two packages of two L3 caches of two cores.
     fn computer() -> Result<Computer, String> {

@@ -13,9 +13,9 @@
 mod xargs;
 
 use crate::seats::SeatList;
+use seatmap_data::plan::local_rank::{ALL, LocalRank, LocalRankError, OWN, Start};
+use seatmap_data::statistics::words::agreeing;
 use seatmap_os::Root;
-use seatmap_plan::local_rank::{ALL, LocalRank, LocalRankError, OWN, Start};
-use seatmap_statistics::words::agreeing;
 use std::ops::Range;
 
 /// Why there is no part for this start.
@@ -41,7 +41,7 @@ pub enum ShareError {
     /// The tasks of a plan cannot be divided.
     #[error(
         "{starts} start on this node ({source_of}), and the plan has {tasks}, which is not a \
-         multiple: make a plan with as many tasks as ranks, or set {OWN} to the number of a task", tasks = seatmap_statistics::words::counted(*.tasks, "task"))]
+         multiple: make a plan with as many tasks as ranks, or set {OWN} to the number of a task", tasks = seatmap_data::statistics::words::counted(*.tasks, "task"))]
     Uneven {
         /// The starts, in words.
         starts: String,
@@ -168,7 +168,7 @@ fn counted_seats(count: usize) -> String {
     format!(
         "{} {}",
         agreeing(count, "is", "are"),
-        seatmap_statistics::words::counted(count, "seat")
+        seatmap_data::statistics::words::counted(count, "seat")
     )
 }
 

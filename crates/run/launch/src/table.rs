@@ -3,9 +3,9 @@
 use crate::cell_watch::CellEnd;
 use crate::report::{Behind, Report, SeatedThread};
 use crate::verifier::ProcessMemory;
-use seatmap_document::{left_aligned, visible};
+use seatmap_data::document::{left_aligned, visible};
+use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_os::CpuList;
-use seatmap_statistics::words::{agreeing, counted};
 
 /// The most rows shown; threads with problems are always reported.
 const MOST_ROWS: usize = 40;
@@ -327,7 +327,7 @@ mod tests {
                     ..report(Vec::new())
                 };
                 for line in report.troubles().iter().chain(&report.notes()) {
-                    let faults = seatmap_statistics::words::faults(line);
+                    let faults = seatmap_data::statistics::words::faults(line);
                     assert!(faults.is_empty(), "{faults:?}");
                 }
             }

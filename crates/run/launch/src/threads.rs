@@ -2,7 +2,7 @@
 
 use crate::record::Record;
 use crate::seats::Seat;
-use seatmap_invariant::invariant;
+use seatmap_data::invariant;
 use seatmap_os::Tid;
 use std::collections::{BTreeSet, HashMap};
 use std::time::Instant;

@@ -22,7 +22,7 @@ use crate::inject::{self, State};
 use crate::pinner::{Birth, Pinner};
 use crate::tracee::{self, Status, Stop};
 use crate::verifier::Verifier;
-use seatmap_invariant::invariant;
+use seatmap_data::invariant;
 use seatmap_os::Tid;
 use seatmap_os::task;
 use seatmap_os::traced::{self, SeccompFilters};

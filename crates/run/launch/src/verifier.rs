@@ -2,11 +2,11 @@
 //! about to end.
 
 use crate::memory::ProgramMemory;
-use seatmap_document::visible;
+use seatmap_data::document::visible;
+use seatmap_data::statistics::words::percent;
 use seatmap_os::pages::Pages;
 use seatmap_os::task;
 use seatmap_os::{CpuSet, Root, Tid};
-use seatmap_statistics::words::percent;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

@@ -2,7 +2,7 @@
 //! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
-use seatmap_document::schema::refused;
+use seatmap_data::document::schema::refused;
 use seatmap_launch::policies::ThreadMemory;
 use seatmap_launch::report::FORMAT;
 use seatmap_launch::threads::MOST_RECORDS;

@@ -15,10 +15,10 @@ use crate::tsan::{SharedLine, number_names};
 use crate::{Kind, Method, Observation, Share, Task, Window};
 use lines::{LINE_BYTES, Lines, Thread, Transfer};
 use recording::{Record, Recording};
-use seatmap_document::visible;
+use seatmap_data::document::visible;
+use seatmap_data::pattern::pattern::MAX_TASKS;
+use seatmap_data::statistics::words::{counted, counted_figure};
 use seatmap_launch::lineage::{self, TaskPath};
-use seatmap_pattern::pattern::MAX_TASKS;
-use seatmap_statistics::words::{counted, counted_figure};
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Seek};
 

@@ -1,8 +1,8 @@
 //! The observation as a pattern, with a note on how it was made.
 
 use crate::{Method, Observation};
-use seatmap_document::shell_file;
-use seatmap_pattern::{Outsider, Pattern};
+use seatmap_data::document::shell_file;
+use seatmap_data::pattern::{Outsider, Pattern};
 use serde::Serialize;
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 use crate::Method;
 use crate::c2c::RecordingError;
 use crate::trace::TraceError;
-use seatmap_document::Blame;
+use seatmap_data::document::Blame;
 use seatmap_os::rights;
 use seatmap_os::trusted::TrustError;
 use seatmap_os::{Ending, Tid};

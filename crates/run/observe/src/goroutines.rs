@@ -12,7 +12,7 @@ mod programs;
 
 pub(crate) use handoffs::{Handoffs, HandoffsError};
 
-use seatmap_document::visible;
+use seatmap_data::document::visible;
 use seatmap_launch::runtime::is_of_go;
 use seatmap_os::{Tid, task};
 use std::collections::{BTreeSet, HashMap};

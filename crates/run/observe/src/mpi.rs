@@ -4,10 +4,10 @@ pub(crate) mod job;
 
 use crate::trace::{Trace, TraceError, traces};
 use crate::{Kind, Method, Observation, Share, Task, Window};
-use seatmap_document::visible;
-use seatmap_pattern::Edge;
-use seatmap_pattern::pattern::MAX_TASKS;
-use seatmap_statistics::words::{agreeing, counted};
+use seatmap_data::document::visible;
+use seatmap_data::pattern::Edge;
+use seatmap_data::pattern::pattern::MAX_TASKS;
+use seatmap_data::statistics::words::{agreeing, counted};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;

@@ -2,8 +2,8 @@
 
 use crate::phases::{Phase, phases};
 use crate::{Kind, Method};
-use seatmap_pattern::{Edge, Observed, Outsider, Pattern};
-use seatmap_statistics::words::{counted, counted_figure};
+use seatmap_data::pattern::{Edge, Observed, Outsider, Pattern};
+use seatmap_data::statistics::words::{counted, counted_figure};
 use std::collections::BTreeSet;
 
 /// The share of the busiest task's CPU time from which another one works beside it.

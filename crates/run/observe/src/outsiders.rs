@@ -1,8 +1,8 @@
 //! Processes outside the program that wake it: a server's clients, for example.
 
+use seatmap_data::pattern::Outsider;
 use seatmap_os::task;
 use seatmap_os::{Root, Tid};
-use seatmap_pattern::Outsider;
 use std::collections::HashMap;
 
 /// The processes that woke threads of the program so far.

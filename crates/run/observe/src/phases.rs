@@ -6,7 +6,7 @@
 //! window is.
 
 use crate::Window;
-use seatmap_pattern::{Edge, Pattern};
+use seatmap_data::pattern::{Edge, Pattern};
 use std::collections::HashMap;
 
 /// The distance from which patterns are phases of their own: 0 is the same pattern, 1 has no pair

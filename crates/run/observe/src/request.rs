@@ -112,7 +112,7 @@ pub fn one_run(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_document::Blame;
+    use seatmap_data::document::Blame;
 
     fn command(words: &[&str]) -> SubjectCommand {
         let words = words.iter().map(|word| (*word).into()).collect();

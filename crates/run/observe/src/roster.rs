@@ -3,7 +3,7 @@
 use crate::Task;
 use crate::names::numbered;
 use crate::talk::Born;
-use seatmap_invariant::invariant;
+use seatmap_data::invariant;
 use seatmap_launch::lineage::{self, TaskPath};
 use seatmap_os::sched::Times;
 use seatmap_os::task::Task as Process;

@@ -16,8 +16,8 @@ use crate::talk::Talk;
 use crate::wakeups::{Layout, Tables};
 use flows::Flows;
 use pipes::Pipes;
+use seatmap_data::statistics::words::counted_figure;
 use seatmap_os::bpf::{Attached, Btf, LoadError, Map, Program, room_for_threads};
-use seatmap_statistics::words::counted_figure;
 use std::io;
 use std::time::Duration;
 

@@ -2,9 +2,9 @@
 
 use crate::Method;
 use crate::talk::Look;
+use seatmap_data::pattern::Outsider;
+use seatmap_data::statistics::words::counted;
 use seatmap_os::Tid;
-use seatmap_pattern::Outsider;
-use seatmap_statistics::words::counted;
 use std::io;
 use std::time::Duration;
 

@@ -2,8 +2,8 @@
 
 use crate::session::LEAST_S;
 use crate::{Method, Observation, Task};
-use seatmap_document::{left_aligned, right_aligned, visible};
-use seatmap_statistics::words::{counted, counted_figure};
+use seatmap_data::document::{left_aligned, right_aligned, visible};
+use seatmap_data::statistics::words::{counted, counted_figure};
 use std::collections::BTreeSet;
 
 /// The most tasks and pairs shown; the document has all.
@@ -276,7 +276,7 @@ fn aligned<const N: usize>(title: [&str; N], rows: Vec<[String; N]>) -> String {
 mod tests {
     use super::*;
     use crate::{Kind, Method, Share, Window};
-    use seatmap_pattern::{Edge, Outsider};
+    use seatmap_data::pattern::{Edge, Outsider};
 
     #[test]
     fn the_table_has_tasks_pairs_and_remarks() {

@@ -1,8 +1,8 @@
 //! Talk between threads as a source reports it, before the threads are tasks.
 
 use crate::Kind;
+use seatmap_data::pattern::Edge;
 use seatmap_os::Tid;
-use seatmap_pattern::Edge;
 
 /// Bytes that a message counts where the source sees no sizes: a cache line, which both threads
 /// touch.

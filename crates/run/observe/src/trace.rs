@@ -7,7 +7,7 @@
 //! | others | a task, a sum, or a shared line each |
 //! | the last | `{"end":true}`; a file without it was cut off |
 
-use seatmap_document::{Position, visible};
+use seatmap_data::document::{Position, visible};
 use seatmap_os::named_file;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -145,7 +145,7 @@ impl Trace {
     }
 
     fn value<T: DeserializeOwned>(&self, at: usize, line: &str) -> Result<T, TraceError> {
-        seatmap_document::from_json(line).map_err(|error| TraceError::Line {
+        seatmap_data::document::from_json(line).map_err(|error| TraceError::Line {
             path: self.path.clone(),
             at: Position { line: at + 1, column: error.column() },
             problem: "this is not a line of a trace; run the program again".to_owned(),

@@ -2,7 +2,7 @@
 
 use crate::Kind;
 use crate::talk::Talk;
-use seatmap_invariant::invariant;
+use seatmap_data::invariant;
 use std::collections::HashMap;
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! Why no other machine can be shown.
 
-use seatmap_document::Blame;
+use seatmap_data::document::Blame;
 use seatmap_launch::ProgramError;
 use std::io;
 

@@ -1,7 +1,7 @@
 //! The machine that a program is shown.
 
 use crate::error::PretendError;
-use seatmap_machine::{Pu, Topology};
+use seatmap_data::machine::{Pu, Topology};
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 

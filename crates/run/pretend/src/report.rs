@@ -4,9 +4,9 @@ use crate::answers::BoundRange;
 use crate::machine::PretendedMachine;
 use crate::record::{MaskChange, RecordedThread};
 use crate::run::PretendedRun;
+use seatmap_data::statistics::words::counted;
 use seatmap_launch::Ending;
 use seatmap_os::{CpuSet, Tid};
-use seatmap_statistics::words::counted;
 use seatmap_watch::judge::judged::Judged;
 use seatmap_watch::{Criteria, Finding, Process, Seating, Thread, Unseen, Verdict, variables};
 use serde::{Deserialize, Serialize};
@@ -290,7 +290,7 @@ impl PretendedRun {
                 "{:>8} {:>8}  {:<16} {:>5} {:>5} {:<6} {} ({note})\n",
                 thread.pid,
                 thread.tid,
-                seatmap_document::visible(&thread.name),
+                seatmap_data::document::visible(&thread.name),
                 cores(machine, mask),
                 mask.len(),
                 nodes(machine, mask).to_string(),

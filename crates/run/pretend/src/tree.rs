@@ -9,7 +9,7 @@ use crate::cpu_times::CpuTimes;
 use crate::cpuinfo::{self, HostFacts};
 use crate::machine::{PretendedMachine, PretendedNode};
 use crate::record::Record;
-use seatmap_machine::{CoreKind, Pu};
+use seatmap_data::machine::{CoreKind, Pu};
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 

@@ -1,8 +1,8 @@
 //! Ordinary programs see the machine that is pretended.
 #![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
+use seatmap_data::machine::{Pu, Topology};
 use seatmap_launch::Ending;
-use seatmap_machine::{Pu, Topology};
 use seatmap_os::CpuSet;
 use seatmap_pretend::{PretendError, PretendRequest, PretendedMachine, PretendedRun};
 use seatmap_watch::{Criteria, Rule, Verdict};

@@ -7,10 +7,10 @@
 use crate::finding::Finding;
 use crate::metrics::unit;
 use crate::seating::{FORMAT, Seating, Thread};
-use seatmap_document::{DocumentError, shell_word};
+use seatmap_data::document::{DocumentError, shell_word};
+use seatmap_data::statistics::words::counted;
 use seatmap_os::cpu_list::named;
 use seatmap_os::{CpuSet, Tid};
-use seatmap_statistics::words::counted;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The rule of the findings.
@@ -92,7 +92,7 @@ impl Baselines {
     /// # Errors
     /// [`BaselineError`].
     pub fn add(&mut self, text: &str) -> Result<(), BaselineError> {
-        let seating: Seating = seatmap_document::read(text, FORMAT)?;
+        let seating: Seating = seatmap_data::document::read(text, FORMAT)?;
         let units = units(&seating);
         if units.is_empty() {
             return Err(BaselineError::NoUnit);
@@ -253,7 +253,7 @@ mod tests {
 
     fn good(seating: &Seating) -> Baselines {
         let mut good = Baselines::default();
-        good.add(&seatmap_document::written(seating)).unwrap();
+        good.add(&seatmap_data::document::written(seating)).unwrap();
         good
     }
 
@@ -295,7 +295,8 @@ mod tests {
         let narrower = good.judge(&seating(["0", "0"], "0-7"), true);
         assert_eq!(narrower[0].state, UnitState::Differs, "CPU 1 is lost");
         for one in &judged {
-            let faults = seatmap_statistics::words::faults(&one.finding.as_ref().unwrap().what);
+            let faults =
+                seatmap_data::statistics::words::faults(&one.finding.as_ref().unwrap().what);
             assert!(faults.is_empty(), "{faults:?}");
         }
     }
@@ -321,9 +322,10 @@ mod tests {
     #[test]
     fn files_that_say_nothing_or_contradict_each_other_are_refused() {
         let mut good = good(&seating(["0", "1"], "0-7"));
-        let again = good.add(&seatmap_document::written(&seating(["2", "3"], "0-7")));
+        let again = good.add(&seatmap_data::document::written(&seating(["2", "3"], "0-7")));
         assert!(again.unwrap_err().to_string().contains("'redis.service' is in another file"));
-        let none = good.add(&seatmap_document::written(&Made::new(2).thread(7, 7, "0").seating));
+        let none =
+            good.add(&seatmap_data::document::written(&Made::new(2).thread(7, 7, "0").seating));
         assert!(none.unwrap_err().to_string().contains("check --all -o FILE"));
         assert!(good.add("{}").is_err());
     }

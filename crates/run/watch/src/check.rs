@@ -9,11 +9,11 @@ use crate::metrics;
 use crate::seating::FORMAT;
 use crate::standard::{SeatSource, Standard};
 use crate::{Choice, ChoiceError, Finding, Seating, Verdict, WatchOptions, Watcher};
-use seatmap_document::Blame;
-use seatmap_machine::Topology;
+use seatmap_data::document::Blame;
+use seatmap_data::machine::Topology;
+use seatmap_data::statistics::words::{agreeing, counted};
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::visibility;
-use seatmap_statistics::words::{agreeing, counted};
 use std::time::{Duration, Instant};
 
 pub use step::{CheckStep, CheckView};

@@ -6,7 +6,7 @@ mod slurm;
 
 use crate::files::{Files, is_short};
 use crate::glob;
-use seatmap_document::Blame;
+use seatmap_data::document::Blame;
 use seatmap_os::hierarchy::{Hierarchies, members_below};
 use seatmap_os::root::FileError;
 use seatmap_os::sched::Status;

@@ -4,12 +4,12 @@
 mod reported;
 
 use crate::seating::Seating;
-use seatmap_document::DocumentError;
+use seatmap_data::document::DocumentError;
+use seatmap_data::plan::Plan;
 use seatmap_os::cpu_list::MAX_CPU;
 use seatmap_os::published;
 use seatmap_os::root::{FileError, Root};
 use seatmap_os::{CpuSet, Tid};
-use seatmap_plan::Plan;
 use serde::Deserialize;
 use std::collections::BTreeSet;
 
@@ -101,7 +101,7 @@ impl Expected {
     /// # Errors
     /// [`DocumentError`]: the text is not a seating, or names a CPU that no computer has.
     pub fn of_seating(text: &str) -> Result<Self, DocumentError> {
-        let report: Report = seatmap_document::read(text, crate::seating::FORMAT)?;
+        let report: Report = seatmap_data::document::read(text, crate::seating::FORMAT)?;
         let program = ReportedProgram::of(&report);
         // A set of CPUs has a bit for each index up to the last: a few threads on CPU 4294967295
         // would fill the memory.

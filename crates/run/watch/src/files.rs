@@ -1,7 +1,7 @@
 //! The files that a seating is read from, and the notes on those that this user may not read.
 
 use crate::seating::Unseen;
-use seatmap_document::with_causes;
+use seatmap_data::document::with_causes;
 use seatmap_os::proc_folder::{ProcFolder, is_refused};
 use seatmap_os::sched::{Stat, Times};
 use seatmap_os::{CpuSet, Root, Tid, boot, proc_mount, rights, visibility};

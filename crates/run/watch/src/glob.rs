@@ -1,6 +1,6 @@
 //! Names with wildcards, and the names that a mistyped one was perhaps meant for.
 
-use seatmap_machine::catalog::edits;
+use seatmap_data::machine::catalog::edits;
 
 /// The most names that an error suggests.
 const MOST_SUGGESTED: usize = 3;

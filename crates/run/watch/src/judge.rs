@@ -34,7 +34,7 @@ use crate::rule::Rule;
 use crate::seating::{Process, Seating, Thread, Unseen};
 pub(crate) use facts::Facts;
 pub(crate) use real_time::is_real_time;
-use seatmap_machine::Topology;
+use seatmap_data::machine::Topology;
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Root, Tid};
 use serde::{Deserialize, Serialize};
@@ -180,7 +180,7 @@ pub fn judge(seating: &Seating, topology: &Topology, criteria: &Criteria) -> Vec
     // Every seating of every test is a test of the sentences.
     #[cfg(test)]
     for finding in &distinct {
-        let faults = seatmap_statistics::words::faults(&finding.what);
+        let faults = seatmap_data::statistics::words::faults(&finding.what);
         assert!(faults.is_empty(), "{faults:?}");
     }
     distinct

@@ -18,7 +18,7 @@ use crate::seating::{
     CellCpus, Cpu, FORMAT, GroupBrake, Kernel, Process, Quota, Seating, Stranger, Thread,
 };
 use crate::snapshot::ALONE;
-use seatmap_invariant::invariant;
+use seatmap_data::invariant;
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::sched::{Status, Times, migrations, policy_name};

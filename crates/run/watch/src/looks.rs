@@ -3,7 +3,7 @@
 
 use crate::files::Files;
 use crate::seating::{RanOn, Thread};
-use seatmap_invariant::invariant;
+use seatmap_data::invariant;
 use seatmap_os::sched::{Stat, Status, Times, migrations, policy_name};
 use seatmap_os::starved::{RUNNABLE, has_starved, has_tick, without_tick};
 use seatmap_os::{CpuSet, Tid};

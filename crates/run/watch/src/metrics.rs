@@ -10,7 +10,7 @@ use crate::baseline::JudgedUnit;
 use crate::finding::{Finding, Gravity};
 use crate::judge::judged::Judged;
 use crate::seating::{Process, Seating};
-use seatmap_document::visible;
+use seatmap_data::document::visible;
 use seatmap_os::Tid;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write;
@@ -242,7 +242,7 @@ mod tests {
         made.seating.processes[0].group = Some(Group { path, ..Group::default() });
         let judged = Judged::new(&made.seating, &made.topology, &Criteria::default());
         let mut good = crate::Baselines::default();
-        good.add(&seatmap_document::written(&made.seating)).unwrap();
+        good.add(&seatmap_data::document::written(&made.seating)).unwrap();
         let well = text(&judged.beside(good.judge(&made.seating, true), false));
         let line = "seatmap_check_baseline{unit=\"redis.service\",state=\"as-it-was\"} 1";
         assert!(well.contains(line), "{well}");

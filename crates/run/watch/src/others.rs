@@ -4,9 +4,9 @@ use crate::files::Files;
 use crate::judge::is_real_time;
 use crate::looks::percent;
 use crate::seating::Stranger;
+use seatmap_data::statistics::words::counted;
 use seatmap_os::Tid;
 use seatmap_os::sched::{Status, policy_name, threads_of_all};
-use seatmap_statistics::words::counted;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The least share of the time, in percent, with which a thread counts as one that ran: 50 us of

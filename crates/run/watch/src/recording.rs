@@ -5,8 +5,8 @@
 //! that ran.
 
 use crate::live::Frame;
-use seatmap_document::written;
-use seatmap_machine::Topology;
+use seatmap_data::document::written;
+use seatmap_data::machine::Topology;
 use seatmap_os::Tid;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -231,7 +231,7 @@ pub struct Recording {
 pub enum RecordingError {
     /// Its first line is of another kind or version.
     #[error(transparent)]
-    Header(#[from] seatmap_document::DocumentError),
+    Header(#[from] seatmap_data::document::DocumentError),
     /// A line is damaged.
     #[error("line {line}: {what}")]
     Line {
@@ -250,7 +250,7 @@ impl Recording {
     #[must_use]
     pub fn is_recording(bytes: &[u8]) -> bool {
         let first = bytes.split(|byte| *byte == b'\n').next().unwrap_or_default();
-        seatmap_document::is_kind(first, "seatmap-recording/")
+        seatmap_data::document::is_kind(first, "seatmap-recording/")
     }
 
     /// Reads a recording, and checks that its lines fit together.
@@ -260,11 +260,12 @@ impl Recording {
     /// out.
     pub fn read(text: &str) -> Result<Self, RecordingError> {
         let mut lines = text.split_inclusive('\n');
-        let header: Header = seatmap_document::read(lines.next().unwrap_or_default(), FORMAT)?;
+        let header: Header =
+            seatmap_data::document::read(lines.next().unwrap_or_default(), FORMAT)?;
         let mut recording = Recording { header, ..Recording::default() };
         let mut known = BTreeSet::new();
         for (at, text) in lines.enumerate() {
-            match seatmap_document::from_json::<Moment>(text) {
+            match seatmap_data::document::from_json::<Moment>(text) {
                 Ok(moment) => {
                     let before_s = recording.moments.last().map_or(0.0, |moment| moment.at_s);
                     check(&moment, before_s, &mut known)
@@ -274,7 +275,8 @@ impl Recording {
                 // Its writer was stopped in the middle of a line; all lines before are whole.
                 Err(_) if !text.ends_with('\n') => recording.is_cut_off = true,
                 Err(error) => {
-                    let what = format!("not a look: {}", seatmap_document::json_problem(error));
+                    let what =
+                        format!("not a look: {}", seatmap_data::document::json_problem(error));
                     return Err(RecordingError::Line { line: at + 2, what });
                 }
             }
@@ -335,8 +337,8 @@ mod tests {
         let frames =
             [frame(101.5, two()), frame(103.0, two()), frame(104.5, bound), frame(106.0, one)];
         let header = Header::new("made", 100.0, &two().topology, Some(&[vec![0, 1]]));
-        let lines = frames.iter().map(|frame| seatmap_document::written(&taker.take(frame)));
-        std::iter::once(seatmap_document::written(&header)).chain(lines).collect()
+        let lines = frames.iter().map(|frame| seatmap_data::document::written(&taker.take(frame)));
+        std::iter::once(seatmap_data::document::written(&header)).chain(lines).collect()
     }
 
     #[test]

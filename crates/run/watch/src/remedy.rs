@@ -4,7 +4,7 @@
 //! Something that no command can do is advice: a sentence. Each kind of remedy is executed by a
 //! test of the command line.
 
-use seatmap_document::shell_escaped;
+use seatmap_data::document::shell_escaped;
 use seatmap_os::{CpuSet, Tid, brake, quota};
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! The rules that a user can name: `one-per-cpu`, `kind=performance`, `spread=numa`.
 
-use seatmap_machine::catalog::edits;
-use seatmap_machine::{CoreKind, Pu};
+use seatmap_data::machine::catalog::edits;
+use seatmap_data::machine::{CoreKind, Pu};
 use std::fmt;
 use std::str::FromStr;
 
@@ -153,7 +153,7 @@ impl FromStr for Rule {
 /// The text with this crate's word for a part of the machine: `spread=numa` for `spread=node`.
 fn with_own_word(typed: &str) -> String {
     let part = ["same-", "spread="].into_iter().find_map(|begin| {
-        Some((begin, seatmap_machine::Level::named(typed.strip_prefix(begin)?)?))
+        Some((begin, seatmap_data::machine::Level::named(typed.strip_prefix(begin)?)?))
     });
     part.map_or_else(|| typed.to_owned(), |(begin, level)| format!("{begin}{}", level.name()))
 }

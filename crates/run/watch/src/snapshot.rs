@@ -9,11 +9,11 @@ use crate::others::Others;
 use crate::process;
 use crate::seating::{CellCpus, Cpu, FORMAT, Interrupt, Kernel, Process, Seating, Thread};
 use crate::trace::Trace;
+use seatmap_data::statistics::words::counted;
 use seatmap_os::cpu_time::CpuTimes;
 use seatmap_os::interrupts::{Came, Interrupts};
 use seatmap_os::kernel::Scheduler;
 use seatmap_os::{CpuSet, Root, Tid, boot, devices, irq};
-use seatmap_statistics::words::counted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant, SystemTime};
 

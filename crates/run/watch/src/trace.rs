@@ -4,7 +4,7 @@
 
 use crate::files::Files;
 use crate::seating::{RanOn, Thread};
-use seatmap_document::with_causes;
+use seatmap_data::document::with_causes;
 use seatmap_os::bpf::assembler::registers::{R0, R1, R2, R3, R4, R6, R7, R8, R9, STACK};
 use seatmap_os::bpf::assembler::{Assembler, Compare, Helper, Operation, Width};
 use seatmap_os::bpf::{Attached, Btf, BtfError, LoadError, Map, Program, room_for_threads};

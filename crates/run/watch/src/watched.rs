@@ -5,7 +5,7 @@ use crate::judge::{judge, seats};
 use crate::live::{Frame, Wakes};
 use crate::recording::Transcript;
 use crate::{Choice, ChoiceError, Finding, Live, Standard, ThreadSeat};
-use seatmap_machine::Topology;
+use seatmap_data::machine::Topology;
 use seatmap_os::Tid;
 use seatmap_os::root::FileError;
 

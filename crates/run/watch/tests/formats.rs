@@ -2,7 +2,7 @@
 //! written, key by key.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
-use seatmap_document::schema::refused;
+use seatmap_data::document::schema::refused;
 use seatmap_os::Tid;
 use seatmap_watch::seating::{
     Cpu, CpusetLevel, Device, FORMAT, Group, GroupBrake, Interrupt, Kernel, Mapping, Memory,

@@ -4,7 +4,7 @@
 use super::*;
 use crate::catalog;
 use proptest::prelude::*;
-use seatmap_port::channels::Register;
+use seatmap_data::port::channels::Register;
 
 /// An interconnect, its clock, and the transactions that have been delivered.
 struct InterconnectHarness {

@@ -3,7 +3,7 @@
 
 use super::{Command, Entry, Mfc, PROXY_TAGS, SpuWait, Work};
 use crate::event::Outbox;
-use seatmap_port::channels::{Ea, Element, Order};
+use seatmap_data::port::channels::{Ea, Element, Order};
 
 /// Bytes of a quadword.
 const QUADWORD: u32 = 16;

@@ -4,7 +4,7 @@
 use super::*;
 use crate::catalog;
 use proptest::prelude::*;
-use seatmap_port::channels::Register;
+use seatmap_data::port::channels::Register;
 
 fn timing() -> Timing {
     catalog::load("cell-ps3").unwrap().unwrap().timing()

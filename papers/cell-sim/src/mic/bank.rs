@@ -1,7 +1,7 @@
 //! A bank of a memory: an array with one row open at a time.
 
 use crate::parameters::Timing;
-use seatmap_invariant::invariant;
+use seatmap_data::invariant;
 use seatmap_sim::moment::at_cycle;
 
 /// The use of a bank for one line.

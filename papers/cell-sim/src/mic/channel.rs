@@ -5,7 +5,7 @@ use super::bank::{Access, Bank, BankTiming};
 use super::counters::MicCounters;
 use crate::event::{Event, Outbox};
 use crate::parameters::Timing;
-use seatmap_invariant::invariant;
+use seatmap_data::invariant;
 use seatmap_sim::moment::at_cycle;
 use std::collections::VecDeque;
 

@@ -2,8 +2,8 @@
 
 use super::{AtomicUnits, Phase, Step, name};
 use crate::event::Outbox;
-use seatmap_invariant::invariant;
-use seatmap_port::channels::Ea;
+use seatmap_data::invariant;
+use seatmap_data::port::channels::Ea;
 use seatmap_sim::moment::at_cycle;
 
 impl AtomicUnits {

@@ -1,7 +1,7 @@
 //! The calls of a program in C: those of an SPU's channels, and those of threads on the PPE.
 
-use seatmap_port::channels::{Order, Register};
-use seatmap_statistics::words::counted;
+use seatmap_data::port::channels::{Order, Register};
+use seatmap_data::statistics::words::counted;
 use std::fmt;
 
 /// A command for an MFC.

@@ -4,7 +4,7 @@
 use super::call::{Command, Outbound, TagCondition};
 use crate::mailbox::{INBOUND_ENTRIES, InboundMailbox, OutboundMailbox};
 use crate::memory::LINE_BYTES;
-use seatmap_port::channels::{Ea, Register};
+use seatmap_data::port::channels::{Ea, Register};
 
 /// Entries of an MFC with its proxy commands.
 const ENTRIES: usize = 64;

@@ -3,7 +3,7 @@
 
 use crate::memory::LINE_BYTES;
 use crate::os::guarded;
-use seatmap_port::channels::Ea;
+use seatmap_data::port::channels::Ea;
 use std::collections::BTreeMap;
 
 /// Addresses of one context's registers.

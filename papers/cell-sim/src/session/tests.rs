@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::catalog;
-use seatmap_port::channels::{Order, Register};
+use seatmap_data::port::channels::{Order, Register};
 
 /// Where the registers of context `n` are.
 fn registers(n: u32) -> u64 {

@@ -1,7 +1,7 @@
 //! Barriers made of signals.
 
 use super::stats::Timed;
-use seatmap_port::channels::{Channels, MESSAGE_TAG, Program, Register, Shape};
+use seatmap_data::port::channels::{Channels, MESSAGE_TAG, Program, Register, Shape};
 
 /// The way in which the tasks of a barrier meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Collective operations: from one task to all, and from all to one.
 
 use super::stats::Timed;
-use seatmap_port::channels::{Channels, Ea, Order, Program, Register, Shape};
+use seatmap_data::port::channels::{Channels, Ea, Order, Program, Register, Shape};
 
 /// The collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Long messages between local stores, along a pattern.
 
-use seatmap_pattern::{Edge, Pattern};
-use seatmap_port::channels::{Bed, Channels, Ea, Order, Program, Register, Shape, dma};
-use seatmap_workload::elapsed_ticks;
+use seatmap_data::pattern::{Edge, Pattern};
+use seatmap_data::port::channels::{Bed, Channels, Ea, Order, Program, Register, Shape, dma};
+use seatmap_machines::workload::elapsed_ticks;
 
 /// The most tasks: a task hears of a message by a bit of a signal register.
 pub const MOST_TASKS: usize = 31;

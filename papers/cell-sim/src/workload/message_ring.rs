@@ -1,6 +1,6 @@
 //! Packets around a ring, by a message library for machines without shared lines.
 
-use seatmap_port::channels::{Channels, Ea, Order, Program, Shape};
+use seatmap_data::port::channels::{Channels, Ea, Order, Program, Shape};
 
 /// The smallest transfer that may be of any number of such pieces.
 const QUADWORD: u32 = 16;

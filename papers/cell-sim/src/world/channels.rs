@@ -8,7 +8,7 @@ use crate::session::process::{Place, REGISTERS};
 use crate::session::{Call, Command, CommandKind, ListElement, Outbound, Reading};
 use crate::transaction::{MappedRegister, Transaction};
 use crate::{memory::LINE_BYTES, transaction::Purpose};
-use seatmap_port::channels::{Ea, Element, Order, Register};
+use seatmap_data::port::channels::{Ea, Element, Order, Register};
 
 /// Bits of an entry's number in the answer to a command.
 const NO_ENTRY: u64 = u64::MAX;

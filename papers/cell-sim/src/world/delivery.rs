@@ -7,8 +7,8 @@ use crate::mfc::{LineRequest, Wake, Work};
 use crate::request::ChannelCall;
 use crate::reservation::{Operation, Step};
 use crate::transaction::{MappedRegister, Node, Purpose, Transaction};
-use seatmap_invariant::broken;
-use seatmap_port::channels::{Atomic, Ea};
+use seatmap_data::invariant::broken;
+use seatmap_data::port::channels::{Atomic, Ea};
 use seatmap_sim::moment::at_cycle;
 
 impl World {

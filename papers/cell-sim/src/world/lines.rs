@@ -4,7 +4,7 @@ use super::World;
 use crate::session::context::Reserved;
 use crate::session::process::Place;
 use crate::session::{Call, Command, CommandKind, Reading};
-use seatmap_port::channels::Ea;
+use seatmap_data::port::channels::Ea;
 
 /// The status of atomic commands (Cell Broadband Engine Architecture): the store failed, a store
 /// without condition is done, the line is there.

@@ -4,7 +4,7 @@ use super::World;
 use crate::event::Event;
 use crate::request::ChannelCall;
 use crate::transaction::MappedRegister;
-use seatmap_invariant::broken;
+use seatmap_data::invariant::broken;
 use seatmap_sim::moment::at_cycle;
 
 impl World {

@@ -4,7 +4,7 @@ use super::{Seat, Task, World};
 use crate::event::Event;
 use crate::request::ChannelCall;
 use crate::session::{Account, Call, Context, Process, Spent};
-use seatmap_invariant::broken;
+use seatmap_data::invariant::broken;
 use seatmap_sim::engine::Machine;
 use seatmap_sim::moment::at_cycle;
 
@@ -74,7 +74,7 @@ impl World {
     /// Makes the machine one for programs, without any yet. Contexts take the SPEs in the order of
     /// `seats`.
     pub fn begin_programs(&mut self, seats: Vec<u16>, cycles_per_tick: f64) {
-        self.reset(&seatmap_port::channels::Shape::default(), 0, &[]);
+        self.reset(&seatmap_data::port::channels::Shape::default(), 0, &[]);
         let accounts = vec![Account::default(); self.spes.len()];
         self.programs =
             Programs { is_active: true, seats, cycles_per_tick, accounts, ..Programs::default() };

@@ -7,7 +7,7 @@
 use super::World;
 use crate::session::Call;
 use crate::session::context::Spinning;
-use seatmap_port::channels::Ea;
+use seatmap_data::port::channels::Ea;
 
 /// The most arrivals after which a program looks again.
 const MOST_PATIENCE: u64 = 256;

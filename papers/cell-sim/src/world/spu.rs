@@ -6,8 +6,8 @@ use crate::mfc::{Command, Work};
 use crate::request::ChannelCall;
 use crate::reservation::Operation;
 use crate::transaction::MappedRegister;
-use seatmap_invariant::broken;
-use seatmap_port::channels::{Ea, Element, MESSAGE_TAG, Order};
+use seatmap_data::invariant::broken;
+use seatmap_data::port::channels::{Ea, Element, MESSAGE_TAG, Order};
 use seatmap_sim::moment::at_cycle;
 
 /// Bytes of a message.

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::catalog;
-use seatmap_port::channels::{Ea, Order, Register};
+use seatmap_data::port::channels::{Ea, Order, Register};
 
 /// A machine with tasks on these seats, none of which has started.
 fn world(seats: &[Seat]) -> World {

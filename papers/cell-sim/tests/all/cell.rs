@@ -6,7 +6,7 @@
 )]
 
 use seatmap_cell_sim::{CellBed, catalog};
-use seatmap_port::channels::{Atomic, Bed, Channels, Ea, Order, Program, Register, Shape};
+use seatmap_data::port::channels::{Atomic, Bed, Channels, Ea, Order, Program, Register, Shape};
 
 const BOTH: u32 = 1;
 

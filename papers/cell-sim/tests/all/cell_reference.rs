@@ -11,7 +11,9 @@ use seatmap_cell_sim::workload::{
     BarrierBySignal, Collective, CollectiveKind, LongMessages, Message, MessageRing, Way,
 };
 use seatmap_cell_sim::{CellBed, catalog};
-use seatmap_port::channels::{Atomic, Bed, Channels, Ea, Element, Order, Program, Register, Shape};
+use seatmap_data::port::channels::{
+    Atomic, Bed, Channels, Ea, Element, Order, Program, Register, Shape,
+};
 use std::fmt::Debug;
 
 /// FNV-1a (Fowler, Noll, Vo), which stays the same in all releases of a library.

@@ -4,8 +4,8 @@
 
 use seatmap_cell_sim::workload::MessageRing;
 use seatmap_cell_sim::workload::stats::{Atomics, Exchange, Means, Source, Transfers};
-use seatmap_port::Testbed;
-use seatmap_port::channels::{Atomic, Bed, Program};
+use seatmap_data::port::Testbed;
+use seatmap_data::port::channels::{Atomic, Bed, Program};
 use seatmap_sim::{CoherentBed, catalog};
 use std::fmt::Debug;
 

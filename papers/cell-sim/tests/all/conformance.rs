@@ -8,8 +8,8 @@ use seatmap_cell_sim::workload::{
     BarrierBySignal, Collective, CollectiveKind, LongMessages, Message, MessageRing, Way,
 };
 use seatmap_cell_sim::{CellBed, catalog};
-use seatmap_host::HostBed;
-use seatmap_port::channels::{Atomic, Bed};
+use seatmap_data::port::channels::{Atomic, Bed};
+use seatmap_machines::host::HostBed;
 use seatmap_sim::CoherentBed;
 
 const BOTH: [bool; 2] = [false, true];

@@ -3,7 +3,7 @@
 
 use seatmap_cell_sim::workload::MessageRing;
 use seatmap_cell_sim::{CellBed, catalog};
-use seatmap_port::channels::Bed;
+use seatmap_data::port::channels::Bed;
 
 fn bed(name: &str) -> CellBed {
     CellBed::new(catalog::load(name).unwrap().unwrap())

@@ -8,7 +8,7 @@ use seatmap_cell_sim::workload::{
     BarrierBySignal, Collective, CollectiveKind, LongMessages, Message, Way,
 };
 use seatmap_cell_sim::{CellBed, catalog};
-use seatmap_port::channels::{Atomic, Bed, Program};
+use seatmap_data::port::channels::{Atomic, Bed, Program};
 
 fn run<P: Program>(seats: &[u32], program: &P) -> Vec<P::Output> {
     CellBed::new(catalog::load("cell-qs20").unwrap().unwrap()).run(seats, program, 5).unwrap()

@@ -3,16 +3,16 @@
 use crate::args::{Channels, ChannelsWhat};
 use crate::figures::FigureChanges;
 use crate::machine::{self, Runner};
-use seatmap_catalog::Capability;
 use seatmap_console::error::CliError;
 use seatmap_console::here;
 use seatmap_console::output::{self, Destination, OfMachine};
+use seatmap_data::machine::{Origin, OriginKind, Profile, Topology};
+use seatmap_data::port::Testbed;
 use seatmap_experiments::channels;
 use seatmap_experiments::channels::{ChannelsResult, Chip, ExperimentOptions, Load};
-use seatmap_host::HostTestbed;
-use seatmap_machine::{Origin, OriginKind, Profile, Topology};
+use seatmap_machines::catalog::Capability;
+use seatmap_machines::host::HostTestbed;
 use seatmap_papers_report::{channels as report, html};
-use seatmap_port::Testbed;
 use seatmap_sim::coherent::Counters;
 use seatmap_sim::{CoherentBed, CoherentModel};
 use std::sync::Arc;
@@ -104,7 +104,7 @@ fn options(typed: &Channels) -> ExperimentOptions {
 }
 
 fn on_host(cpus: &[u32], options: &ExperimentOptions) -> Result<Outcome, CliError> {
-    let topology = seatmap_host::topology::reachable().map_err(CliError::work)?;
+    let topology = seatmap_machines::host::topology::reachable().map_err(CliError::work)?;
     let chip = Chip::new(&topology, cpus);
     let mut bed =
         HostTestbed::new(cpus.to_vec(), options.lines_needed()).map_err(CliError::work)?;

@@ -3,17 +3,17 @@
 
 use crate::args::Place;
 use crate::machine;
-use seatmap_appraise::DrawnPlacement;
 use seatmap_cell_sim::workload::long_messages::{LongMessages, MOST_TASKS, messages_ns};
 use seatmap_cell_sim::{CellBed, CellModel, profile};
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::{here, pattern_input};
-use seatmap_machine::Profile;
+use seatmap_data::machine::Profile;
+use seatmap_data::pattern::Pattern;
+use seatmap_data::plan::{Objective, Plan};
+use seatmap_measure::appraise::DrawnPlacement;
 use seatmap_papers_report::eib;
-use seatmap_pattern::Pattern;
 use seatmap_place::{Judge, PlaceRequest};
-use seatmap_plan::{Objective, Plan};
 use seatmap_report::floor::{self, Comparison};
 use seatmap_report::placement;
 use seatmap_sim::SimError;

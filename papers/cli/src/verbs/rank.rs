@@ -8,7 +8,6 @@ use crate::args::{Rank, RankCommand, RankStudy};
 use crate::machine::{self, Runner};
 use request::RankRequest;
 use results::Results;
-use seatmap_catalog::Capability;
 use seatmap_cell_sim::{CellBed, CellModel};
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
@@ -17,15 +16,16 @@ use seatmap_console::input;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output::Destination;
 use seatmap_console::over_ranks::Start;
-use seatmap_document::written;
+use seatmap_data::document::written;
+use seatmap_data::port::channels::Bed;
 use seatmap_experiments::rank::figures::Row;
 use seatmap_experiments::rank::journal::RankJournal;
 use seatmap_experiments::rank::study::{in_blocks, in_parallel};
 use seatmap_experiments::rank::{Job, Mapping, Ranking, RankingError, Setup, Times, merge};
-use seatmap_host::HostBed;
+use seatmap_machines::catalog::Capability;
+use seatmap_machines::host::HostBed;
 use seatmap_os::trusted;
 use seatmap_os::trusted::Open;
-use seatmap_port::channels::Bed;
 use seatmap_sim::CoherentBed;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -193,12 +193,12 @@ fn farewell(resume: Option<&Path>, times: &Times) -> String {
             format!(
                 "interrupted; {known} of {total} kept in {}: the same command goes on there",
                 path.display(),
-                total = seatmap_statistics::words::counted(total, "run")
+                total = seatmap_data::statistics::words::counted(total, "run")
             )
         }
         None => format!(
             "interrupted after {known} of {total}; nothing was kept: --resume FILE would keep them",
-            total = seatmap_statistics::words::counted(total, "run")
+            total = seatmap_data::statistics::words::counted(total, "run")
         ),
     }
 }

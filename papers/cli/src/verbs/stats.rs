@@ -4,22 +4,22 @@ mod taken;
 
 use crate::args::Stats;
 use crate::machine::{self, Runner};
-use seatmap_catalog::Capability;
 use seatmap_cell_sim::{CellBed, CellModel};
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::values::LevelChoice;
 use seatmap_console::{bar, here};
+use seatmap_data::machine::{Level, Topology};
+use seatmap_data::port::channels::Bed;
+use seatmap_data::statistics::median;
 use seatmap_experiments::cell_stats::{
     Function, Outcome, Refused, Rooms, Row, StatsError, StatsOptions, Survey, measure, survey,
 };
-use seatmap_host::primitives::Timed;
-use seatmap_host::{BedError, HostBed, topology};
-use seatmap_machine::{Level, Topology};
+use seatmap_machines::catalog::Capability;
+use seatmap_machines::host::primitives::Timed;
+use seatmap_machines::host::{BedError, HostBed, topology};
 use seatmap_papers_report::{html, stats};
-use seatmap_port::channels::Bed;
 use seatmap_sim::{CoherentBed, CoherentModel};
-use seatmap_statistics::median;
 use serde::Serialize;
 use std::sync::Arc;
 
@@ -184,7 +184,7 @@ fn with_primitives(
     cpus: &[u32],
 ) -> Result<Survey, CliError> {
     for Timed { what, batches_ns } in
-        seatmap_host::primitives::survey(topology, cpus).map_err(CliError::work)?
+        seatmap_machines::host::primitives::survey(topology, cpus).map_err(CliError::work)?
     {
         match batches_ns {
             Ok(batches) => {

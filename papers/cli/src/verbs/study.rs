@@ -5,7 +5,7 @@ use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::{here, input};
-use seatmap_document::visible_lines;
+use seatmap_data::document::visible_lines;
 use seatmap_os::limited;
 use seatmap_papers_report::study::{
     FORMAT, Figure, FilledTable, JudgedStudy, MeasuredFigure, NotRun, Study, markdown, text,
@@ -84,7 +84,7 @@ fn complete(all: &[JudgedStudy]) -> Result<(), CliError> {
 
 /// This computer in a few words, and when.
 fn here() -> Result<String, CliError> {
-    let environment = seatmap_host::environment::read();
+    let environment = seatmap_machines::host::environment::read();
     let cpus = seatmap_os::affinity::current().map_err(CliError::work)?.len();
     let cpu = known(environment.cpu_model);
     let kernel = known(environment.kernel);

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use seatmap_console::output::OfMachine;
 use seatmap_controller::account::{self, Account};
 use seatmap_controller::{ControlAnswer, ControlRequest, JobList, answer, request};
-use seatmap_document::schema::{check_in, of, refused};
+use seatmap_data::document::schema::{check_in, of, refused};
 use seatmap_experiments::{cellule, channels, rank};
 use serde_json::Value;
 use std::io::{BufRead, BufReader};

@@ -63,7 +63,7 @@ fn every_command_line_of_the_paper_prints_its_figure() {
 fn every_primitive_ends_on_every_machine() {
     let place = Place::new();
     let cells = seatmap_cell_sim::catalog::names();
-    let machines: Vec<&str> = cells.chain(seatmap_catalog::bundled::names()).collect();
+    let machines: Vec<&str> = cells.chain(seatmap_machines::catalog::bundled::names()).collect();
     assert!(
         machines.contains(&"cell-qs20") && machines.contains(&"xeon-phi-5110p"),
         "{machines:?}"

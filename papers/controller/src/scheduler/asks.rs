@@ -8,7 +8,7 @@ use crate::request::{Ask, ControlRequest, Create};
 use crate::ticket::Ticket;
 use crate::wants::Wants;
 use seatmap_cell::{Backend, CellError, CpuChoice, Name, Record, choose};
-use seatmap_document::{Blame, with_causes};
+use seatmap_data::document::{Blame, with_causes};
 use seatmap_os::layout;
 use seatmap_os::{CpuSet, boot};
 

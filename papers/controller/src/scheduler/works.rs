@@ -6,8 +6,8 @@ use crate::answer::{CellPhase, ErrorOrigin, Say};
 use crate::gang;
 use seatmap_cell::undo::Left;
 use seatmap_cell::{Backend, CellError, CellRequest, Name, Record};
-use seatmap_document::with_causes;
-use seatmap_invariant::invariant;
+use seatmap_data::document::with_causes;
+use seatmap_data::invariant;
 use seatmap_os::{CpuSet, Tid, boot};
 
 /// The name of this part in a report of a mistake.

@@ -6,9 +6,9 @@ use seatmap_cell_sim::workload::stats::{
     Atomics, Exchange, Means, Source, Threads, Timed, Transfers,
 };
 use seatmap_cell_sim::workload::{Collective, CollectiveKind};
-use seatmap_port::channels::{Bed, Program};
-use seatmap_port::{ENOUGH_OVERLAP, overlap};
-use seatmap_statistics::summarise;
+use seatmap_data::port::channels::{Bed, Program};
+use seatmap_data::port::{ENOUGH_OVERLAP, overlap};
+use seatmap_data::statistics::summarise;
 
 /// Operations with which a machine that repeats itself begins.
 const FEWEST: u64 = 32;

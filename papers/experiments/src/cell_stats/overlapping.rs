@@ -2,7 +2,7 @@
 
 use super::{Outcome, StatsError};
 use seatmap_cell_sim::workload::stats::Timed;
-use seatmap_port::{ENOUGH_OVERLAP, Run};
+use seatmap_data::port::{ENOUGH_OVERLAP, Run};
 
 /// How often a run is lengthened, to twice as many operations each time, before its figure is
 /// refused.

@@ -1,6 +1,6 @@
 //! The chips, memories and workers of the machine at hand.
 
-use seatmap_machine::{Level, Topology};
+use seatmap_data::machine::{Level, Topology};
 
 /// The PUs that may work, chip by chip, and those that may control.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn groups_of_a_level_are_chips() {
-        let topology = &seatmap_machine::catalog::load("xeon-e5-2680-2s").unwrap().topology;
+        let topology = &seatmap_data::machine::catalog::load("xeon-e5-2680-2s").unwrap().topology;
         let rooms =
             |class| Rooms::of_computer(topology, &[8, 0, 9, 16, 24], class, 2).unwrap().chips;
         assert_eq!(rooms(Level::Package), [vec![8, 9, 24], vec![0, 16]]);

@@ -6,8 +6,8 @@ use super::survey::told_apart;
 use super::{Function, Rooms, StatsError, StatsOptions, Survey, measure};
 use seatmap_cell_sim::workload::stats::Timed;
 use seatmap_cell_sim::workload::{BarrierBySignal, Collective, CollectiveKind, Way};
-use seatmap_port::channels::{Bed, Program};
-use seatmap_port::overlap;
+use seatmap_data::port::channels::{Bed, Program};
+use seatmap_data::port::overlap;
 
 /// Barriers and collectives timed.
 const TOGETHER: u64 = 64;

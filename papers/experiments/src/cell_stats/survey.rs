@@ -4,8 +4,8 @@
 use super::many::measure_many;
 use super::rows::rows;
 use super::{Function, Rooms, StatsError, StatsOptions, measure};
+use seatmap_data::port::channels::Bed;
 use seatmap_os::pool;
-use seatmap_port::channels::Bed;
 use serde::Serialize;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

@@ -4,7 +4,7 @@ use crate::cellule::calls::Calls;
 use crate::cellule::memory::{Floats, floats};
 use crate::cellule::spread::Spread;
 use crate::cellule::{CelluleError, Seats};
-use seatmap_host::HostClock;
+use seatmap_machines::host::HostClock;
 use seatmap_worker::{Inside, Program};
 use serde::Serialize;
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
 //! Summarises samples in a few numbers.
 
-use seatmap_statistics::{quantile, summarise};
+use seatmap_data::statistics::{quantile, summarise};
 use serde::Serialize;
 
 /// Where the bootstrap of an interval starts.

@@ -6,7 +6,7 @@ use crate::cellule::gains::Figure;
 use crate::cellule::kernel::Kernel;
 use crate::cellule::spread::Spread;
 use crate::cellule::streams::Through;
-use seatmap_statistics::words;
+use seatmap_data::statistics::words;
 use std::fmt::Write;
 
 /// A time with three digits and its unit.

@@ -2,8 +2,8 @@
 
 use super::ChannelsError;
 use fastrand::Rng;
-use seatmap_machine::Topology;
-use seatmap_statistics::words::{agreeing, counted};
+use seatmap_data::machine::Topology;
+use seatmap_data::statistics::words::{agreeing, counted};
 use std::collections::BTreeMap;
 
 /// The cores of a machine in the order of their numbers, which on a ring is their order around it,

@@ -2,9 +2,9 @@
 
 use super::{ChannelsError, Chip, FIRST_LINE, round_trips};
 use fastrand::Rng;
-use seatmap_port::Testbed;
-use seatmap_statistics::correlation::spearman;
-use seatmap_statistics::median;
+use seatmap_data::port::Testbed;
+use seatmap_data::statistics::correlation::spearman;
+use seatmap_data::statistics::median;
 use serde::Serialize;
 
 /// The distances to measure.

@@ -1,6 +1,6 @@
 //! Why an experiment could not be made.
 
-use seatmap_document::Blame;
+use seatmap_data::document::Blame;
 
 /// Why an experiment could not be made.
 #[derive(Debug, thiserror::Error)]

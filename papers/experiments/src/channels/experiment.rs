@@ -5,9 +5,9 @@ use super::pair_gain::{self, Seats};
 use super::renderer_gain;
 use super::slices::{self, Slices};
 use super::{ChannelsError, Chip, FIRST_LINE, Gain, Run, Seated};
-use seatmap_port::Testbed;
-use seatmap_workload::Mandelbrot;
-use seatmap_workload::mandelbrot::View;
+use seatmap_data::port::Testbed;
+use seatmap_machines::workload::Mandelbrot;
+use seatmap_machines::workload::mandelbrot::View;
 use serde::Serialize;
 
 /// The name and version of the format of [`ChannelsResult`] on file.

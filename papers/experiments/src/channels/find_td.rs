@@ -1,7 +1,7 @@
 //! The core nearest to a line's home.
 
 use super::{ChannelsError, Chip, round_trips};
-use seatmap_port::Testbed;
+use seatmap_data::port::Testbed;
 
 /// Where a line's home is, as far as distances tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

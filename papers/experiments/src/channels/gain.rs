@@ -1,7 +1,7 @@
 //! The gain of a run by better seats, the search for homes included.
 
 use super::Seated;
-use seatmap_statistics::median;
+use seatmap_data::statistics::median;
 use serde::Serialize;
 
 /// The times of one comparison, in ticks (figure 11(b) of Liu et al. 2015).

@@ -27,10 +27,10 @@ pub use experiment::{ChannelsResult, ExperimentOptions, Figures, Load, run};
 pub use gain::Gain;
 pub use seated::{Run, Seated};
 
+use seatmap_data::port::{Addr, Testbed};
+use seatmap_data::statistics::median;
+use seatmap_machines::workload::{PingPong, Trace};
 use seatmap_measure::screen::GAP_FACTOR;
-use seatmap_port::{Addr, Testbed};
-use seatmap_statistics::median;
-use seatmap_workload::{PingPong, Trace};
 
 /// Where lines of channels begin: a page beyond the lines where tasks meet.
 pub const FIRST_LINE: u32 = 64;

@@ -4,8 +4,8 @@ use super::find_td::find_td;
 use super::gain::{Gain, Times};
 use super::{ChannelsError, Chip, FIRST_LINE, Run, Seated};
 use fastrand::Rng;
-use seatmap_port::{Addr, Testbed};
-use seatmap_workload::ProducerConsumer;
+use seatmap_data::port::{Addr, Testbed};
+use seatmap_machines::workload::ProducerConsumer;
 
 /// Where the two threads go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use super::gain::{Gain, Times};
 use super::slices::{enough, in_slices};
 use super::{ChannelsError, Chip, FIRST_LINE, Run, Seated};
 use fastrand::Rng;
-use seatmap_port::{Addr, Testbed};
-use seatmap_workload::Mandelbrot;
+use seatmap_data::port::{Addr, Testbed};
+use seatmap_machines::workload::Mandelbrot;
 
 /// The comparison to run.
 #[derive(Clone, Debug)]

@@ -3,8 +3,8 @@
 use super::{ChannelsError, Chip, FIRST_LINE, Run, Seated, round_trips};
 use crate::channels::find_td::find_td;
 use fastrand::Rng;
-use seatmap_port::Testbed;
-use seatmap_statistics::{median, quantile};
+use seatmap_data::port::Testbed;
+use seatmap_data::statistics::{median, quantile};
 use serde::Serialize;
 use std::collections::BTreeSet;
 

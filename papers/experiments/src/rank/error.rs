@@ -3,9 +3,9 @@
 
 use super::Shard;
 use super::mapping::MOST_TASKS;
-use seatmap_document::DocumentError;
+use seatmap_data::document::DocumentError;
+use seatmap_data::port::channels::dma::DmaError;
 use seatmap_measure::journal::JournalError;
-use seatmap_port::channels::dma::DmaError;
 
 /// Why a study cannot begin.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

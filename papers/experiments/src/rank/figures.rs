@@ -1,8 +1,8 @@
 //! The figures of a ranking, as its document holds them.
 
 use super::{Mapping, Times};
-use seatmap_statistics::correlation::spearman;
-use seatmap_statistics::{quantile_sorted, sorted};
+use seatmap_data::statistics::correlation::spearman;
+use seatmap_data::statistics::{quantile_sorted, sorted};
 use serde::{Deserialize, Serialize};
 
 /// The result of a mapping that a person would try first.

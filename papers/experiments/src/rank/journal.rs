@@ -2,7 +2,7 @@
 
 use super::times::Job;
 use super::{Setup, Shard, Times};
-use seatmap_document::json_problem;
+use seatmap_data::document::json_problem;
 use seatmap_measure::journal::{JournalError, Lines};
 use serde::{Deserialize, Serialize};
 use std::fs::File;

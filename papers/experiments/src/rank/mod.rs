@@ -3,7 +3,7 @@
 //!
 //! Intuition about an interconnect is a poor guide to the best mapping, so all of them are tried,
 //! several times each, and ranked by their mean. Everything is generic over
-//! [`Bed`](seatmap_port::channels::Bed): a model and a real machine go through the same study.
+//! [`Bed`](seatmap_data::port::channels::Bed): a model and a real machine go through the same study.
 //!
 //! | module | is |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | [`times`], [`study`], [`journal`] | the times; how they are come by, in parallel or in blocks; how they survive an interruption |
 //! | [`spread`] | a study over all ranks of a parallel start, where lost ranks lose nothing |
 //! | [`ranking`], [`figures`], [`merge()`] | the ranking and what it says, as a document; one from several |
-//! | [`correlation`](seatmap_statistics::correlation), [`mcb`] | do runs agree on the ranks, and which mappings may be the best |
+//! | [`correlation`](seatmap_data::statistics::correlation), [`mcb`] | do runs agree on the ranks, and which mappings may be the best |
 //! | [`error`] | what is refused, and what fails |
 
 pub mod choice;

@@ -1,8 +1,8 @@
 //! The programs that are timed: packets forwarded around a ring, or long messages along a pattern.
 
 use seatmap_cell_sim::workload::{LongMessages, MessageRingOver};
-use seatmap_port::channels::{Bed, Channels, Program, Shape};
-use seatmap_workload::elapsed_ticks;
+use seatmap_data::port::channels::{Bed, Channels, Program, Shape};
+use seatmap_machines::workload::elapsed_ticks;
 
 /// A program that is timed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -131,7 +131,7 @@ impl Ranking {
     /// [`RankingError`]: the text is not a ranking, has another version, or has times that do not
     /// fit its setup.
     pub fn from_json(text: &str) -> Result<Self, RankingError> {
-        let read: Ranking = seatmap_document::read(text, FORMAT)?;
+        let read: Ranking = seatmap_data::document::read(text, FORMAT)?;
         // Every figure is made again from the times, so a file cannot contradict itself.
         let mut times = Times::new(read.setup.indices(read.shard)?, read.setup.runs);
         read.fill(&mut times)?;
@@ -153,7 +153,7 @@ impl Ranking {
     /// The ranking as JSON with a final newline.
     #[must_use]
     pub fn to_json(&self) -> String {
-        seatmap_document::written(self)
+        seatmap_data::document::written(self)
     }
 }
 

@@ -4,7 +4,7 @@ use super::error::SetupError;
 use super::program::Timed;
 use super::{Choice, Job, Mapping, Shard};
 use seatmap_cell_sim::workload::{LongMessages, Message, MessageLibrary, MessageRing};
-use seatmap_port::channels::{DmaError, Ea, dma};
+use seatmap_data::port::channels::{DmaError, Ea, dma};
 use serde::{Deserialize, Serialize};
 
 /// Bytes of the smallest packet: a quadword, as the ring copies its packets by quadwords.

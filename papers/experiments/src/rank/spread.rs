@@ -8,10 +8,10 @@ use super::journal::RankJournal;
 use super::study::{Keeper, Observe, time};
 use super::{Job, Setup, Times};
 use seatmap_cluster::spread::{Ranks, Spread, SpreadError};
-use seatmap_document::with_causes;
+use seatmap_data::document::with_causes;
+use seatmap_data::port::channels::Bed;
 use seatmap_measure::journal::JournalError;
 use seatmap_os::pool;
-use seatmap_port::channels::Bed;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -75,7 +75,7 @@ pub fn follow<B: Bed>(
 
 /// All that the times depend on: ranks with another setup have other work.
 fn name(setup: &Setup) -> String {
-    seatmap_document::written(setup)
+    seatmap_data::document::written(setup)
 }
 
 /// The times of some runs.

@@ -4,10 +4,10 @@
 use super::journal::RankJournal;
 use super::{Job, Mapping, RankError, Setup, Times, time_ns};
 use rayon::prelude::*;
-use seatmap_document::rounded_ns;
+use seatmap_data::document::rounded_ns;
+use seatmap_data::port::channels::Bed;
 use seatmap_measure::journal::JournalError;
 use seatmap_os::pool;
-use seatmap_port::channels::Bed;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;

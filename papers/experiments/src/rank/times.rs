@@ -1,6 +1,6 @@
 //! The times of a study: mapping by mapping, run by run.
 
-use seatmap_document::rounded_ns;
+use seatmap_data::document::rounded_ns;
 use serde::{Deserialize, Serialize};
 
 /// A year: no run takes longer, and a file that claims so is damaged.

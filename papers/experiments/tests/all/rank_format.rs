@@ -2,7 +2,7 @@
 //! directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
-use seatmap_document::schema::{never_written, refused};
+use seatmap_data::document::schema::{never_written, refused};
 use seatmap_experiments::rank::ranking::FORMAT;
 use seatmap_experiments::rank::{Choice, Ranking, Setup, Shard, Times, Variant};
 use serde_json::{Value, json};

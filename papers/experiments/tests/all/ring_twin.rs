@@ -2,15 +2,15 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use fastrand::Rng;
-use seatmap_machine::Profile;
+use seatmap_data::machine::Profile;
+use seatmap_data::port::Addr;
+use seatmap_data::statistics::correlation::spearman;
+use seatmap_machines::workload::{Handoff, Handoffs, handoffs_ns};
 use seatmap_measure::load;
 use seatmap_measure::plan::{Effort, SurveyPlan};
 use seatmap_measure::testbed_probe::TestbedProbe;
-use seatmap_port::Addr;
+use seatmap_measure::twin::Needs;
 use seatmap_sim::{CoherentBed, CoherentModel};
-use seatmap_statistics::correlation::spearman;
-use seatmap_twin::Needs;
-use seatmap_workload::{Handoff, Handoffs, handoffs_ns};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -59,7 +59,8 @@ fn times_ns(model: &Arc<CoherentModel>) -> Vec<f64> {
 #[test]
 fn a_twin_of_a_ring_follows_its_load_and_ranks_placements() {
     let model = seatmap_sim::catalog::load("xeon-phi-5110p").unwrap().unwrap();
-    let twin = seatmap_twin::fit(&measured(&model), Needs { homes: true, loaded: true }).unwrap();
+    let twin =
+        seatmap_measure::twin::fit(&measured(&model), Needs { homes: true, loaded: true }).unwrap();
     let followed = twin.report.loaded.unwrap();
     let correlation = spearman(&times_ns(&model), &times_ns(&Arc::new(twin.model))).unwrap();
     eprintln!("{followed:?}, rank correlation {correlation:.3}");

@@ -2,13 +2,13 @@
 //! key in both directions.
 #![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
 
-use seatmap_document::schema::{never_written, refused};
+use seatmap_data::document::schema::{never_written, refused};
+use seatmap_data::machine::{HomeModel, Loaded};
 use seatmap_experiments::channels;
 use seatmap_experiments::channels::pair_gain::Seats;
 use seatmap_experiments::channels::{Chip, ExperimentOptions, Load};
-use seatmap_machine::{HomeModel, Loaded};
+use seatmap_measure::twin::Needs;
 use seatmap_sim::{CoherentBed, catalog, coherent};
-use seatmap_twin::Needs;
 use serde_json::Value;
 
 const NOTHING: Vec<String> = Vec::new();
@@ -64,8 +64,8 @@ fn fits() -> Vec<Value> {
     few(profile.home_model.as_mut().unwrap());
     let distance = profile.core_distance.as_mut().unwrap();
     let of = |i: usize, j: usize| distance.median_ns[(i, j)];
-    let median_ns = seatmap_machine::Matrix::from_fn(8, of);
-    *distance = seatmap_machine::CoreDistance::imported((0..8).collect(), median_ns);
+    let median_ns = seatmap_data::machine::Matrix::from_fn(8, of);
+    *distance = seatmap_data::machine::CoreDistance::imported((0..8).collect(), median_ns);
     profile.topology.pus.truncate(8);
     let point = |pairs| Loaded {
         pairs,
@@ -76,10 +76,10 @@ fn fits() -> Vec<Value> {
         samples: 640,
     };
     profile.loaded = [1, 2, 3].map(point).to_vec();
-    let full = seatmap_twin::fit(&profile, Needs { homes: true, loaded: true }).unwrap();
+    let full = seatmap_measure::twin::fit(&profile, Needs { homes: true, loaded: true }).unwrap();
     profile.loaded.clear();
     profile.home_model = None;
-    let sparse = seatmap_twin::fit(&profile, Needs::default()).unwrap();
+    let sparse = seatmap_measure::twin::fit(&profile, Needs::default()).unwrap();
     [full, sparse].map(|twin| serde_json::to_value(twin.report).unwrap()).to_vec()
 }
 

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use seatmap_document::schema::{never_written, refused};
+use seatmap_data::document::schema::{never_written, refused};
 use seatmap_experiments::cellule::costs::{Call, Cost, Costs};
 use seatmap_experiments::cellule::document::CelluleResult;
 use seatmap_experiments::cellule::libspe2::style::ByStyle;

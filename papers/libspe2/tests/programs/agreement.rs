@@ -5,8 +5,8 @@ use crate::tool::Tool;
 use seatmap_cell_sim::workload::MessageRing;
 use seatmap_cell_sim::workload::stats::{Atomics, Source, Timed, Transfers};
 use seatmap_cell_sim::{CellBed, CellModel, catalog};
+use seatmap_data::port::channels::{Atomic, Bed, Channels, Program, Shape};
 use seatmap_experiments::cell_stats::{Function, Rooms, StatsOptions, measure};
-use seatmap_port::channels::{Atomic, Bed, Channels, Program, Shape};
 use std::path::PathBuf;
 use std::sync::Arc;
 

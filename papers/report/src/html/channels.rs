@@ -17,11 +17,13 @@ pub fn channels(found: &ChannelsResult, machine: &str, comparison: Option<&Compa
             section.card {
                 div.halves {
                     div { h2 { "Figures" } (svg::channels::picture(found)) }
-                    div { h2 { "What was found" } @for line in channels::text(found).lines() { p { (line) } } }
+                    div { h2 { "What was found" }
+                        @for line in channels::text(found).lines() { p { (line) } } }
                 }
             }
             @if let Some(comparison) = comparison {
-                section.card { h2 { "Threads and lines of the last comparison" } (floor::section(comparison)) }
+                section.card { h2 { "Threads and lines of the last comparison" }
+                    (floor::section(comparison)) }
             }
         }
         footer { "After Liu et al. 2015. A round trip is that of one cache line between two \

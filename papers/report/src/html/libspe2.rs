@@ -36,12 +36,16 @@ pub(super) fn page(found: &Libspe2) -> Markup {
 fn table(found: &Libspe2) -> Markup {
     html! {
         section.card {
-            h2 { "Calls of libspe2 with " (counted(found.spes, "SPE")) span.unit { "median and standard deviation" } }
+            h2 { "Calls of libspe2 with " (counted(found.spes, "SPE"))
+                span.unit { "median and standard deviation" } }
             table.figures {
-                thead { tr { th { "Call" } th { "Cell style" } th { "Linux style" } th { "Ratio" } } }
+                thead { tr { th { "Call" } th { "Cell style" } th { "Linux style" }
+                    th { "Ratio" } } }
                 // In the order of the paper's table 1; calls that were not measured are left out.
-                tbody { @for (call, name, _) in CALLS { @if let Some(both) = found.table.get(&call) { tr {
-                    th scope="row" { (name) } td { (spread(&both.cell)) } td { (spread(&both.linux)) }
+                tbody { @for (call, name, _) in CALLS {
+                    @if let Some(both) = found.table.get(&call) { tr {
+                    th scope="row" { (name) } td { (spread(&both.cell)) }
+                    td { (spread(&both.linux)) }
                     td { (format!("{:.4}", both.cell.median_ns / both.linux.median_ns)) }
                 } } } }
             }
@@ -64,7 +68,8 @@ fn noise(found: &Libspe2) -> Markup {
         section.card {
             h2 { "OS noise of one SPE" span.unit { "gaps of 1 us and more in its clock" } }
             table.figures {
-                thead { tr { th { "Style" } th { "Gaps a second" } th { "Time" } th { "Longest" } } }
+                thead { tr { th { "Style" } th { "Gaps a second" } th { "Time" }
+                    th { "Longest" } } }
                 tbody { (row("cell", &found.noise.cell)) (row("Linux", &found.noise.linux)) }
             }
         }

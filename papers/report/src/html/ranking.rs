@@ -17,7 +17,8 @@ const LISTED: usize = 20;
 pub fn ranking(ranking: &Ranking) -> String {
     let title = format!("{} on {}", ranking.setup.pattern, ranking.setup.machine);
     let lead = html! {
-        p.lead { (ranking.mappings) " mappings, " (counted(ranking.setup.runs as usize, "run")) " of each" }
+        p.lead { (ranking.mappings) " mappings, " (counted(ranking.setup.runs as usize, "run"))
+            " of each" }
         p.origin { (about(ranking)) }
     };
     let body = html! {
@@ -91,11 +92,13 @@ fn named(ranking: &Ranking) -> Markup {
 fn runs(ranking: &Ranking) -> Markup {
     html! {
         table.figures {
-            thead { tr { th { "Run" } th.wide { "Best" } th { "takes" } th { "Worst to best" } th { "Rank of the best mean" } } }
+            thead { tr { th { "Run" } th.wide { "Best" } th { "takes" } th { "Worst to best" }
+                th { "Rank of the best mean" } } }
             tbody {
                 @for run in &ranking.by_run {
                     tr {
-                        th scope="row" { (run.run) } td.wide { (run.best) } td { (duration(run.best_ns)) }
+                        th scope="row" { (run.run) } td.wide { (run.best) }
+                        td { (duration(run.best_ns)) }
                         td { (format!("{:.2}", run.best_to_worst)) } td { (run.rank_of_best) }
                     }
                 }
@@ -107,11 +110,13 @@ fn runs(ranking: &Ranking) -> Markup {
 fn first(ranking: &Ranking) -> Markup {
     html! {
         table.figures {
-            thead { tr { th { "Rank" } th.wide { "Mapping" } th { "Mean" } th { "To the best" } th { "May be the best" } } }
+            thead { tr { th { "Rank" } th.wide { "Mapping" } th { "Mean" } th { "To the best" }
+                th { "May be the best" } } }
             tbody {
                 @for row in ranking.ranking.iter().take(LISTED) {
                     tr {
-                        th scope="row" { (row.rank) } td.wide { (row.mapping) } td { (duration(row.mean_ns)) }
+                        th scope="row" { (row.rank) } td.wide { (row.mapping) }
+                        td { (duration(row.mean_ns)) }
                         td { (format!("{:.3}", row.mean_ns / ranking.best_mean_ns)) }
                         // Empty where one run, or a single mapping, leaves it open.
                         td { (match row.may_be_best { Some(true) => "yes", Some(false) => "no", None => "" }) }

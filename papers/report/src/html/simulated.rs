@@ -3,13 +3,13 @@
 use super::libspe2::curves;
 use super::workers::spread;
 use maud::{Markup, html};
+use seatmap_data::statistics::words;
 use seatmap_experiments::cellule::Simulated;
 use seatmap_experiments::cellule::costs::CALLS;
 use seatmap_experiments::cellule::simulated::figures::{Perturbed, SimulatedCalls};
 use seatmap_experiments::cellule::simulated::inputs::Input;
 use seatmap_experiments::cellule::simulated::text::origin;
 use seatmap_report::counted;
-use seatmap_statistics::words;
 
 /// The answer in one sentence.
 pub(super) fn sentence(found: &Simulated) -> String {

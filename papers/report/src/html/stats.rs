@@ -25,7 +25,8 @@ pub fn stats(machine: &str, survey: &Survey) -> String {
         (head(machine, sentence, &lead))
         main {
             @if !more.is_empty() {
-                section.card { h2 { "What else to make of it" } ul.findings { @for line in more { li { (line) } } } }
+                section.card { h2 { "What else to make of it" }
+                    ul.findings { @for line in more { li { (line) } } } }
             }
             section.card { h2 { "Messages, threads, barriers" } (rows(survey)) }
             div.columns { @for figure in &survey.figures { (drawn(figure)) } }
@@ -40,8 +41,11 @@ fn rows(survey: &Survey) -> Markup {
     html! {
         table.figures {
             tbody {
-                @for row in &survey.rows { tr { th scope="row" { (row.what) } td { strong { (duration(row.latency_ns)) } } } }
-                @for refused in &survey.refused { tr { th scope="row" { (refused.what) ": " (refused.why) } td { "-" } } }
+                @for row in &survey.rows {
+                    tr { th scope="row" { (row.what) }
+                        td { strong { (duration(row.latency_ns)) } } } }
+                @for refused in &survey.refused {
+                    tr { th scope="row" { (refused.what) ": " (refused.why) } td { "-" } } }
             }
         }
     }

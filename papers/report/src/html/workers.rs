@@ -3,6 +3,7 @@
 use super::{libspe2, simulated};
 use crate::svg::Chart;
 use maud::{Markup, html};
+use seatmap_data::statistics::words;
 use seatmap_experiments::cellule::Comparison;
 use seatmap_experiments::cellule::costs::{CALLS, Call, Costs};
 use seatmap_experiments::cellule::document::{CelluleResult, Document};
@@ -13,7 +14,6 @@ use seatmap_experiments::cellule::streams::Through;
 use seatmap_report::counted;
 use seatmap_report::duration::duration;
 use seatmap_report::html::{document, head};
-use seatmap_statistics::words;
 
 /// The result as one HTML file that works offline and without scripts.
 #[must_use]
@@ -27,7 +27,8 @@ pub fn workers(document_of: &Document) -> String {
             @match &document_of.found {
                 CelluleResult::Calls(all) => @for costs in all { (calls(costs)) },
                 CelluleResult::Program(found) => (program(found)),
-                CelluleResult::Gains(figures) => div.columns { @for figure in figures { (gains(figure)) } },
+                CelluleResult::Gains(figures) => div.columns {
+                    @for figure in figures { (gains(figure)) } },
                 CelluleResult::Streams(all) => (streams(all)),
                 CelluleResult::Libspe2(found) => (libspe2::page(found)),
                 CelluleResult::Cellule(found) => (simulated::page(found)),
@@ -128,7 +129,8 @@ fn calls(costs: &Costs) -> Markup {
             h2 { "Calls with " (counted(costs.workers, "worker")) span.unit { "median and standard \
                 deviation" } }
             table.figures {
-                thead { tr { th { "Call" } th.wide { "" } th { "Runtime" } th { "Threads" } th { "Ratio" } } }
+                thead { tr { th { "Call" } th.wide { "" } th { "Runtime" } th { "Threads" }
+                    th { "Ratio" } } }
                 tbody { @for (call, name, what) in CALLS {
                     @let cost = costs.calls.get(&call);
                     tr {
@@ -173,9 +175,11 @@ fn program(found: &Comparison) -> Markup {
     ];
     html! {
         section.card {
-            h2 { (found.workload) ", " (counted(found.workers, "worker")) ", " (counted(found.tasks as usize, "task")) " an iteration" }
+            h2 { (found.workload) ", " (counted(found.workers, "worker")) ", "
+                (counted(found.tasks as usize, "task")) " an iteration" }
             table.figures {
-                thead { tr { th { "Way" } th { "Time" } th { "In the kernel" } th { "Waits a run" } th { "The runtime gains" } } }
+                thead { tr { th { "Way" } th { "Time" } th { "In the kernel" } th { "Waits a run" }
+                    th { "The runtime gains" } } }
                 tbody { @for (name, of, kernel, gain) in rows { tr {
                     th scope="row" { (name) } td { (spread(of)) } td { (share(kernel)) }
                     td { (format!("{:.1}", kernel.voluntary_switches)) }
@@ -215,10 +219,13 @@ fn streams(all: &[Through]) -> Markup {
         section.card {
             h2 { "Streams" @if let Some(one) = all.first() { span.unit { (one.link) } } }
             table.figures {
-                thead { tr { th { "Configuration" } th { "Stream 1" } th { "Stream 2" } th.wide { "Share of stream 1: median (least to most)" } } }
+                thead { tr { th { "Configuration" } th { "Stream 1" } th { "Stream 2" }
+                    th.wide { "Share of stream 1: median (least to most)" } } }
                 tbody { @for one in all { tr {
                     th scope="row" { (one.configuration) }
-                    @for stream in 0..2 { td { @if let Some(mbps) = one.mbps.get(stream) { (format!("{mbps:.0} Mbit/s")) } } }
+                    @for stream in 0..2 {
+                        td { @if let Some(mbps) = one.mbps.get(stream) {
+                            (format!("{mbps:.0} Mbit/s")) } } }
                     td.wide { @for shares in &one.shares {
                         (format!("{:.4} ({:.4} to {:.4}) in {:.0} ms ", shares.median, shares.least, shares.most, shares.window_ms))
                     } }

@@ -2,7 +2,7 @@
 
 use super::claim::{Claim, Kind, Verdict, WrittenClaim};
 use super::with_program;
-use seatmap_document::visible;
+use seatmap_data::document::visible;
 use serde::{Deserialize, Serialize};
 
 /// One figure, or one result that the paper's text states.

@@ -1,7 +1,7 @@
 //! Tables of a study: one figure under several conditions, a row each.
 
 use super::{column, line, number, prose, with_program};
-use seatmap_document::left_aligned;
+use seatmap_data::document::left_aligned;
 use serde::{Deserialize, Serialize};
 
 /// The word of a row's command that a column's own word replaces.

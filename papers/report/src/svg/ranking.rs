@@ -30,7 +30,7 @@ const UP: Title =
 #[must_use]
 pub fn ranking(ranking: &Ranking) -> String {
     // XML knows no control characters, not even as references.
-    let title = seatmap_document::visible(&format!(
+    let title = seatmap_data::document::visible(&format!(
         "{} on {}",
         ranking.setup.pattern, ranking.setup.machine
     ));
@@ -39,13 +39,15 @@ pub fn ranking(ranking: &Ranking) -> String {
     let above = TITLE + LINE * lines.len() as f64 + 6.0;
     let height = number(above + height(&drawn));
     let picture = html! {
-        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {height}")) width=(WIDTH) height=(height)
+        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {height}"))
+            width=(WIDTH) height=(height)
             role="img" font-family="system-ui, sans-serif" font-size="11" {
             title { (title) }
             rect width=(WIDTH) height=(height) fill="#fff" {}
             text x="0" y="20" font-size="15" font-weight="600" fill="#1b1f24" { (title) }
             @for (at, line) in lines.iter().enumerate() {
-                text.about x="0" y=(number(TITLE + LINE * at as f64 + 8.0)) fill="#57606a" { (line) }
+                text.about x="0" y=(number(TITLE + LINE * at as f64 + 8.0))
+                    fill="#57606a" { (line) }
             }
             g transform=(format!("translate(0 {})", number(above))) {
                 @if let Some(drawing) = drawing(&drawn, ACROSS, UP) { (drawing) }

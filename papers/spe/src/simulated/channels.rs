@@ -10,7 +10,7 @@ use crate::simulated::commands;
 use crate::spu::SpuState;
 use crate::stop::Stop;
 use seatmap_cell_sim::session::{Call, Outbound, Reading, TagCondition};
-use seatmap_port::channels::Register;
+use seatmap_data::port::channels::Register;
 
 /// The table of the simulated Cell.
 pub static SIMULATED: Hooks = Hooks {

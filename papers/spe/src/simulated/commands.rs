@@ -11,7 +11,7 @@ use crate::spu::SpuState;
 use crate::stop::Stop;
 use crate::transfer::{Direction, Rule, TAGS, Transfer};
 use seatmap_cell_sim::session::{Call, Command, CommandKind, ListElement};
-use seatmap_port::channels::Order;
+use seatmap_data::port::channels::Order;
 
 /// Gives the transfer unit a command; a rule that it breaks stops the program.
 pub fn command(spu: &mut SpuState, local: u32, effective: u64, bytes: u32, tag: u32, command: u32) {

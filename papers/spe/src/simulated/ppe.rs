@@ -13,7 +13,7 @@ use seatmap_cell_sim::session::{
     Call, Command, CommandKind, Count, LocalStore, NewContext, Outbound, Session, TagCondition,
     WatchedEvents,
 };
-use seatmap_port::channels::{Order, Register};
+use seatmap_data::port::channels::{Order, Register};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 

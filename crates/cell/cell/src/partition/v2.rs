@@ -10,7 +10,7 @@ use crate::change::{Change, What};
 use crate::mask_snapshot::{LostCpus, MaskSnapshot};
 use crate::settings::PREFIX;
 use crate::site::{Site, SiteError};
-use seatmap_document::with_causes;
+use seatmap_data::document::with_causes;
 use seatmap_os::layout::Layout;
 use seatmap_os::root::Root;
 

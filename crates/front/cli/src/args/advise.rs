@@ -3,7 +3,7 @@
 use clap::{ArgGroup, Args};
 use seatmap_console::outputs::ResultForms;
 use seatmap_console::time::time_within;
-use seatmap_live::Metric;
+use seatmap_trial::live::Metric;
 use std::ffi::OsString;
 use std::time::Duration;
 

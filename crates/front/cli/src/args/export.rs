@@ -85,8 +85,8 @@ impl ExportFormat {
 mod tests {
     use super::*;
     use crate::verbs::export::{OF_CLUSTERS, OF_PROFILES};
-    use seatmap_plan::export::FORMATS as OF_PLANS;
-    use seatmap_ranks::export::FORMATS as OF_RANKS;
+    use seatmap_data::plan::export::FORMATS as OF_PLANS;
+    use seatmap_place::ranks::export::FORMATS as OF_RANKS;
     use seatmap_services::export::FORMATS as OF_SERVICES;
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{BeforeChoice, MethodChoice, Place};
 use clap::Args;
-use seatmap_ranks::RankWishes;
+use seatmap_place::ranks::RankWishes;
 
 /// The wishes for a job's ranks on the nodes of a cluster.
 #[derive(Clone, Debug, Args)]

@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand, ValueEnum};
 use seatmap_console::outputs::ResultForms;
-use seatmap_pattern::qaplib::Which;
+use seatmap_data::pattern::qaplib::Which;
 use std::path::PathBuf;
 
 #[derive(Debug, Args)]

@@ -2,16 +2,16 @@
 
 use super::OnCluster;
 use clap::{Args, ValueEnum};
-use seatmap_appraise::BeforePlan;
-use seatmap_appraise::rehearsal::ROUNDS;
 use seatmap_console::outputs::ResultForms;
 use seatmap_console::time::time_within;
 use seatmap_console::values::{LevelChoice, cpus};
-use seatmap_machine::CoreKind;
+use seatmap_data::machine::CoreKind;
+use seatmap_data::plan::Objective;
+use seatmap_measure::appraise::BeforePlan;
+use seatmap_measure::appraise::rehearsal::ROUNDS;
 use seatmap_os::CpuList;
 use seatmap_place::search::SearchTime;
 use seatmap_place::{MessageWait, PlaceMethod, SmtUse, Weight};
-use seatmap_plan::Objective;
 use std::path::PathBuf;
 use std::time::Duration;
 

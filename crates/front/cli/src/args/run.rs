@@ -3,7 +3,7 @@
 use clap::{ArgGroup, Args, ValueEnum};
 use seatmap_console::time::{time, time_within};
 use seatmap_launch::MemoryWish;
-use seatmap_live::Metric;
+use seatmap_trial::live::Metric;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;

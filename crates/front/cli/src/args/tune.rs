@@ -8,9 +8,9 @@ use seatmap_console::over_ranks::MeetingPlace;
 use seatmap_console::values::own_cpus;
 use seatmap_os::CpuList;
 use seatmap_os::switches::Switch;
-use seatmap_ranks::export::{mpich, openmpi, rankfile, slurm};
-use seatmap_tune::Metric;
-use seatmap_tune::program_race::request::HostsWriter;
+use seatmap_place::ranks::export::{mpich, openmpi, rankfile, slurm};
+use seatmap_trial::tune::Metric;
+use seatmap_trial::tune::program_race::request::HostsWriter;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -124,7 +124,7 @@ impl Tune {
 
     /// How often all messages are sent.
     pub fn rounds(&self) -> u32 {
-        self.rounds.unwrap_or(seatmap_appraise::rehearsal::ROUNDS)
+        self.rounds.unwrap_or(seatmap_measure::appraise::rehearsal::ROUNDS)
     }
 
     /// An option that means something only where a program runs.

@@ -13,8 +13,8 @@ use seatmap_console::outputs::Outputs;
 use seatmap_console::{here, input, output, program};
 use seatmap_launch::share::SoleWork;
 use seatmap_report::{bench, html, under_way};
-use seatmap_tune::bench::{NamedCommand, OwnCells, RoomRequest, told_apart};
-use seatmap_tune::{BenchEvent, BenchRequest, Length, Results};
+use seatmap_trial::tune::bench::{NamedCommand, OwnCells, RoomRequest, told_apart};
+use seatmap_trial::tune::{BenchEvent, BenchRequest, Length, Results};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
@@ -34,7 +34,7 @@ fn commands(typed: &Bench) -> Result<(), CliError> {
     let interrupt = Interrupt::listen()?;
     let mut bar = Some(Bar::new("running"));
     let (results, end) =
-        seatmap_tune::bench::run(&request, &|| interrupt.is_raised(), &mut |event| {
+        seatmap_trial::tune::bench::run(&request, &|| interrupt.is_raised(), &mut |event| {
             tell(&event, &mut bar);
         })?;
     drop(bar);

@@ -65,5 +65,5 @@ fn restore(host: &Host) -> Result<(), CliError> {
 
 /// A cell is as noisy as its noisiest CPU.
 fn judge() -> Box<NoiseJudge<'static>> {
-    Box::new(|cpus| Ok(seatmap_noise::measure_briefly(&cpus.0)?.worst_stolen_percent()))
+    Box::new(|cpus| Ok(seatmap_health::noise::measure_briefly(&cpus.0)?.worst_stolen_percent()))
 }

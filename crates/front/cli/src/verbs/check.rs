@@ -7,7 +7,7 @@ use seatmap_console::output::{self, Destination};
 use seatmap_console::outputs::Outputs;
 use seatmap_console::view::{self, ColourChoice};
 use seatmap_console::{baseline_input, here, plan_input};
-use seatmap_host::topology;
+use seatmap_machines::host::topology;
 use seatmap_report::terminal::Colour;
 use seatmap_watch::metrics::server::MetricsServer;
 use seatmap_watch::{CheckRequest, CheckView, Choice, Standard};

@@ -3,7 +3,7 @@
 use crate::args::Compare;
 use seatmap_console::error::CliError;
 use seatmap_console::{input, view};
-use seatmap_machine::Profile;
+use seatmap_data::machine::Profile;
 use seatmap_measure::comparison::ProfileComparison;
 use seatmap_report::compare;
 

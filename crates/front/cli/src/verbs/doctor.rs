@@ -5,7 +5,7 @@ use seatmap_console::error::CliError;
 use seatmap_console::here::host_name;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::view::{self, ColourChoice};
-use seatmap_doctor::DoctorReport;
+use seatmap_health::doctor::DoctorReport;
 use seatmap_report::terminal::Colour;
 use seatmap_report::{doctor, html};
 
@@ -13,7 +13,7 @@ use seatmap_report::{doctor, html};
 pub fn run(typed: &Doctor, colour: ColourChoice) -> Result<(), CliError> {
     let page = output::page(typed.forms.html.as_deref(), typed.forms.json)?;
     let cpus = typed.cpus.as_ref().map(|cpus| &cpus.0[..]);
-    let found = seatmap_doctor::examine(cpus, typed.may_try)?;
+    let found = seatmap_health::doctor::examine(cpus, typed.may_try)?;
     if let Some(page) = &page {
         page.write(&html::doctor(&host_name(), &found))?;
     }

@@ -6,10 +6,10 @@ use seatmap_cluster::{Cluster, table, topology};
 use seatmap_console::error::CliError;
 use seatmap_console::output::Destination;
 use seatmap_console::{input, plan_input};
-use seatmap_machine::Profile;
-use seatmap_machine::export::{csv, hwloc_xml};
-use seatmap_plan::{export, plan};
-use seatmap_ranks::RankPlan;
+use seatmap_data::machine::Profile;
+use seatmap_data::machine::export::{csv, hwloc_xml};
+use seatmap_data::plan::{export, plan};
+use seatmap_place::ranks::RankPlan;
 use seatmap_report::{Order, svg};
 use seatmap_services::ServicesPlan;
 use std::error::Error;
@@ -53,7 +53,7 @@ fn text(name: &str, format: ExportFormat) -> Result<String, CliError> {
         }
         Some(bytes) if RankPlan::is_plan(&bytes) => {
             let plan = input::parsed(path, &bytes, RankPlan::from_json)?;
-            let formats = &seatmap_ranks::export::FORMATS;
+            let formats = &seatmap_place::ranks::export::FORMATS;
             writer(name, "plan for ranks", formats, format)?(&plan).map_err(Into::into)
         }
         Some(bytes) if ServicesPlan::is_plan(&bytes) => {

@@ -1,10 +1,10 @@
 //! The gallery, as several verbs take it.
 
-use seatmap_catalog::{Machine, MachineList};
 use seatmap_console::error::CliError;
 use seatmap_console::{input, output};
-use seatmap_gallery::Gallery;
-use seatmap_gallery::collection::files_in;
+use seatmap_machines::catalog::{Machine, MachineList};
+use seatmap_measure::gallery::Gallery;
+use seatmap_measure::gallery::collection::files_in;
 use std::path::Path;
 
 /// The machines that come with Seatmap, and those that were named: `host`, files, and all files of

@@ -2,13 +2,13 @@
 
 use super::gallery;
 use crate::args::Machines;
-use seatmap_catalog::{MachineEntry, MachineList};
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
-use seatmap_document::{left_aligned, shell_escaped};
-use seatmap_machine::SharedProfile;
+use seatmap_data::document::{left_aligned, shell_escaped};
+use seatmap_data::machine::SharedProfile;
+use seatmap_data::statistics::words::counted;
+use seatmap_machines::catalog::{MachineEntry, MachineList};
 use seatmap_report::gallery::{self as gallery_report, INDEX};
-use seatmap_statistics::words::counted;
 use std::path::Path;
 
 /// Lists the bundled machines with what each can do and how it was made, or writes their gallery.

@@ -5,8 +5,8 @@ use seatmap_console::error::CliError;
 use seatmap_console::input;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::waiting::Waiting;
+use seatmap_measure::twin::Needs;
 use seatmap_report::twin as report;
-use seatmap_twin::Needs;
 
 /// Makes models.
 pub fn run(typed: &Model) -> Result<(), CliError> {
@@ -22,7 +22,8 @@ fn fitted(typed: &Fit) -> Result<(), CliError> {
     let to_stdout = destination == Some(Destination::Stdout);
     let profile = input::profile(&typed.profile)?;
     let waiting = Waiting::new("fitting", None);
-    let twin = seatmap_twin::fit(&profile, Needs { homes: typed.homes, loaded: typed.loaded })?;
+    let twin =
+        seatmap_measure::twin::fit(&profile, Needs { homes: typed.homes, loaded: typed.loaded })?;
     // The line on the terminal is taken away before anything is printed.
     drop(waiting);
     destination.map_or(Ok(()), |destination| destination.write(&twin.levels.to_toml()))?;

@@ -6,8 +6,8 @@ use seatmap_console::error::{CliError, with_causes};
 use seatmap_console::here::host_name;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output::{self, Destination, OfMachine};
+use seatmap_health::noise::{NoiseOptions, NoiseReport};
 use seatmap_launch::share::SoleWork;
-use seatmap_noise::{NoiseOptions, NoiseReport};
 use seatmap_os::cpus::Cpus;
 use seatmap_os::quota::QuotaWatch;
 use seatmap_report::{html, svg};
@@ -53,7 +53,8 @@ fn cpus(typed: &Noise) -> Result<Vec<u32>, CliError> {
     if let Some(named) = &typed.cpus {
         return Ok(named.0.clone());
     }
-    let (open, closed) = seatmap_noise::reachable(&Cpus::read().map_err(CliError::work)?.online);
+    let (open, closed) =
+        seatmap_health::noise::reachable(&Cpus::read().map_err(CliError::work)?.online);
     for error in &closed {
         output::tell(&format!("left out: {}", with_causes(error)));
     }
@@ -67,7 +68,7 @@ fn measure(cpus: &[u32], typed: &Noise) -> Result<NoiseReport, CliError> {
     let bar = Bar::new("listening");
     let all_ms = options.duration.as_millis() as usize;
     let quotas = QuotaWatch::begin();
-    let report = seatmap_noise::measure(cpus, &options, &mut |gone| {
+    let report = seatmap_health::noise::measure(cpus, &options, &mut |gone| {
         // The meters may end a moment late, and a bar beyond its end would look broken.
         bar.show(all_ms.min(gone.as_millis() as usize), all_ms);
         interrupt.flow()

@@ -9,10 +9,10 @@ use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output;
 use seatmap_console::waiting::Waiting;
+use seatmap_data::statistics::words::lasting;
 use seatmap_launch::Ending;
 use seatmap_observe::Observed;
 use seatmap_observe::request::USUAL_TIME;
-use seatmap_statistics::words::lasting;
 
 /// Observes who talks to whom in a program. A command's exit code is this process's.
 pub fn run(typed: &Observe) -> Result<(), CliError> {

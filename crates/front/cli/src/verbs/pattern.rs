@@ -4,7 +4,7 @@ use crate::args::{Pattern, PatternCommand, PatternShow, PatternSource};
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::{pattern_input, view};
-use seatmap_pattern::generate::GENERATORS;
+use seatmap_data::pattern::generate::GENERATORS;
 use seatmap_report::{html, pattern, svg};
 use std::path::Path;
 
@@ -30,14 +30,14 @@ pub fn run(typed: Pattern) -> Result<(), CliError> {
     }
 }
 
-fn read(source: &PatternSource) -> Result<seatmap_pattern::Pattern, CliError> {
+fn read(source: &PatternSource) -> Result<seatmap_data::pattern::Pattern, CliError> {
     let mut pattern = pattern_input::pattern_of(&source.pattern, source.matrix.map(Into::into))?;
     pattern_input::give_loads(&mut pattern, source.load.as_deref())?;
     Ok(pattern)
 }
 
 /// How a pattern becomes a file.
-type Drawer = fn(&seatmap_pattern::Pattern) -> String;
+type Drawer = fn(&seatmap_data::pattern::Pattern) -> String;
 
 /// Writes the files that were asked for; without any, the pattern goes to the terminal.
 fn show(typed: &PatternShow) -> Result<(), CliError> {

@@ -8,15 +8,15 @@ pub mod ranks;
 use super::cluster;
 use crate::args::{Place, PreferChoice};
 use outputs::Outputs;
-use seatmap_appraise::AppraisalRequest;
-use seatmap_catalog::Machine;
-use seatmap_catalog::usable::{self, Usable};
 use seatmap_console::error::CliError;
 use seatmap_console::output;
 use seatmap_console::waiting::Waiting;
 use seatmap_console::{here, input, pattern_input};
-use seatmap_machine::{Level, Profile};
-use seatmap_pattern::Pattern;
+use seatmap_data::machine::{Level, Profile};
+use seatmap_data::pattern::Pattern;
+use seatmap_machines::catalog::Machine;
+use seatmap_machines::catalog::usable::{self, Usable};
+use seatmap_measure::appraise::AppraisalRequest;
 use seatmap_place::{PlaceMethod, PlaceRequest, Weight};
 
 /// Says where the tasks of a pattern should sit: on a machine, on the nodes of a cluster, or on the
@@ -104,8 +104,9 @@ fn request<'a>(typed: &Place, inputs: &'a Inputs, outputs: &Outputs) -> Appraisa
         seed: typed.seed,
         ..PlaceRequest::new(&inputs.profile, &inputs.pattern)
     };
-    place.objective =
-        typed.objective.map_or_else(|| place.usual_objective(), seatmap_plan::Objective::from);
+    place.objective = typed
+        .objective
+        .map_or_else(|| place.usual_objective(), seatmap_data::plan::Objective::from);
     AppraisalRequest {
         machine: &inputs.machine,
         place,

@@ -90,7 +90,7 @@ fn import(typed: &ServicesImport) -> Result<(), CliError> {
     // First: whatever fails after it, the same command finishes.
     meant::add_imported(typed, known.as_ref(), &seats)?;
     if let Some((file, plan)) = plan {
-        file.write(&seatmap_document::written(&plan))?;
+        file.write(&seatmap_data::document::written(&plan))?;
     }
     let shown = page::ShownImport { seats: &seats, profile: &profile };
     outputs.show(&shown, page::import_html, page::import_text)?;
@@ -113,7 +113,7 @@ fn observe(typed: &ServicesObserve) -> Result<(), CliError> {
     let outputs = typed.forms.outputs(typed.output.as_deref())?;
     let record = recorded(&meant::recording(typed)?)?;
     if let Some(file) = &outputs.file {
-        file.write(&seatmap_document::written(&record))?;
+        file.write(&seatmap_data::document::written(&record))?;
     }
     outputs.show(&record, page::record_html, page::record_text)
 }
@@ -135,7 +135,7 @@ fn plan(typed: &ServicesPlanArguments) -> Result<(), CliError> {
     let beside = meant::beside(typed)?;
     let plan = meant::plan(typed, &record, &profile, beside.as_ref()).plan()?;
     if let Some(file) = &outputs.file {
-        file.write(&seatmap_document::written(&plan))?;
+        file.write(&seatmap_data::document::written(&plan))?;
     }
     let shown = page::ShownServicesPlan { plan: &plan, profile: &profile };
     outputs.show(&shown, page::plan_html, page::plan_text)

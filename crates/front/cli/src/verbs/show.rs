@@ -2,19 +2,19 @@
 
 use super::{cluster, place::ranks, services};
 use crate::args::Show;
-use seatmap_catalog::Machine;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination, visible};
 use seatmap_console::view::ColourChoice;
 use seatmap_console::{here, input, view};
-use seatmap_document::shell_escaped;
+use seatmap_data::document::shell_escaped;
+use seatmap_data::machine::{Origin, OriginKind, Profile, Topology};
+use seatmap_data::plan::Plan;
+use seatmap_data::plan::plan::is_plan;
 use seatmap_launch::report;
-use seatmap_machine::{Origin, OriginKind, Profile, Topology};
+use seatmap_machines::catalog::Machine;
 use seatmap_os::Root;
 use seatmap_os::kernel::Scheduler;
-use seatmap_plan::Plan;
-use seatmap_plan::plan::is_plan;
-use seatmap_ranks::RankPlan;
+use seatmap_place::ranks::RankPlan;
 use seatmap_report::floor::{self, Floor};
 use seatmap_report::html;
 use seatmap_report::shown::{self, SetApart, ShownMachine};
@@ -85,11 +85,12 @@ fn picture(typed: &Show, page: Option<&Destination>) -> Result<Option<Destinatio
 
 /// Whether this is a document of Seatmap's that is neither a machine nor a plan of tasks.
 fn is_other(bytes: &[u8]) -> bool {
-    seatmap_document::is_kind(bytes, "") && !seatmap_document::is_kind(bytes, "seatmap-profile/")
+    seatmap_data::document::is_kind(bytes, "")
+        && !seatmap_data::document::is_kind(bytes, "seatmap-profile/")
 }
 
 fn is_pattern(bytes: &[u8]) -> bool {
-    seatmap_document::is_kind(bytes, "seatmap-pattern/")
+    seatmap_data::document::is_kind(bytes, "seatmap-pattern/")
 }
 
 /// The table that 'seatmap place' printed, or a picture of the tasks on the machine.

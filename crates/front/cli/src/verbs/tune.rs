@@ -12,8 +12,8 @@ use seatmap_console::output;
 use seatmap_console::outputs::Outputs;
 use seatmap_os::root::Root;
 use seatmap_report::{html, tune, under_way};
-use seatmap_tune::model_race::{NumberedJob, TakeTimes};
-use seatmap_tune::{RaceEnd, RaceEvent, program_race, varied};
+use seatmap_trial::tune::model_race::{NumberedJob, TakeTimes};
+use seatmap_trial::tune::{RaceEnd, RaceEvent, program_race, varied};
 
 /// Races ways to seat a program, and writes the winner down.
 pub fn run(typed: &Tune) -> Result<(), CliError> {

@@ -142,7 +142,7 @@ fn seats_are_tried_and_the_log_says_what_is_in_force() {
     .unwrap();
     for line in &log {
         assert_eq!(
-            seatmap_document::schema::refused(&schema, line),
+            seatmap_data::document::schema::refused(&schema, line),
             Vec::<String>::new(),
             "{line}"
         );

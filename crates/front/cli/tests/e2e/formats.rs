@@ -2,7 +2,7 @@
 //! each of its keys.
 
 use crate::common::{Place, files};
-use seatmap_document::schema::{never_written, refused};
+use seatmap_data::document::schema::{never_written, refused};
 use serde_json::Value;
 use std::path::Path;
 

@@ -1,10 +1,10 @@
 //! The gallery: `seatmap machines --site` and `seatmap place --on gallery`.
 
 use crate::common::{Place, files};
-use seatmap_document::schema::{closed, refused};
-use seatmap_gallery::collection::files_in;
-use seatmap_gallery::contribution::faults;
-use seatmap_machine::{Profile, SharedProfile, catalog};
+use seatmap_data::document::schema::{closed, refused};
+use seatmap_data::machine::{Profile, SharedProfile, catalog};
+use seatmap_measure::gallery::collection::files_in;
+use seatmap_measure::gallery::contribution::faults;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;
@@ -15,11 +15,11 @@ fn shared(factor: f64, firmware: &str) -> Profile {
     let mut profile = catalog::load("graviton3").unwrap();
     profile.environment.cpu_model = Some("Neoverse-V1".to_owned());
     profile.environment.bios = Some(firmware.to_owned());
-    profile.origin.kind = seatmap_machine::OriginKind::Measured;
+    profile.origin.kind = seatmap_data::machine::OriginKind::Measured;
     let distance = profile.core_distance.as_mut().unwrap();
     let before = distance.median_ns.clone();
     distance.median_ns =
-        seatmap_machine::Matrix::from_fn(before.n(), |i, j| factor * before[(i, j)]);
+        seatmap_data::machine::Matrix::from_fn(before.n(), |i, j| factor * before[(i, j)]);
     SharedProfile::of(&profile).profile
 }
 

@@ -2,7 +2,7 @@
 //! The suites of both programs share it.
 
 use crate::common::Place;
-use seatmap_document::is_hidden;
+use seatmap_data::document::is_hidden;
 use serde_json::Value;
 use std::process::Output;
 

@@ -29,7 +29,8 @@ fn both_meters_say_what_they_found() {
 #[test]
 fn all_cpus_are_measured_unless_some_are_named() {
     let place = Place::new();
-    let (open, closed) = seatmap_noise::reachable(&seatmap_os::cpus::Cpus::read().unwrap().online);
+    let (open, closed) =
+        seatmap_health::noise::reachable(&seatmap_os::cpus::Cpus::read().unwrap().online);
     let output = place.run(&["noise", "--seconds", "0.05", "--json"]);
     let told = String::from_utf8(output.stderr).unwrap();
     if !closed.is_empty() || told.contains("left out") || told.contains("moved off") {

@@ -156,7 +156,7 @@ fn seats_of_a_run_are_shown_and_judged() {
     assert_eq!(document["seats"][1]["cpus"], b.to_string());
     let schema = include_str!("../../../../../docs/formats/seatmap-seating-1.schema.json");
     let schema: Value = serde_json::from_str(schema).unwrap();
-    assert_eq!(seatmap_document::schema::refused(&schema, &document), Vec::<String>::new());
+    assert_eq!(seatmap_data::document::schema::refused(&schema, &document), Vec::<String>::new());
     bind(worker, &[a]);
     let once = place.stdout(&["top", "-p", &pid, "--once", "--interval", "200ms"]);
     assert!(once.contains(" SEAT ") && once.contains("1 wrong"), "{once}");
@@ -325,7 +325,9 @@ fn who_wakes_whom_is_shown_and_recorded() {
         let looks: Vec<Value> =
             lines.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
         assert!(
-            looks.iter().all(|look| seatmap_document::schema::refused(&schema, look).is_empty()),
+            looks
+                .iter()
+                .all(|look| seatmap_data::document::schema::refused(&schema, look).is_empty()),
             "{lines}"
         );
         looks.iter().any(|look| look["wakes"].as_array().is_some_and(|wakes| !wakes.is_empty()))
@@ -397,14 +399,14 @@ fn recordings_are_as_their_schema_says() {
     for line in recording.lines() {
         let line: Value = serde_json::from_str(line).unwrap();
         assert_eq!(
-            seatmap_document::schema::refused(&schema, &line),
+            seatmap_data::document::schema::refused(&schema, &line),
             Vec::<String>::new(),
             "{line}"
         );
         let mut more = line.clone();
         more["more"] = Value::Null;
         assert_ne!(
-            seatmap_document::schema::refused(&schema, &more),
+            seatmap_data::document::schema::refused(&schema, &more),
             Vec::<String>::new(),
             "the schema is closed"
         );

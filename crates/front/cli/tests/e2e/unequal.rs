@@ -160,8 +160,9 @@ fn speeds_are_measured_remembered_and_shown() {
         "../../../../../docs/formats/seatmap-show-1.schema.json"
     ))
     .unwrap();
-    assert_eq!(seatmap_document::schema::refused(&schema, &json), Vec::<String>::new());
-    let missing = seatmap_document::schema::never_written(&schema, std::slice::from_ref(&json));
+    assert_eq!(seatmap_data::document::schema::refused(&schema, &json), Vec::<String>::new());
+    let missing =
+        seatmap_data::document::schema::never_written(&schema, std::slice::from_ref(&json));
     assert!(missing.iter().all(|path| !path.starts_with("/speed")), "{missing:?}");
     assert!(json["speed"]["spread"].as_f64().unwrap() < 1.0);
 }

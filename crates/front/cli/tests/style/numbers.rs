@@ -1,7 +1,7 @@
 //! Numbers in sentences, in everything that a test has kept of what is printed.
 
 use super::{assert_none, is_style, is_test, rust, texts};
-use seatmap_statistics::words::faults;
+use seatmap_data::statistics::words::faults;
 
 /// Snapshots of the C programs' own output, in which the number of a status stands before a name.
 const OF_STATUSES: &str = "-c/tests/programs/snapshots/";
@@ -67,7 +67,7 @@ fn a_number_before_several_things_is_found() {
     assert_eq!(counts(line), ["{} CPUs", "{seats:.0} seats"]);
 }
 
-/// `{count} threads` in a source is "1 threads" one day: `seatmap_statistics::words::counted` says
+/// `{count} threads` in a source is "1 threads" one day: `seatmap_data::statistics::words::counted` says
 /// "1 thread".
 #[test]
 fn sentences_count_their_nouns() {
@@ -102,7 +102,7 @@ fn sentences_count_their_nouns() {
         found.map(|(at, count)| format!("{name}:{}: {count}", at + 1)).collect::<Vec<_>>()
     });
     assert_none(
-        "these say '1 threads' for one of them; see seatmap_statistics::words",
+        "these say '1 threads' for one of them; see seatmap_data::statistics::words",
         &wrong.collect::<Vec<_>>(),
     );
 }

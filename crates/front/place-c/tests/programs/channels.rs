@@ -1,7 +1,7 @@
 //! A program that seats its own threads, on a host that was measured and on one that was not.
 
 use crate::installed::{How, can_compile, library, stdout};
-use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Topology};
+use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Topology};
 use std::path::Path;
 
 const EXAMPLE: &str = "examples/producer_consumer.c";

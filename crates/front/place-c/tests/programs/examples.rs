@@ -1,10 +1,10 @@
 //! The examples answer as Rust does.
 
 use crate::installed::{How, can_compile, library, stdout};
-use seatmap_machine::import;
-use seatmap_pattern::Pattern;
+use seatmap_data::machine::import;
+use seatmap_data::pattern::Pattern;
+use seatmap_data::plan::Plan;
 use seatmap_place::{PlaceRequest, search::Limit};
-use seatmap_plan::Plan;
 use std::path::Path;
 
 #[test]
@@ -41,9 +41,9 @@ fn files_become_the_plan_that_rust_makes() {
     let folder = tempfile::tempdir().unwrap();
     let machine = folder.path().join("machine.toml");
     let pattern = folder.path().join("pattern.json");
-    let description = seatmap_machine::catalog::find("xeon-e5-2680-2s").unwrap();
+    let description = seatmap_data::machine::catalog::find("xeon-e5-2680-2s").unwrap();
     std::fs::write(&machine, description).unwrap();
-    let stencil = seatmap_pattern::generate("stencil2d:4x3").unwrap().to_json();
+    let stencil = seatmap_data::pattern::generate("stencil2d:4x3").unwrap().to_json();
     std::fs::write(&pattern, &stencil).unwrap();
     let mut command = library().command("examples/plan.c", How::Shared, false);
     let printed = stdout(command.args([&machine, &pattern]));
@@ -63,7 +63,8 @@ fn a_published_machine_is_read() {
     };
     let folder = tempfile::tempdir().unwrap();
     let pattern = folder.path().join("ring.json");
-    std::fs::write(&pattern, seatmap_pattern::generate("ring:48").unwrap().to_json()).unwrap();
+    std::fs::write(&pattern, seatmap_data::pattern::generate("ring:48").unwrap().to_json())
+        .unwrap();
     let output = library().run("examples/plan.c", &[&published, &pattern]);
     let stdout = String::from_utf8(output.stdout).unwrap();
     let stderr = String::from_utf8(output.stderr).unwrap();

@@ -2,7 +2,7 @@
 //! page says.
 
 use crate::installed::{How, can_compile, example, library, stdout};
-use seatmap_machine::catalog;
+use seatmap_data::machine::catalog;
 use std::path::Path;
 
 fn read(name: &str) -> String {
@@ -12,7 +12,7 @@ fn read(name: &str) -> String {
 /// The sum of bytes x distance of a placement, as the page defines it.
 fn cost(placement: &[u32]) -> f64 {
     let machine = catalog::load("xeon-e5-2680-2s").unwrap();
-    let pattern = seatmap_pattern::generate("stencil2d:4x4").unwrap();
+    let pattern = seatmap_data::pattern::generate("stencil2d:4x4").unwrap();
     let distance = machine.core_distance.unwrap();
     let row = |task: usize| distance.index_of(placement[task]).unwrap();
     pattern

@@ -4,8 +4,8 @@ use super::*;
 use seatmap_advise::conclusion::Conclusion;
 use seatmap_advise::evidence::{BusyThread, Client, Neighbours, ProgramTalk};
 use seatmap_advise::trial::TriedSeats;
-use seatmap_live::Candidate;
-use seatmap_plan::Effect;
+use seatmap_data::plan::Effect;
+use seatmap_trial::live::Candidate;
 
 fn advice(verdict: Verdict, reason: Reason, evidence: Evidence) -> Advice {
     let conclusion = Conclusion { verdict, reason, confidence: Confidence::High };
@@ -250,7 +250,7 @@ fn every_reason_has_its_words() {
     ] {
         let advice = advice(Verdict::CannotTell, Reason::NotTried { why }, pipeline());
         let words = super::why(&advice);
-        assert!(seatmap_statistics::words::faults(&words).is_empty(), "{words}");
+        assert!(seatmap_data::statistics::words::faults(&words).is_empty(), "{words}");
     }
     for reason in [
         Reason::HardlyRuns,
@@ -274,7 +274,7 @@ fn every_reason_has_its_words() {
         Reason::NoneBetter,
     ] {
         for row in rows(&advice(Verdict::CannotTell, reason, pipeline())) {
-            let faults = seatmap_statistics::words::faults(&row.words);
+            let faults = seatmap_data::statistics::words::faults(&row.words);
             assert!(faults.is_empty(), "{faults:?}");
         }
     }

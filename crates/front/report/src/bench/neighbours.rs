@@ -6,8 +6,8 @@ use crate::axis::Unit;
 use crate::page::Block;
 use crate::svg::curves::Curve;
 use crate::svg::frame::Title;
-use seatmap_statistics::words::{agreeing, figure};
-use seatmap_tune::{Disturbance, Results};
+use seatmap_data::statistics::words::{agreeing, figure};
+use seatmap_trial::tune::{Disturbance, Results};
 
 /// The one that took most, and how much: `others used 41 % of CPU 0`.
 fn taken(disturbance: &Disturbance, cpus: &str) -> String {
@@ -97,7 +97,7 @@ pub(super) fn curves(results: &Results, names: Vec<String>) -> Block {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_tune::disturbance::DisturbedRuns;
+    use seatmap_trial::tune::disturbance::DisturbedRuns;
 
     /// Results of runs from which others took so much.
     fn results(foreign_percent: f64, disturbed: Option<DisturbedRuns>) -> Results {

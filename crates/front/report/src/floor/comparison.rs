@@ -7,8 +7,8 @@ use super::parts::Area;
 use super::{DrawnPlacement, Floor};
 use crate::traffic::short;
 use maud::Markup;
-use seatmap_pattern::{Edge, Pattern};
-use seatmap_plan::{Objective, Plan};
+use seatmap_data::pattern::{Edge, Pattern};
+use seatmap_data::plan::{Objective, Plan};
 use std::collections::BTreeMap;
 
 /// Two seatings of a pattern in one scale.
@@ -54,7 +54,7 @@ impl<'a> Comparison<'a> {
         // Both or none: bytes and a simulator's counts have no common scale.
         let is_counted = has_wires && seatings.iter().all(|seating| seating.counted.is_some());
         Comparison {
-            title: seatmap_document::visible(&crate::placement::title(plan)),
+            title: seatmap_data::document::visible(&crate::placement::title(plan)),
             most: Most { load, pair },
             parts: parts(pattern),
             objective: match plan.objective {

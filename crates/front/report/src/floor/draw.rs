@@ -8,7 +8,7 @@ use super::{DrawnPlacement, Floor};
 use crate::svg::number;
 use crate::traffic::counted;
 use maud::{Markup, html};
-use seatmap_pattern::Pattern;
+use seatmap_data::pattern::Pattern;
 
 /// How far a bow without a hub leaves the straight line, as a part of its length.
 const BEND: f64 = 0.12;
@@ -76,11 +76,14 @@ impl Drawing<'_> {
         let load = if area.border > 0.0 { self.flow.borders[at] } else { 0.0 };
         html! {
             g {
-                title { (area.names.join(", ")) @if load > 0.0 { ": " (counted(load, self.weight)) " cross its border" } }
-                rect.area x=(x) y=(y) width=(width) height=(height) rx="3" fill="#57606a" fill-opacity="0.06"
+                title { (area.names.join(", "))
+                    @if load > 0.0 { ": " (counted(load, self.weight)) " cross its border" } }
+                rect.area x=(x) y=(y) width=(width) height=(height) rx="3" fill="#57606a"
+                    fill-opacity="0.06"
                     stroke="#c4cad1" {}
                 @if let Some((class, colour)) = self.most.step(load) {
-                    rect.load.(class) x=(x) y=(y) width=(width) height=(height) rx="3" fill="none" stroke=(colour)
+                    rect.load.(class) x=(x) y=(y) width=(width) height=(height) rx="3" fill="none"
+                        stroke=(colour)
                         stroke-width=(number(self.most.width(load, area.border))) {}
                 }
             }
@@ -102,10 +105,12 @@ impl Drawing<'_> {
         html! {
             @if area.caption > 0.0 {
                 // A ring of the ground's colour: pairs may cross it.
-                text.caption x=(number(x + 6.0)) y=(number(y + area.caption - 3.0)) stroke="#fff" stroke-width="2.5"
+                text.caption x=(number(x + 6.0)) y=(number(y + area.caption - 3.0)) stroke="#fff"
+                    stroke-width="2.5"
                     paint-order="stroke" { (shown) }
             } @else if area.pus.is_empty() {
-                text x=(number(x + area.width / 2.0)) y=(number(y + area.height / 2.0 + 3.5)) text-anchor="middle" { (shown) }
+                text x=(number(x + area.width / 2.0)) y=(number(y + area.height / 2.0 + 3.5))
+                    text-anchor="middle" { (shown) }
             }
         }
     }
@@ -134,7 +139,8 @@ impl Drawing<'_> {
         let round = number(if seat.is_round { half } else { (seat.size / 8.0).min(3.0) });
         let is_isolated = self.floor.isolated.contains(&seat.os);
         html! {
-            rect.(class) x=(number(seat.at.0 - half)) y=(number(seat.at.1 - half)) width=(size) height=(size) rx=(round)
+            rect.(class) x=(number(seat.at.0 - half)) y=(number(seat.at.1 - half)) width=(size)
+                height=(size) rx=(round)
                 fill=(fill.as_deref().unwrap_or("#ffffff")) stroke="#c4cad1" stroke-width="0.8"
                 stroke-dasharray=[is_isolated.then_some("2 1.5")] {
                 title { (self.named(tasks)) (seat.name) @if is_isolated { ", isolated" } }
@@ -154,7 +160,7 @@ impl Drawing<'_> {
     /// `tasks 3, 5 (name) on `, or nothing.
     fn named(&self, tasks: &[usize]) -> String {
         let name = |task: &usize| match self.pattern.names.get(*task) {
-            Some(name) => format!("{task} ({})", seatmap_document::visible(name)),
+            Some(name) => format!("{task} ({})", seatmap_data::document::visible(name)),
             None => task.to_string(),
         };
         let names: Vec<String> = tasks.iter().map(name).collect();
@@ -190,11 +196,14 @@ impl Drawing<'_> {
         let lower = if seat.element.is_empty() { 0.0 } else { 0.16 * seat.size };
         html! {
             @if size >= SMALLEST {
-                g.(class).crossed[is_crossed] fill=(fill) stroke=[is_crossed.then_some("#fff")] stroke-width="3"
+                g.(class).crossed[is_crossed] fill=(fill) stroke=[is_crossed.then_some("#fff")]
+                    stroke-width="3"
                     paint-order="stroke" font-weight=(weight)
                     text-anchor="middle" pointer-events="none" {
-                    text x=(number(x)) y=(number(y + lower + 0.35 * size)) font-size=(number(size)) { (text) }
-                    @if lower > 0.0 { text x=(number(x)) y=(number(y - lower)) font-size="8" { (seat.element) } }
+                    text x=(number(x)) y=(number(y + lower + 0.35 * size))
+                        font-size=(number(size)) { (text) }
+                    @if lower > 0.0 { text x=(number(x)) y=(number(y - lower))
+                        font-size="8" { (seat.element) } }
                 }
             }
         }
@@ -205,7 +214,8 @@ impl Drawing<'_> {
         html! {
             @if let Some(path) = self.bow(pair) {
                 path d=(path) stroke=(colour) stroke-width=(number(self.most.bow(pair.bytes))) {
-                    title { "task " (pair.from) " and task " (pair.to) ": " (counted(pair.bytes, self.weight)) }
+                    title { "task " (pair.from) " and task " (pair.to) ": "
+                        (counted(pair.bytes, self.weight)) }
                 }
             }
         }
@@ -253,10 +263,13 @@ impl Drawing<'_> {
         html! {
             path.(class) d=(format!("M{x} {upper}L{right} {middle}L{x} {lower}L{left} {middle}Z"))
                 fill=(if lines.is_empty() { "#c4cad1" } else { HOME }) {
-                title { (home.name) @if !lines.is_empty() { ": the lines of " (ends.join(", ")) @if lines.len() > 8 { " ..." } } }
+                title { (home.name)
+                    @if !lines.is_empty() { ": the lines of " (ends.join(", "))
+                        @if lines.len() > 8 { " ..." } } }
             }
             @if lines.len() > 1 {
-                text x=(x) y=(number(home.at.1 + 2.6)) font-size="7.5" fill="#ffffff" text-anchor="middle"
+                text x=(x) y=(number(home.at.1 + 2.6)) font-size="7.5" fill="#ffffff"
+                    text-anchor="middle"
                     pointer-events="none" { (lines.len()) }
             }
         }

@@ -1,8 +1,8 @@
 //! Traffic on the machine: loads of links and borders, lines at their homes.
 
 use super::{DrawnPlacement, Floor};
-use seatmap_appraise::links::{self, border_loads};
-use seatmap_pattern::Pattern;
+use seatmap_data::pattern::Pattern;
+use seatmap_measure::appraise::links::{self, border_loads};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Pairs that are drawn one by one, the heaviest first; more would be one blot.
@@ -121,7 +121,7 @@ fn first_of(above: &mut [usize], mut task: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_pattern::Edge;
+    use seatmap_data::pattern::Edge;
 
     fn pattern(tasks: usize, edges: &[(usize, usize, f64)]) -> Pattern {
         let edge = |(from, to, bytes): &(usize, usize, f64)| Edge {

@@ -36,16 +36,19 @@ pub(super) fn legend(comparison: &Comparison) -> Markup {
             }
             // The room that either text takes at this size of letters.
             @let next = wide + if many { 230.0 } else { 80.0 };
-            rect.free x=(number(next)) y="2" width="13" height="13" rx="2" fill="#ffffff" stroke="#c4cad1" {}
+            rect.free x=(number(next)) y="2" width="13" height="13" rx="2" fill="#ffffff"
+                stroke="#c4cad1" {}
             text x=(number(next + 18.0)) y="12.5" { "3: CPU 3, free" }
             @if comparison.has_lines() {
                 @let at = next + 105.0;
-                path.line d=(format!("M{0} 2l6.5 6.5l-6.5 6.5l-6.5 -6.5Z", number(at + 6.0))) fill=(HOME) {}
+                path.line d=(format!("M{0} 2l6.5 6.5l-6.5 6.5l-6.5 -6.5Z", number(at + 6.0)))
+                    fill=(HOME) {}
                 text x=(number(at + 17.0)) y="12.5" { "lines at home" }
             }
             @for step in 1..=steps {
                 @let ((class, colour), x) = (step_at(step), STEP * (step as f64 - 1.0));
-                line.load.(class) x1=(number(x)) x2=(number(x + STEP - 4.0)) y1="27" y2="27" stroke=(colour)
+                line.load.(class) x1=(number(x)) x2=(number(x + STEP - 4.0)) y1="27" y2="27"
+                    stroke=(colour)
                     stroke-width=(number(7.0 * step as f64 / STEPS as f64)) {}
                 text x=(number(x + STEP - 4.0)) y="44" text-anchor="end" {
                     (tick(comparison.most.load * step as f64 / STEPS as f64))

@@ -3,8 +3,8 @@
 use super::pack::{Packed, packed};
 use super::parts::{Area, Home, Point, Seat};
 use super::{Floor, SIDE};
-use seatmap_appraise::nested::{self, Group};
-use seatmap_machine::{Level, Profile};
+use seatmap_data::machine::{Level, Profile};
+use seatmap_measure::appraise::nested::{self, Group};
 
 /// The height that a laptop's screen has for the picture beside the rest of a page.
 const HIGHEST: f64 = 480.0;

@@ -4,8 +4,8 @@
 use super::parts::{Area, Home, Label, Point, Seat, Wire};
 use super::{Floor, SIDE};
 use crate::svg::number;
-use seatmap_appraise::Ways;
-use seatmap_machine::{Profile, Pu};
+use seatmap_data::machine::{Profile, Pu};
+use seatmap_measure::appraise::Ways;
 use seatmap_sim::coherent::fabric::Link;
 
 /// Room for memory controllers, left and right.

@@ -29,11 +29,11 @@ pub mod ring;
 pub use comparison::Comparison;
 pub(crate) use picture::{coloured, machine, tasks};
 pub use picture::{section, svg, tasks_svg};
-pub use seatmap_appraise::DrawnPlacement;
+pub use seatmap_measure::appraise::DrawnPlacement;
 
 use parts::{Area, Home, Label, Seat, Wire};
-use seatmap_appraise::Ways;
-use seatmap_machine::Profile;
+use seatmap_data::machine::Profile;
+use seatmap_measure::appraise::Ways;
 use seatmap_sim::CoherentModel;
 use seatmap_sim::coherent::Shape;
 

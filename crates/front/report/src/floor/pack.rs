@@ -1,8 +1,8 @@
 //! Boxes in boxes, in reading order, as large as fits.
 
 use super::parts::Point;
-use seatmap_appraise::nested::Group;
-use seatmap_machine::Level;
+use seatmap_data::machine::Level;
+use seatmap_measure::appraise::nested::Group;
 
 /// Height of the line in which a box's name stands: below the widest border that may be drawn
 /// around the box.

@@ -6,9 +6,9 @@ use crate::page::{Table, draw};
 use crate::svg::frame::{standalone, title_of};
 use crate::svg::number;
 use maud::{Markup, html};
+use seatmap_data::pattern::Pattern;
+use seatmap_data::plan::Plan;
 use seatmap_os::CpuList;
-use seatmap_pattern::Pattern;
-use seatmap_plan::Plan;
 
 /// Room around a standalone picture, and between its two halves.
 const MARGIN: f64 = 24.0;
@@ -36,11 +36,13 @@ pub fn svg(comparison: &Comparison) -> String {
     let drawn = html! {
         (title_of(&comparison.title, [MARGIN, 30.0]))
         @for (at, x) in halves.into_iter().enumerate() {
-            text x=(number(x)) y="56" font-weight="600" fill="#57606a" { (comparison.seatings[at].title) }
+            text x=(number(x)) y="56" font-weight="600"
+                fill="#57606a" { (comparison.seatings[at].title) }
             g transform=(format!("translate({} {TOP})", number(x))) { (comparison.picture(at)) }
         }
         g transform=(format!("translate({MARGIN} {})", number(below))) { (figures_of(comparison)) }
-        g transform=(format!("translate({MARGIN} {})", number(below + figures + MARGIN / 2.0))) { (legend(comparison)) }
+        g transform=(format!("translate({MARGIN} {})", number(below + figures + MARGIN / 2.0))) {
+            (legend(comparison)) }
     };
     standalone([width, height], &drawn)
 }
@@ -50,7 +52,8 @@ fn figures_of(comparison: &Comparison) -> Markup {
     html! {
         @for (at, cells) in heads.chain(comparison.rows()).enumerate() {
             @for (cell, x) in cells.into_iter().zip(COLUMNS).filter(|(cell, _)| !cell.is_empty()) {
-                text x=(x) y=(number(ROW * (at as f64 + 0.75))) fill=(if at == 0 { "#57606a" } else { "#1b1f24" }) { (cell) }
+                text x=(x) y=(number(ROW * (at as f64 + 0.75)))
+                    fill=(if at == 0 { "#57606a" } else { "#1b1f24" }) { (cell) }
             }
         }
     }
@@ -67,9 +70,11 @@ pub fn section(comparison: &Comparison) -> Markup {
         div.seating {
             fieldset.shown {
                 legend { "Show" }
-                label { input.wires-on type="checkbox" checked; @if has_wires { "Links" } @else { "Borders" } }
+                label { input.wires-on type="checkbox" checked; @if has_wires { "Links" }
+                    @else { "Borders" } }
                 label { input.pairs-on type="checkbox" checked; "Pairs" }
-                @if comparison.has_lines() { label { input.homes-on type="checkbox" checked; "Lines" } }
+                @if comparison.has_lines() {
+                    label { input.homes-on type="checkbox" checked; "Lines" } }
             }
             div.halves {
                 @for at in 0..2 {
@@ -80,7 +85,8 @@ pub fn section(comparison: &Comparison) -> Markup {
                 }
             }
             (draw::html_table(&figures))
-            svg.floor.key viewBox=(format!("0 0 {} {}", super::SIDE, legend::HEIGHT)) role="img" aria-label="Legend" {
+            svg.floor.key viewBox=(format!("0 0 {} {}", super::SIDE, legend::HEIGHT)) role="img"
+                aria-label="Legend" {
                 (legend(comparison))
             }
             p.hint { "Point at a mark for its name and load. Wide is much; both pictures have one \
@@ -115,7 +121,8 @@ pub(crate) fn machine(floor: &Floor) -> Markup {
         @if !floor.homes.is_empty() { p.hint { "Diamonds are homes of lines." } }
         @if !floor.isolated.is_empty() {
             p.hint {
-                "CPUs with a dashed edge are isolated: " (CpuList(floor.isolated.clone())) ". The kernel moves no thread there by itself."
+                "CPUs with a dashed edge are isolated: " (CpuList(floor.isolated.clone()))
+                    ". The kernel moves no thread there by itself."
             }
         }
     }
@@ -174,7 +181,8 @@ fn silent(
 fn inline(floor: &Floor, title: &str, inside: &Markup) -> Markup {
     html! {
         svg.floor xmlns="http://www.w3.org/2000/svg"
-            viewBox=(format!("0 0 {} {}", number(floor.width), number(floor.height))) role="img" aria-label=(title)
+            viewBox=(format!("0 0 {} {}", number(floor.width), number(floor.height))) role="img"
+                aria-label=(title)
             style=(format!("max-width:{}px", number(floor.width))) { (inside) }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::parts::{Home, Label, Point, Seat, Wire, arc, on_circle};
 use super::{Floor, SIDE};
-use seatmap_appraise::Ways;
-use seatmap_machine::{Profile, Pu};
+use seatmap_data::machine::{Profile, Pu};
+use seatmap_measure::appraise::Ways;
 
 /// Room for the numbers of cores, outside.
 const MARGIN: f64 = 16.0;

@@ -3,9 +3,9 @@
 use super::flow::Flow;
 use super::*;
 use proptest::prelude::*;
-use seatmap_machine::{Level, catalog, import};
-use seatmap_pattern::{Edge, Pattern};
-use seatmap_plan::{Baselines, Channel, Objective, Plan, Random};
+use seatmap_data::machine::{Level, catalog, import};
+use seatmap_data::pattern::{Edge, Pattern};
+use seatmap_data::plan::{Baselines, Channel, Objective, Plan, Random};
 use std::collections::BTreeSet;
 use std::sync::{Arc, LazyLock};
 
@@ -60,8 +60,8 @@ fn golden(
     placement: &[u32],
     homes: &[usize],
 ) -> String {
-    let mut pattern = seatmap_pattern::generate("ring:4").unwrap();
-    pattern.edges.extend(seatmap_pattern::generate("pairs:4").unwrap().edges);
+    let mut pattern = seatmap_data::pattern::generate("ring:4").unwrap();
+    pattern.edges.extend(seatmap_data::pattern::generate("pairs:4").unwrap().edges);
     let edges =
         pattern.edges.drain(..).filter(|edge| edge.from < 3 || edge.to < 3).collect::<Vec<_>>();
     let pattern = Pattern::gathered("a ring and a bit", 5, edges);
@@ -120,7 +120,7 @@ fn wires_have_the_names_of_the_links() {
 #[test]
 fn what_a_simulator_counted_stands_in() {
     let model = small_ring();
-    let pattern = seatmap_pattern::generate("ring:3").unwrap();
+    let pattern = seatmap_data::pattern::generate("ring:3").unwrap();
     let profile = bare(&model);
     let plan = Plan { objective: Some(Objective::Simulated), ..Plan::new("small", vec![0, 2, 4]) };
     let counted = (0..16).map(f64::from).collect::<Vec<_>>();
@@ -153,7 +153,7 @@ fn the_colours_of_pages_are_those_of_pictures() {
 fn names_are_text() {
     let mut profile = crate::samples::two_groups();
     profile.name = "</title><script>alert(1)</script>\u{1b}".into();
-    let mut pattern = seatmap_pattern::generate("ring:2").unwrap();
+    let mut pattern = seatmap_data::pattern::generate("ring:2").unwrap();
     pattern.names = vec!["<script>alert(1)</script>\u{1b}".to_owned(), "b".to_owned()];
     let plan = Plan { names: pattern.names.clone(), ..Plan::new(profile.name.clone(), vec![0, 1]) };
     let seatings = [

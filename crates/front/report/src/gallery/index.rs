@@ -7,10 +7,10 @@ use crate::page::draw;
 use crate::page::{Section, Table, TableCell};
 use crate::{Digits, about, ranking};
 use maud::{Markup, PreEscaped, html};
-use seatmap_gallery::{Gallery, GalleryMachine, LikePair};
-use seatmap_machine::Profile;
+use seatmap_data::machine::Profile;
+use seatmap_data::statistics::words::{counted, figure};
 use seatmap_measure::classes::{DistanceClass, PairInterval, are_apart, classes_with_pairs};
-use seatmap_statistics::words::{counted, figure};
+use seatmap_measure::gallery::{Gallery, GalleryMachine, LikePair};
 
 /// Sorts the table by a column, and shows the rows that hold some words.
 const SCRIPT: &str = include_str!("../../assets/gallery.js");

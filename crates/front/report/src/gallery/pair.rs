@@ -5,7 +5,7 @@ use crate::compare;
 use crate::page::draw;
 use crate::page::{Section, Table, TableCell};
 use maud::html;
-use seatmap_gallery::{GalleryMachine, LikePair};
+use seatmap_measure::gallery::{GalleryMachine, LikePair};
 
 /// The comparison of `seatmap compare`, with links to both machines.
 pub(super) fn page(first: &GalleryMachine, second: &GalleryMachine, pair: &LikePair) -> String {

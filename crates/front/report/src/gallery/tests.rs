@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::samples::two_groups;
-use seatmap_catalog::{Machine, MachineList};
-use seatmap_machine::Profile;
+use seatmap_data::machine::Profile;
+use seatmap_machines::catalog::{Machine, MachineList};
 use std::collections::BTreeSet;
 
 /// A gallery with a bundled machine and these profiles, each of its name.
@@ -12,7 +12,7 @@ fn gallery(profiles: &[Profile]) -> Gallery {
     let machines = MachineList::bundled().unwrap().machines;
     let entry = machines.into_iter().find(|one| one.machine == "core-i9-12900k").unwrap();
     let machine = Machine::bundled(entry.machine).unwrap();
-    let profile = seatmap_machine::catalog::load(entry.machine).unwrap();
+    let profile = seatmap_data::machine::catalog::load(entry.machine).unwrap();
     gallery.add_bundled(entry, machine, profile);
     for profile in profiles {
         let machine =
@@ -32,7 +32,8 @@ fn like() -> [Profile; 2] {
     second.environment.bios = Some("2.0".to_owned());
     let distance = second.core_distance.as_mut().unwrap();
     let before = distance.median_ns.clone();
-    distance.median_ns = seatmap_machine::Matrix::from_fn(before.n(), |i, j| 2.0 * before[(i, j)]);
+    distance.median_ns =
+        seatmap_data::machine::Matrix::from_fn(before.n(), |i, j| 2.0 * before[(i, j)]);
     distance.deciles_ns = None;
     [first, second]
 }
@@ -104,7 +105,7 @@ fn nothing_of_a_hostile_profile_becomes_markup_or_a_path() {
 
 #[test]
 fn pictures_of_large_machines_stay_small() {
-    let profile = seatmap_machine::catalog::load("epyc-7r13-2s").unwrap();
+    let profile = seatmap_data::machine::catalog::load("epyc-7r13-2s").unwrap();
     let picture = thumbnail::thumbnail(&profile).0;
     assert!(picture.contains("0 0 32 32") && picture.len() < 20_000, "{}", picture.len());
     let mut bare = profile;

@@ -3,7 +3,7 @@
 use crate::svg::cells::{Fill, paths};
 use crate::{Grid, Order, Scale};
 use maud::{Markup, html};
-use seatmap_machine::Profile;
+use seatmap_data::machine::Profile;
 
 /// Rows and columns of the picture, at most.
 const MOST_CELLS: usize = 32;

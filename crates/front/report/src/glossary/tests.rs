@@ -71,15 +71,15 @@ fn pages() -> Vec<(&'static str, String)> {
     use crate::floor::{Comparison, DrawnPlacement, Floor};
     use crate::{html, samples};
     let profile = samples::two_groups();
-    let pattern = seatmap_pattern::generate("ring:4").unwrap();
-    let random = seatmap_plan::Random { mean: 400.0, best: 300.0 };
+    let pattern = seatmap_data::pattern::generate("ring:4").unwrap();
+    let random = seatmap_data::plan::Random { mean: 400.0, best: 300.0 };
     let baselines =
-        Some(seatmap_plan::Baselines { os: 250.0, compact: 200.0, scatter: 500.0, random });
-    let plan = seatmap_plan::Plan {
+        Some(seatmap_data::plan::Baselines { os: 250.0, compact: 200.0, scatter: 500.0, random });
+    let plan = seatmap_data::plan::Plan {
         cost: Some(200.0),
         lower_bound: Some(190.0),
         baselines,
-        ..seatmap_plan::Plan::new("desk", vec![0, 1, 2, 3])
+        ..seatmap_data::plan::Plan::new("desk", vec![0, 1, 2, 3])
     };
     let seatings = [
         DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1, 4, 5]),

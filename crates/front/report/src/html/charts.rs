@@ -7,7 +7,7 @@ use crate::svg::frame::{Frame, Title, chart};
 use crate::svg::number;
 use crate::{Digits, Scale};
 use maud::{Markup, html};
-use seatmap_machine::Loaded;
+use seatmap_data::machine::Loaded;
 use seatmap_measure::classes::DistanceClass;
 
 /// Width of the histograms, in user units: they stand beside the heatmap, where little room is
@@ -57,13 +57,17 @@ fn row(
         histogram(values_ns, &frame.x).into_iter().enumerate().filter(|(_, height)| *height > 0.0);
     html! {
         text.name x="0" y=(number(floor - BARS - 10.0)) { (class.name) }
-        text.tick x=(WIDTH) y=(number(floor - BARS - 10.0)) text-anchor="end" { "median " (digits.show(class.median_ns)) }
-        line.rule x1=(number(frame.left)) x2=(number(frame.left + frame.width)) y1=(number(floor)) y2=(number(floor)) {}
+        text.tick x=(WIDTH) y=(number(floor - BARS - 10.0))
+            text-anchor="end" { "median " (digits.show(class.median_ns)) }
+        line.rule x1=(number(frame.left)) x2=(number(frame.left + frame.width)) y1=(number(floor))
+            y2=(number(floor)) {}
         @for (at, height) in bars {
-            rect.bar x=(number(frame.left + at as f64 * width)) y=(number(floor - height)) width=(number(width - 0.5))
+            rect.bar x=(number(frame.left + at as f64 * width)) y=(number(floor - height))
+                width=(number(width - 0.5))
                 height=(number(height)) {}
         }
-        rect.median x=(number(median - 1.0)) y=(number(floor - BARS - 3.0)) width="2" height=(number(BARS + 6.0)) rx="1" {}
+        rect.median x=(number(median - 1.0)) y=(number(floor - BARS - 3.0)) width="2"
+            height=(number(BARS + 6.0)) rx="1" {}
     }
 }
 

@@ -9,7 +9,7 @@ use crate::grid::{groups, positions};
 use crate::palette::{Rgb, VIRIDIS};
 use crate::predicted::predicted;
 use crate::{Digits, Order, Scale};
-use seatmap_machine::{
+use seatmap_data::machine::{
     CoreDistance, CoreKind, HomeModel, Matrix, PairRegimes, PairStatus, Profile, Pu, Regime,
 };
 use serde::Serialize;
@@ -215,7 +215,7 @@ mod tests {
         let mut profile = two_groups();
         let distance = profile.core_distance.as_mut().unwrap();
         distance.median_ns.set_both(0, 1, f64::NAN);
-        distance.status = seatmap_machine::Square::filled(8, Some(PairStatus::Imported));
+        distance.status = seatmap_data::machine::Square::filled(8, Some(PairStatus::Imported));
         let data = parsed(&profile);
         assert_eq!((&data["median"][0], &data["p10"][0]), (&Value::Null, &Value::Null));
         assert_eq!(data["status"], "i");

@@ -1,8 +1,8 @@
 //! The page of what will disturb a measurement or a quiet program on this computer.
 
 use crate::page::{Page, Section, Table, TableCell, draw};
-use seatmap_doctor::{Diagnosis, RemedyKind, Severity};
-use seatmap_statistics::words::counted;
+use seatmap_data::statistics::words::counted;
+use seatmap_health::doctor::{Diagnosis, RemedyKind, Severity};
 
 /// The order in which findings are listed: those that can be fixed come first.
 const ORDER: [(Severity, &str); 5] = [
@@ -75,7 +75,7 @@ fn class(level: Severity) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_doctor::Remedy;
+    use seatmap_health::doctor::Remedy;
 
     fn of(subject: &'static str, level: Severity) -> Diagnosis {
         let remedy = (level == Severity::Fix)

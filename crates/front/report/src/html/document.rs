@@ -3,7 +3,7 @@
 use super::numbers::whole_numbers;
 use crate::glossary;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use seatmap_document::{is_hidden, visible_lines};
+use seatmap_data::document::{is_hidden, visible_lines};
 
 /// The style of all pages.
 pub(crate) const CSS: &str = concat!(
@@ -28,7 +28,8 @@ pub fn head(title: &str, sentence: &str, more: &Markup) -> Markup {
         header {
             div.title {
                 h1 { (title) }
-                button.js #theme type="button" aria-label="Switch between light and dark" { "Light / dark" }
+                button.js #theme type="button"
+                    aria-label="Switch between light and dark" { "Light / dark" }
             }
             p.sentence { (sentence) }
             (more)

@@ -5,7 +5,7 @@ use crate::palette::{UNKNOWN, VIRIDIS, hex};
 use crate::reduced::Reduced;
 use crate::{Digits, Grid, Order, Scale, Unit, svg};
 use maud::{Markup, html};
-use seatmap_machine::{HomeModel, Profile};
+use seatmap_data::machine::{HomeModel, Profile};
 
 /// PUs in the picture for browsers without scripts; larger matrices are reduced to it.
 const STATIC_PUS: usize = 128;
@@ -29,7 +29,8 @@ pub(super) fn map(profile: &Profile, scale: Scale, digits: Digits, beside: &Mark
                     label.home {
                         "Home"
                         // Zero is the measurement, and each further step a home.
-                        input #home type="range" min="0" max=(homes) value="0" aria-describedby="home-name";
+                        input #home type="range" min="0" max=(homes) value="0"
+                            aria-describedby="home-name";
                         output #home-name for="home" { "measured" }
                     }
                 }
@@ -49,7 +50,8 @@ fn plot() -> Markup {
         div.canvas.js {
             // The keys move a cell in the canvas, so that it takes the focus and tells readers that
             // it is more than a picture.
-            canvas #map tabindex="0" role="application" aria-roledescription="heatmap" aria-describedby="keys"
+            canvas #map tabindex="0" role="application" aria-roledescription="heatmap"
+                aria-describedby="keys"
                 aria-label="Core distances of every pair of PUs" {}
             div #tip hidden {}
         }
@@ -80,7 +82,8 @@ fn legend(scale: Scale, digits: Digits) -> Markup {
     html! {
         div.legend {
             div.scale {
-                span.ramp style=(format!("background:linear-gradient(to right,{})", stops.join(","))) {}
+                span.ramp
+                    style=(format!("background:linear-gradient(to right,{})", stops.join(","))) {}
                 @for (position, text) in svg::bar_ticks(scale, Unit::Nanoseconds, |ns| digits.show(ns), APART) {
                     span.at style=(format!("left:{:.1}%", 100.0 * position)) { (text) }
                 }

@@ -26,13 +26,13 @@ pub use tables::facts;
 use crate::floor::{Comparison, Floor};
 use crate::page::draw;
 use seatmap_cluster::Cluster;
-use seatmap_gate::GateReport;
-use seatmap_gate::history::Trends;
-use seatmap_machine::Profile;
-use seatmap_noise::NoiseReport;
-use seatmap_pattern::Pattern;
-use seatmap_plan::Plan;
-use seatmap_tune::{Results, Tuned};
+use seatmap_data::machine::Profile;
+use seatmap_data::pattern::Pattern;
+use seatmap_data::plan::Plan;
+use seatmap_health::noise::NoiseReport;
+use seatmap_trial::gate::GateReport;
+use seatmap_trial::gate::history::Trends;
+use seatmap_trial::tune::{Results, Tuned};
 
 /// Commands compared by running them, as one HTML file.
 #[must_use]

@@ -7,7 +7,7 @@ use crate::floor::{self, Floor};
 use crate::page::{Section, Table, draw};
 use crate::{Digits, Scale, about, sentence};
 use maud::{Markup, html};
-use seatmap_machine::Profile;
+use seatmap_data::machine::Profile;
 use seatmap_measure::classes::{DistanceClass, classes_with_distances};
 use seatmap_measure::findings::findings;
 use seatmap_sim::CoherentModel;
@@ -83,7 +83,8 @@ fn header(profile: &Profile, classes: &[DistanceClass], digits: Digits) -> Marku
         @if !classes.is_empty() {
             dl.tiles {
                 @for class in classes.iter().take(TILES) {
-                    div { dt { (class.name) } dd { (digits.show(class.median_ns)) span.unit { "ns" } } }
+                    div { dt { (class.name) }
+                        dd { (digits.show(class.median_ns)) span.unit { "ns" } } }
                 }
             }
         }
@@ -182,7 +183,9 @@ mod tests {
         let mut profile = grouped(512, 16);
         if let Some(distance) = &mut profile.core_distance {
             let around = |by: f64| {
-                Some(seatmap_machine::Matrix::from_fn(512, |i, j| distance.median_ns[(i, j)] * by))
+                Some(seatmap_data::machine::Matrix::from_fn(512, |i, j| {
+                    distance.median_ns[(i, j)] * by
+                }))
             };
             (distance.p10_ns, distance.mad_ns) = (around(0.97), around(0.01));
             (distance.ci95_low_ns, distance.ci95_high_ns) = (around(0.99), around(1.01));

@@ -4,9 +4,9 @@ use super::document::{document, head};
 use crate::about::counted;
 use crate::terminal::top::SeatGroups;
 use maud::{Markup, PreEscaped, html};
-use seatmap_document::visible;
+use seatmap_data::document::visible;
+use seatmap_data::statistics::words::{self, lasting, times};
 use seatmap_os::Tid;
-use seatmap_statistics::words::{self, lasting, times};
 use seatmap_watch::recording::Recording;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -77,7 +77,8 @@ pub fn replay(recording: &Recording) -> String {
     let (stories, looks) = stories_and_looks(recording);
     let title = format!("Threads on {}", recording.header.machine);
     let lead = html! {
-        p.origin { (groups.source) "; " (counted(looks.len(), "look")) @if recording.is_cut_off { "; the last line of the recording was cut off" } }
+        p.origin { (groups.source) "; " (counted(looks.len(), "look"))
+            @if recording.is_cut_off { "; the last line of the recording was cut off" } }
     };
     let body = html! {
         style { (PreEscaped(STYLE)) }
@@ -87,7 +88,8 @@ pub fn replay(recording: &Recording) -> String {
                 h2 { "Seats" span.unit { "load, and the busiest thread" } }
                 div.replay {
                     button #play type="button" { "Play" }
-                    input #time type="range" min="0" max=(looks.len().saturating_sub(1)) value="0" aria-label="Time";
+                    input #time type="range" min="0" max=(looks.len().saturating_sub(1)) value="0"
+                        aria-label="Time";
                     output #now for="time" {}
                 }
                 div #seats {}
@@ -96,9 +98,11 @@ pub fn replay(recording: &Recording) -> String {
                 div #seat aria-live="polite" {}
             }
             @if recording.moments.iter().any(|moment| moment.wakes.is_some()) {
-                section.card.js { h2 { "Wakeups" span.unit { "who wakes whom at this look" } } div #wakes aria-live="polite" {} }
+                section.card.js { h2 { "Wakeups" span.unit { "who wakes whom at this look" } }
+                    div #wakes aria-live="polite" {} }
             }
-            section.card { h2 { "Threads" span.unit { "by time on a CPU" } } div #story aria-live="polite" {} (threads(&stories)) }
+            section.card { h2 { "Threads" span.unit { "by time on a CPU" } } div #story
+                aria-live="polite" {} (threads(&stories)) }
             section.card { h2 { "Changes of CPU" } (moves(&stories)) }
         }
         footer { "A look finds the CPU of each thread at one moment. A thread may change its CPU \
@@ -110,7 +114,7 @@ pub fn replay(recording: &Recording) -> String {
         .map(|group| Group { name: group.name, cores: group.cores })
         .collect();
     let data = Data { groups, looks, stories: &stories };
-    document(&title, &body, SCRIPT, &seatmap_document::written(&data))
+    document(&title, &body, SCRIPT, &seatmap_data::document::written(&data))
 }
 
 /// The stories of all threads, and the looks that refer to them.
@@ -212,17 +216,20 @@ fn threads(stories: &[Story]) -> Markup {
     html! {
         table.figures {
             thead { tr {
-                th { "Thread" } th.wide { "Name" } th.wide { "Program" } th.wide { "May run on" } th { "Run, s" } th { "Changes of CPU" }
+                th { "Thread" } th.wide { "Name" } th.wide { "Program" } th.wide { "May run on" }
+                th { "Run, s" } th { "Changes of CPU" }
                 th.js { "Story" }
             } }
             tbody { @for at in &order[..shown] { @let story = &stories[*at]; tr {
                 th scope="row" { (story.tid) } td.wide { (story.name) } td.wide { (story.program) }
                 td.wide { (story.masks.last().map_or("-", |(_, mask)| mask.as_str())) }
                 td { (format!("{:.2}", story.run_s)) } td { (story.moves().count()) }
-                td.js { button type="button" data-story=(at) aria-label=(format!("Story of thread {}", story.tid)) { "Show" } }
+                td.js { button type="button" data-story=(at)
+                    aria-label=(format!("Story of thread {}", story.tid)) { "Show" } }
             } } }
         }
-        @if order.len() > shown { p.hint { "And " (counted(order.len() - shown, "more thread")) ", which ran less." } }
+        @if order.len() > shown {
+            p.hint { "And " (counted(order.len() - shown, "more thread")) ", which ran less." } }
     }
 }
 
@@ -234,14 +241,18 @@ fn moves(stories: &[Story]) -> Markup {
     all.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.3.tid.cmp(&b.3.tid)));
     let shown = all.len().min(MOST_MOVES);
     html! {
-        @if all.is_empty() { p { "No look found a thread on another CPU than the look before." } } @else {
+        @if all.is_empty() { p { "No look found a thread on another CPU than the look before." } }
+        @else {
             table.figures #moves {
-                thead { tr { th { "At, s" } th { "Thread" } th.wide { "Name" } th { "From CPU" } th { "To CPU" } } }
+                thead { tr { th { "At, s" } th { "Thread" } th.wide { "Name" } th { "From CPU" }
+                    th { "To CPU" } } }
                 tbody { @for (at_s, from, to, story) in &all[..shown] { tr {
-                    td { (format!("{at_s:.1}")) } td { (story.tid) } td.wide { (story.name) } td { (from) } td { (to) }
+                    td { (format!("{at_s:.1}")) } td { (story.tid) } td.wide { (story.name) }
+                    td { (from) } td { (to) }
                 } } }
             }
-            @if all.len() > shown { p.hint { "And " (counted(all.len() - shown, "later change")) "." } }
+            @if all.len() > shown {
+                p.hint { "And " (counted(all.len() - shown, "later change")) "." } }
         }
     }
 }

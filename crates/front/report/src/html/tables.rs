@@ -3,7 +3,7 @@
 use crate::page::{Table, TableCell, draw};
 use crate::{Digits, about};
 use maud::Markup;
-use seatmap_machine::{HomeModel, Loaded, Profile};
+use seatmap_data::machine::{HomeModel, Loaded, Profile};
 use seatmap_measure::classes::DistanceClass;
 
 /// A table of (what, value).

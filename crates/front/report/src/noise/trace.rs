@@ -1,7 +1,7 @@
 //! Lists the tasks and interrupts that had the CPU in the gaps, by the kernel's trace.
 
 use crate::duration::duration;
-use seatmap_noise::{CpuNoise, NoiseReport, Taker, Traced, TracedGap};
+use seatmap_health::noise::{CpuNoise, NoiseReport, Taker, Traced, TracedGap};
 use std::iter::once;
 
 /// The name for the part of a gap that the kernel's trace does not explain.
@@ -96,7 +96,7 @@ pub(crate) fn gap(gap: &TracedGap) -> String {
 
 /// A name may hold anything: none begins a line of its own.
 fn on_a_line(who: &str) -> String {
-    seatmap_document::visible(who)
+    seatmap_data::document::visible(who)
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use crate::svg::heat::{HeatMap, bar, swatch};
 use crate::svg::{APART, bar_ticks};
 use crate::{Scale, Unit};
 use maud::{Markup, html};
-use seatmap_document::{right_aligned, visible};
-use seatmap_machine::{Matrix, Square};
+use seatmap_data::document::{right_aligned, visible};
+use seatmap_data::machine::{Matrix, Square};
 
 /// More rows do not fit on a screen.
 const MOST_ROWS: usize = 24;

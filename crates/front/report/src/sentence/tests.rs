@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::samples;
-use seatmap_plan::{Baselines, Random};
+use seatmap_data::plan::{Baselines, Random};
 
 fn shown(profile: &Profile) -> String {
     of_profile(profile, Digits::of(profile))
@@ -14,13 +14,14 @@ fn distances_say_where_to_sit() {
     insta::assert_snapshot!(shown(&profile), @"A cache line's round trip takes 43.0 ns in the nearest class of cores (same L3) and 103.0 ns in the farthest (same package), 2.4 times as long: seat threads that talk to each other in the nearest.");
     let distance = profile.core_distance.as_mut().unwrap();
     (distance.ci95_low_ns, distance.ci95_high_ns) = (None, None);
-    distance.median_ns = seatmap_machine::Matrix::filled(8, 80.0);
+    distance.median_ns = seatmap_data::machine::Matrix::filled(8, 80.0);
     assert_eq!(
         shown(&profile),
         "All cores are about equally far apart, 80.0 ns: it matters little where threads sit."
     );
     let unlike = |i: usize, j: usize| 600.0 + 100.0 * (i + j) as f64;
-    profile.core_distance.as_mut().unwrap().median_ns = seatmap_machine::Matrix::from_fn(8, unlike);
+    profile.core_distance.as_mut().unwrap().median_ns =
+        seatmap_data::machine::Matrix::from_fn(8, unlike);
     profile
         .topology
         .pus
@@ -47,7 +48,7 @@ fn of_pairs(cores: usize, distances_ns: &[f64], off_ns: f64) -> Profile {
     let cell = |i: usize, j: usize| distances_ns[(i.min(j) * 5 + i.max(j)) % distances_ns.len()];
     let around = |by: f64| {
         let ns = move |i: usize, j: usize| if i == j { 0.0 } else { cell(i, j) + by };
-        seatmap_machine::Matrix::from_fn(cores, ns)
+        seatmap_data::machine::Matrix::from_fn(cores, ns)
     };
     let distance = profile.core_distance.as_mut().unwrap();
     distance.median_ns = around(0.0);
@@ -80,15 +81,15 @@ fn nothing_is_said_of_pairs_that_noise_sets_apart() {
 fn classes_that_noise_sets_apart_give_no_seats() {
     let mut profile = samples::two_groups();
     let distance = profile.core_distance.as_mut().unwrap();
-    distance.ci95_low_ns = Some(seatmap_machine::Matrix::filled(8, 30.0));
-    distance.ci95_high_ns = Some(seatmap_machine::Matrix::filled(8, 190.0));
+    distance.ci95_low_ns = Some(seatmap_data::machine::Matrix::filled(8, 30.0));
+    distance.ci95_high_ns = Some(seatmap_data::machine::Matrix::filled(8, 190.0));
     let said = shown(&profile);
     assert!(said.starts_with("No pair of cores is shown to be nearer"), "{said}");
 }
 
 #[test]
 fn a_class_that_a_far_home_makes_slow_is_no_reason_for_a_seat() {
-    let profile = seatmap_machine::catalog::load("epyc-7r13-2s").unwrap();
+    let profile = seatmap_data::machine::catalog::load("epyc-7r13-2s").unwrap();
     let said = shown(&profile);
     assert!(said.contains("394.4 ns in the farthest (other package)"), "{said}");
 }
@@ -139,10 +140,10 @@ fn noise_names_the_cpu_to_use() {
 
 #[test]
 fn patterns_say_which_edges_count() {
-    let mut heavy = seatmap_pattern::generate("ring:30").unwrap();
+    let mut heavy = seatmap_data::pattern::generate("ring:30").unwrap();
     heavy.edges[3].bytes = 1e6;
-    let even =
-        ["idle:3", "ring:4"].map(|spec| of_pattern(&seatmap_pattern::generate(spec).unwrap()));
+    let even = ["idle:3", "ring:4"]
+        .map(|spec| of_pattern(&seatmap_data::pattern::generate(spec).unwrap()));
     insta::assert_snapshot!([&even[0], &even[1], &of_pattern(&heavy)].map(String::as_str).join("\n"), @"
     Nothing is sent: any placement is as good as another.
     All 4 edges carry the same: seat each task near those that it sends to.

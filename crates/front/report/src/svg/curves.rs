@@ -105,10 +105,12 @@ fn line(curve: &Curve, frame: &Frame) -> Markup {
     let class = curve.class();
     let colour = COLOURS[curve.colour];
     html! {
-        polyline.(class) fill="none" stroke=(colour) stroke-width=(number(curve.width)) points=(points.join(" ")) {}
+        polyline.(class) fill="none" stroke=(colour) stroke-width=(number(curve.width))
+            points=(points.join(" ")) {}
         // Marks show where few points were measured; many would cover the line.
         @if points.len() <= MOST_MARKS {
-            @for (x, y) in known().map(at) { circle.(class) cx=(x) cy=(y) r="2.2" fill=(colour) stroke="none" {} }
+            @for (x, y) in known().map(at) { circle.(class) cx=(x) cy=(y) r="2.2" fill=(colour)
+                stroke="none" {} }
         }
     }
 }

@@ -36,7 +36,8 @@ pub(crate) fn chart(size: [f64; 2], label: &str, inside: &Markup) -> Markup {
     let [width, height] = size.map(number);
     html! {
         // A view box without width and height: the page decides how wide the picture is.
-        svg.chart xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}")) role="img"
+        svg.chart xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}"))
+            role="img"
             aria-label=(label) font-family="system-ui, sans-serif" font-size="12" { (inside) }
     }
 }
@@ -46,7 +47,8 @@ pub(crate) fn chart(size: [f64; 2], label: &str, inside: &Markup) -> Markup {
 pub fn standalone(size: [f64; 2], inside: &Markup) -> String {
     let [width, height] = size.map(number);
     let picture = html! {
-        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}")) width=(width)
+        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}"))
+            width=(width)
             height=(height) role="img" font-family="system-ui, sans-serif" font-size="12" {
             rect width=(width) height=(height) fill="#fff" {}
             (inside)
@@ -100,10 +102,12 @@ impl Frame {
         html! {
             @for tick in self.y.ticks(up_most(self.height)) {
                 @let y = self.y(tick.value);
-                line.rule x1=(number(self.left)) x2=(number(self.right())) y1=(number(y)) y2=(number(y)) stroke="#d0d7de" {}
+                line.rule x1=(number(self.left)) x2=(number(self.right())) y1=(number(y))
+                    y2=(number(y)) stroke="#d0d7de" {}
                 // Text hangs on its baseline; a third of its height below the line puts its middle
                 // there.
-                text.tick x=(number(self.left - 6.0)) y=(number(y + 4.0)) text-anchor="end" fill="#57606a" { (tick.text) }
+                text.tick x=(number(self.left - 6.0)) y=(number(y + 4.0)) text-anchor="end"
+                    fill="#57606a" { (tick.text) }
             }
         }
     }
@@ -114,21 +118,25 @@ impl Frame {
         html! {
             @for tick in self.x.ticks(across_most(self.width)) {
                 @let x = number(self.x(tick.value));
-                line.rule x1=(x) x2=(x) y1=(number(bottom)) y2=(number(bottom + 4.0)) stroke="#d0d7de" {}
-                text.tick x=(x) y=(number(bottom + 17.0)) text-anchor="middle" fill="#57606a" { (tick.text) }
+                line.rule x1=(x) x2=(x) y1=(number(bottom)) y2=(number(bottom + 4.0))
+                    stroke="#d0d7de" {}
+                text.tick x=(x) y=(number(bottom + 17.0)) text-anchor="middle"
+                    fill="#57606a" { (tick.text) }
             }
         }
     }
 
     /// The text above the vertical axis.
     pub fn title_up(&self, text: &str) -> Markup {
-        html! { text.axis x="0" y=(number(self.top - 10.0)) fill="#57606a" { (text) (scaling(&self.y)) } }
+        html! { text.axis x="0" y=(number(self.top - 10.0))
+        fill="#57606a" { (text) (scaling(&self.y)) } }
     }
 
     /// The text below the horizontal axis, at its end.
     pub fn title_across(&self, text: &str) -> Markup {
         html! {
-            text.axis x=(number(self.right())) y=(number(self.bottom() + 34.0)) text-anchor="end" fill="#57606a" {
+            text.axis x=(number(self.right())) y=(number(self.bottom() + 34.0)) text-anchor="end"
+                fill="#57606a" {
                 (text) (scaling(&self.x))
             }
         }

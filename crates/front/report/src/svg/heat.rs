@@ -69,12 +69,14 @@ impl HeatMap<'_> {
         let width = number(left + SIDE + RIGHT);
         let height = number(top + SIDE + BOTTOM);
         html! {
-            svg xmlns="http://www.w3.org/2000/svg" class="picture" viewBox=(format!("0 0 {width} {height}")) width=(width)
+            svg xmlns="http://www.w3.org/2000/svg" class="picture"
+                viewBox=(format!("0 0 {width} {height}")) width=(width)
                 height=(height) role="img" font-family="system-ui, sans-serif" font-size="11" {
                 title { (self.title) }
                 @if !self.desc.is_empty() { desc { (self.desc) } }
                 rect.paper width=(width) height=(height) fill="#fff" {}
-                text.ink x=(number(left)) y="20" font-size="16" font-weight="600" fill="#1b1f24" { (self.title) }
+                text.ink x=(number(left)) y="20" font-size="16" font-weight="600"
+                    fill="#1b1f24" { (self.title) }
                 text.quiet x=(number(left)) y="40" fill="#57606a" { (self.about) }
                 g transform=(format!("translate({} {})", number(left), number(top))) {
                     (self.squares(cell))
@@ -98,13 +100,15 @@ impl HeatMap<'_> {
                 }
                 // Two units wide, whatever the squares are scaled by. White lines would vanish on a
                 // light ground.
-                g.cuts[self.ground.is_none()] stroke=(self.ground.map_or("#fff", |_| "#8b949e")) stroke-width=(number(2.0 / cell)) {
+                g.cuts[self.ground.is_none()] stroke=(self.ground.map_or("#fff", |_| "#8b949e"))
+                    stroke-width=(number(2.0 / cell)) {
                     @for end in &self.begins { path d=(format!("M{end} 0v{n}M0 {end}h{n}")) {} }
                 }
                 @if n <= MOST_TIPS {
                     // Squares that are painted, if invisibly, receive the pointer; a path of many
                     // squares has one tip.
-                    g fill-opacity="0" { @for row in 0..n { @for column in 0..n { (self.tipped(row, column)) } } }
+                    g fill-opacity="0" {
+                        @for row in 0..n { @for column in 0..n { (self.tipped(row, column)) } } }
                 }
             }
             @if cell > LEAST_SQUARE {
@@ -129,7 +133,8 @@ impl HeatMap<'_> {
         html! {
             @if let Some(fill) = (self.fill)(row, column).filter(|_| has_room && !figure.is_empty()) {
                 // On a pale square the page's own ink is used, since its ground may be dark.
-                text.ink[fill.opacity().is_some()] x=(number((column as f64 + 0.5) * cell)) y=(number((row as f64 + 0.5) * cell + 4.5))
+                text.ink[fill.opacity().is_some()] x=(number((column as f64 + 0.5) * cell))
+                    y=(number((row as f64 + 0.5) * cell + 4.5))
                     fill=(fill.ink()) { (figure) }
             }
         }

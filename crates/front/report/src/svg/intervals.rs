@@ -49,14 +49,17 @@ fn drawn(row: &Interval, top: f64, frame: &Frame) -> Markup {
     let zero = number(frame.x(0.0));
     html! {
         // Below the name, which it would cross.
-        line.zero x1=(zero) x2=(zero) y1=(number(y - 9.0)) y2=(number(top + ROW)) stroke="#57606a" stroke-width="1.5" {}
+        line.zero x1=(zero) x2=(zero) y1=(number(y - 9.0)) y2=(number(top + ROW)) stroke="#57606a"
+            stroke-width="1.5" {}
         text.name x="0" y=(number(top + 14.0)) { (row.name) }
         g {
             @if let Some([low, high]) = row.ends {
-                line.series-0 x1=(number(frame.x(low))) x2=(number(frame.x(high))) y1=(number(y)) y2=(number(y))
+                line.series-0 x1=(number(frame.x(low))) x2=(number(frame.x(high))) y1=(number(y))
+                    y2=(number(y))
                     stroke="#0072b2" stroke-width="3" {}
             }
-            circle.series-0 cx=(number(frame.x(row.centre))) cy=(number(y)) r="4" fill="#0072b2" stroke="none" {}
+            circle.series-0 cx=(number(frame.x(row.centre))) cy=(number(y)) r="4" fill="#0072b2"
+                stroke="none" {}
         }
     }
 }

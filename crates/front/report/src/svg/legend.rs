@@ -23,7 +23,8 @@ pub(super) fn legend(curves: &[Curve], width: f64) -> Markup {
         @for (curve, (x, y)) in curves.iter().zip(places(curves, width)) {
             // A class beside the colour: the page's dark style has colours of its own, a picture
             // alone has none.
-            line.(curve.class()) x1=(number(x)) x2=(number(x + LINE - 6.0)) y1=(number(y + 8.0)) y2=(number(y + 8.0))
+            line.(curve.class()) x1=(number(x)) x2=(number(x + LINE - 6.0)) y1=(number(y + 8.0))
+                y2=(number(y + 8.0))
                 stroke=(COLOURS[curve.colour]) stroke-width=(number(curve.width + 0.6)) {}
             text x=(number(x + LINE)) y=(number(y + 12.0)) fill="#1b1f24" { (curve.name) }
         }

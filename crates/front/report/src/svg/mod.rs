@@ -23,7 +23,7 @@ use crate::{Digits, Grid, Order, Scale};
 use cells::Fill;
 use heat::{HeatMap, bar, swatch};
 use maud::{Markup, html};
-use seatmap_machine::Profile;
+use seatmap_data::machine::Profile;
 
 /// Values that are named beside a bar of colours, at most, and how far apart, as a share of it.
 const BAR_TICKS: usize = 6;
@@ -48,7 +48,7 @@ pub(crate) fn picture(profile: &Profile, grid: Option<&Grid>) -> Markup {
     let n = grid.os.len();
     // XML knows no control characters, not even as references.
     let title =
-        format!("Core distances of {}, round trip", seatmap_document::visible(&profile.name));
+        format!("Core distances of {}, round trip", seatmap_data::document::visible(&profile.name));
     let unit = if scale.log { "ns, log" } else { "ns" };
     let ticks = bar_ticks(scale, Unit::Nanoseconds, |ns| digits.show(ns), APART);
     let map = HeatMap {
@@ -134,7 +134,7 @@ mod tests {
         let cpus = labels(&grouped(64, 8));
         assert!(cpus.len() > 8 && cpus.is_sorted(), "{cpus:?}");
         // Two sockets of 32 cores; the second hardware threads are CPUs 64 to 127.
-        let cpus = labels(&seatmap_machine::catalog::load("xeon-8375c-2s").unwrap());
+        let cpus = labels(&seatmap_data::machine::catalog::load("xeon-8375c-2s").unwrap());
         assert!(cpus.len() > 8 && cpus.is_sorted() && cpus.iter().all(|cpu| *cpu < 64), "{cpus:?}");
     }
 
@@ -166,7 +166,7 @@ mod tests {
         let mut profile = grouped(512, 16);
         let distance = profile.core_distance.as_mut().unwrap();
         // The worst case: no two neighbours alike.
-        distance.median_ns = seatmap_machine::Matrix::from_fn(512, |i, j| {
+        distance.median_ns = seatmap_data::machine::Matrix::from_fn(512, |i, j| {
             50.0 + ((i * 7919 + j * 104_729) % 997) as f64
         });
         let text = heatmap(&profile, Order::Group);

@@ -4,7 +4,7 @@ use super::frame::{Frame, chart, standalone, title_of};
 use super::number;
 use crate::axis::{Axis, Scaling, Unit};
 use maud::{Markup, html};
-use seatmap_noise::{Bin, CpuNoise, Gap, NoiseReport};
+use seatmap_health::noise::{Bin, CpuNoise, Gap, NoiseReport};
 
 /// Width of either half, in user units: narrow, so that its letters are still read on a telephone.
 const WIDTH: f64 = 480.0;
@@ -129,10 +129,12 @@ impl Half<'_> {
         let (colour, class) = self.mark;
         let path = (self.path)(noise, &frame);
         html! {
-            text.name x="0" y=(number(frame.bottom() - 0.5 * DRAWN + 4.0)) fill="#1b1f24" { "CPU " (noise.cpu) }
+            text.name x="0" y=(number(frame.bottom() - 0.5 * DRAWN + 4.0))
+                fill="#1b1f24" { "CPU " (noise.cpu) }
             (frame.ticks_up())
             (frame.ticks_across())
-            @if !path.is_empty() { path.gaps.(class) fill=(colour) stroke=(colour) stroke-width="1" d=(path) {} }
+            @if !path.is_empty() { path.gaps.(class) fill=(colour) stroke=(colour) stroke-width="1"
+                d=(path) {} }
         }
     }
 }

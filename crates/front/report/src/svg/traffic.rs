@@ -7,7 +7,7 @@ use crate::axis::{Axis, Scaling, Unit};
 use crate::palette::{colour, hex};
 use crate::traffic::{Traffic, counted, degrees, name, short, size};
 use maud::{Markup, html};
-use seatmap_pattern::Pattern;
+use seatmap_data::pattern::Pattern;
 
 /// Rows and columns in which a picture of this size still shows single cells.
 const MOST_CELLS: usize = 320;
@@ -105,10 +105,10 @@ fn caption(traffic: &Traffic) -> String {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use seatmap_pattern::Edge;
+    use seatmap_data::pattern::Edge;
 
     fn of(spec: &str) -> String {
-        traffic(&seatmap_pattern::generate(spec).unwrap())
+        traffic(&seatmap_data::pattern::generate(spec).unwrap())
     }
 
     #[test]
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn names_are_text() {
-        let mut pattern = seatmap_pattern::generate("ring:2").unwrap();
+        let mut pattern = seatmap_data::pattern::generate("ring:2").unwrap();
         pattern.name = "</title><script>alert(1)</script>\u{1b}".into();
         let text = traffic(&pattern);
         assert!(
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn little_and_much_have_the_ends_of_the_scale() {
-        let mut pattern = seatmap_pattern::generate("pipeline:3").unwrap();
+        let mut pattern = seatmap_data::pattern::generate("pipeline:3").unwrap();
         pattern.edges[1].bytes = 1e9;
         let text = traffic(&pattern);
         assert!(

@@ -21,7 +21,7 @@ pub use page::page;
 
 use crate::{Digits, Grid, Order, Scale};
 use layout::Layout;
-use seatmap_machine::Profile;
+use seatmap_data::machine::Profile;
 
 /// The colours that the terminal can show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

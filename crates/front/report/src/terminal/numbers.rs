@@ -6,7 +6,7 @@ use super::{Colour, DrawOptions};
 use crate::palette::{Rgb, UNKNOWN, colour, is_light};
 use crate::{Digits, Grid, Scale};
 use anstyle::Style;
-use seatmap_machine::PairStatus;
+use seatmap_data::machine::PairStatus;
 
 /// The table with its axes, or `None` where its numbers do not fit into the width even without
 /// decimals.

@@ -8,8 +8,8 @@ use crate::neighbours::{nearest, shared_level};
 use crate::page::Table;
 use crate::page::draw::text_table;
 use crate::{Digits, about};
-use seatmap_document::visible;
-use seatmap_machine::{Profile, WakeupClass};
+use seatmap_data::document::visible;
+use seatmap_data::machine::{Profile, WakeupClass};
 use seatmap_measure::classes::{DistanceClass, QuantilesOf, classes};
 use seatmap_measure::findings::findings;
 
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
     use crate::samples::two_groups;
     use proptest::prelude::*;
-    use seatmap_machine::{PairStatus, Topology};
+    use seatmap_data::machine::{PairStatus, Topology};
 
     #[test]
     fn everything_of_a_profile() {
@@ -233,7 +233,7 @@ mod tests {
             (PairStatus::Stacked, 3),
         ];
         let distance = profile.core_distance.as_mut().unwrap();
-        distance.status = seatmap_machine::Square::filled(8, Some(PairStatus::Stable));
+        distance.status = seatmap_data::machine::Square::filled(8, Some(PairStatus::Stable));
         for (status, j) in statuses {
             distance.status.set_both(7, j, Some(status));
         }
@@ -310,8 +310,8 @@ mod tests {
             n in 0u32..40, width in 0usize..140, value in prop::num::f64::ANY, resolution in prop::num::f64::ANY,
         ) {
             let mut profile = Profile::new("x", two_groups().origin, Topology::unknown(0..n));
-            let matrix = seatmap_machine::Matrix::filled(n as usize, value);
-            profile.core_distance = Some(seatmap_machine::CoreDistance::imported((0..n).collect(), matrix));
+            let matrix = seatmap_data::machine::Matrix::filled(n as usize, value);
+            profile.core_distance = Some(seatmap_data::machine::CoreDistance::imported((0..n).collect(), matrix));
             profile.clock.step_ns = Some(resolution);
             for colour in [crate::terminal::Colour::None, crate::terminal::Colour::True] {
                 let text = page(&profile, &DrawOptions { colour, width, ..DrawOptions::default() }, Some(0));

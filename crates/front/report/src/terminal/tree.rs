@@ -1,6 +1,6 @@
 //! A topology as a tree: package, NUMA node, die, L3, and the PUs of each core.
 
-use seatmap_machine::{Pu, Topology};
+use seatmap_data::machine::{Pu, Topology};
 use seatmap_os::CpuList;
 
 /// A level's name, and where a PU stands on it.

@@ -2,7 +2,7 @@
 
 use crate::devtools::Page;
 use crate::{there_is_a_browser, troubles};
-use seatmap_machine::{Pu, Topology};
+use seatmap_data::machine::{Pu, Topology};
 use seatmap_watch::recording::{Header, KnownThread, Moment, Ran, Recording};
 use std::path::PathBuf;
 

@@ -1,12 +1,12 @@
 //! A machine of sixteen PUs in two groups, with three homes and a hostile name; a plan on a ring of
 //! 240.
 
-use seatmap_machine::{
+use seatmap_data::machine::{
     CoreDistance, HomeModel, Loaded, Matrix, Origin, OriginKind, PairRegimes, PairStatus, Profile,
     Protocol, Pu, Regime, Square, Topology,
 };
-use seatmap_noise::{Bin, CpuNoise, FORMAT, Gap, Meter, NoiseReport};
-use seatmap_plan::{Baselines, Channel, Plan, Random};
+use seatmap_data::plan::{Baselines, Channel, Plan, Random};
+use seatmap_health::noise::{Bin, CpuNoise, FORMAT, Gap, Meter, NoiseReport};
 use seatmap_report::floor::{Comparison, DrawnPlacement, Floor};
 
 const PUS: u32 = 16;
@@ -152,7 +152,7 @@ pub fn placement() -> String {
     let Some(Ok(model)) = seatmap_sim::catalog::load("xeon-phi-5110p") else {
         return String::new();
     };
-    let Ok(pattern) = seatmap_pattern::generate("ring:4") else { return String::new() };
+    let Ok(pattern) = seatmap_data::pattern::generate("ring:4") else { return String::new() };
     // The page needs no distances.
     let mut profile = profile();
     profile.topology = model.topology.clone();

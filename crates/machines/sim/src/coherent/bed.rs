@@ -6,9 +6,9 @@ use crate::coherent::port::CoherentPort;
 use crate::coherent::world::World;
 use crate::engine::{self, Stage};
 use crate::error::SimError;
-use seatmap_port::channels::lines::{DECREMENTER_SHIFT, OnLines};
-use seatmap_port::channels::{Bed, Program};
-use seatmap_port::{Testbed, WORDS_PER_LINE, Workload};
+use seatmap_data::port::channels::lines::{DECREMENTER_SHIFT, OnLines};
+use seatmap_data::port::channels::{Bed, Program};
+use seatmap_data::port::{Testbed, WORDS_PER_LINE, Workload};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 

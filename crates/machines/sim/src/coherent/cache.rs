@@ -5,7 +5,8 @@ use crate::coherent::message::{Kind, Message, NO_PARCEL, Parcel};
 use crate::coherent::outbox::{Event, Outbox};
 use crate::coherent::request::LineCall;
 use crate::moment::at_tick;
-use seatmap_invariant::{broken, invariant};
+use seatmap_data::invariant;
+use seatmap_data::invariant::broken;
 use std::sync::Arc;
 
 const NAME: &str = "cache";

@@ -12,8 +12,8 @@ use crate::coherent::memory::Memory;
 use crate::coherent::outbox::{Event, Outbox};
 use crate::coherent::request::LineCall;
 use crate::moment::at_tick;
-use seatmap_invariant::invariant;
-use seatmap_port::{Addr, WORDS_PER_LINE};
+use seatmap_data::invariant;
+use seatmap_data::port::{Addr, WORDS_PER_LINE};
 
 /// A task's copy: even steps load a word, and odd steps store it. The copy is over when all steps
 /// have begun.

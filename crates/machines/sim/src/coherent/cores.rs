@@ -8,7 +8,8 @@ use crate::coherent::message::{Kind, Message};
 use crate::coherent::outbox::{Event, Outbox};
 use crate::coherent::request::LineCall;
 use crate::moment::at_tick;
-use seatmap_invariant::{broken, invariant};
+use seatmap_data::invariant;
+use seatmap_data::invariant::broken;
 use std::sync::Arc;
 
 const NAME: &str = "core";

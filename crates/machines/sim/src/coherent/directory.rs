@@ -9,7 +9,8 @@ use crate::coherent::message::{Kind, Message, NO_PARCEL};
 use crate::coherent::outbox::{Event, Outbox};
 use crate::coherent::slab::Slab;
 use crate::moment::at_tick;
-use seatmap_invariant::{broken, invariant};
+use seatmap_data::invariant;
+use seatmap_data::invariant::broken;
 use std::sync::Arc;
 
 const NAME: &str = "directory";

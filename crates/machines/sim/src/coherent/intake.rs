@@ -4,7 +4,7 @@ use crate::coherent::layout::Layout;
 use crate::coherent::message::{Kind, Message};
 use crate::coherent::outbox::{Event, Outbox};
 use crate::moment::at_tick;
-use seatmap_invariant::invariant;
+use seatmap_data::invariant;
 use std::sync::Arc;
 
 /// The entrance of the home at one node, with the counts that a PMU would report for it.

@@ -1,8 +1,8 @@
 //! The contents of memory.
 
 use crate::moment::at_tick;
-use seatmap_invariant::broken;
-use seatmap_port::{Addr, WORDS_PER_LINE};
+use seatmap_data::invariant::broken;
+use seatmap_data::port::{Addr, WORDS_PER_LINE};
 
 /// The words of the shared memory.
 ///

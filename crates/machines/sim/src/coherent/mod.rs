@@ -26,7 +26,7 @@
 //! | `cache`, `cores`, `copy` | a cache and its states; the threads of a core; loads and stores in one call |
 //! | `network`, `outbox` | links and lanes; a component's way to the network and the event queue |
 //! | `memory`, `slab` | the contents of memory; a table that allocates nothing |
-//! | `world`, `port`, [`bed`] | the components together; a task's view; the [`Testbed`](seatmap_port::Testbed) |
+//! | `world`, `port`, [`bed`] | the components together; a task's view; the [`Testbed`](seatmap_data::port::Testbed) |
 //! | [`model`], `figures`, `read`, `written`, [`Shape`] | a machine, its figures, and how it is read; a machine as written down |
 //! | [`hierarchy`] | a machine of caches, dies and packages, such as the twin of a computer |
 //! | [`fabric`], [`homes`], `layout` | nodes, links and routes; the home of a line; all that a run needs of a model |

@@ -6,7 +6,7 @@ use crate::coherent::figures::Figures;
 use crate::coherent::homes::Homes;
 use crate::coherent::layout::Layout;
 use crate::coherent::shape::Shape;
-use seatmap_machine::Topology;
+use seatmap_data::machine::Topology;
 
 /// A machine whose caches keep lines coherent (or, on the SCC, whose tiles have message buffers),
 /// with the cost of every operation.

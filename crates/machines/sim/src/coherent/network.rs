@@ -5,7 +5,7 @@ use crate::coherent::layout::Layout;
 use crate::coherent::message::{Kind, Message};
 use crate::coherent::slab::{Queue, Slab};
 use crate::moment::at_tick;
-use seatmap_invariant::invariant;
+use seatmap_data::invariant;
 use std::sync::Arc;
 
 /// One lane of a link, with the counts that a PMU would report for it.

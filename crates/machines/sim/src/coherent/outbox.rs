@@ -6,7 +6,7 @@ use crate::coherent::network::{Network, Step};
 use crate::coherent::slab::{Queue, Slab};
 use crate::moment::at_tick;
 use crate::wheel::Wheel;
-use seatmap_invariant::invariant;
+use seatmap_data::invariant;
 use std::sync::Arc;
 
 /// An event, which the simulation dispatches to a component at its time.

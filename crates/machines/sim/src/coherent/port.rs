@@ -2,7 +2,7 @@
 
 use crate::coherent::request::LineCall;
 use crate::engine::{Said, Yielder};
-use seatmap_port::{Addr, Port, Stamp};
+use seatmap_data::port::{Addr, Port, Stamp};
 use std::cell::Cell;
 
 /// A task's view of the machine.

@@ -2,10 +2,12 @@
 
 use crate::coherent::{CoherentBed, CoherentModel};
 use crate::error::SimError;
-use seatmap_machine::{CoreDistance, HomeLines, HomeModel, Matrix, Origin, OriginKind, Profile};
+use seatmap_data::machine::{
+    CoreDistance, HomeLines, HomeModel, Matrix, Origin, OriginKind, Profile,
+};
+use seatmap_data::port::{Addr, Testbed};
+use seatmap_data::port::{Barrier, Port, Workload};
 use seatmap_os::pool;
-use seatmap_port::{Addr, Testbed};
-use seatmap_port::{Barrier, Port, Workload};
 use std::collections::HashMap;
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@ use crate::ModelError;
 use crate::coherent::CoherentModel;
 use crate::coherent::hierarchy::{self, Hierarchy};
 use crate::coherent::written::Written;
-use seatmap_machine::Profile;
+use seatmap_data::machine::Profile;
 
 impl CoherentModel {
     /// Reads a model and checks that it can run.

@@ -1,7 +1,7 @@
 //! The calls of tasks that take time.
 
-use seatmap_port::Addr;
-use seatmap_statistics::words::counted;
+use seatmap_data::port::Addr;
+use seatmap_data::statistics::words::counted;
 use std::fmt;
 
 /// A call that takes time.

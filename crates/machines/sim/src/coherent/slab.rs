@@ -1,7 +1,7 @@
 //! A table whose places are used again, so that nothing is allocated once it has grown.
 
 use crate::moment::at_tick;
-use seatmap_invariant::broken;
+use seatmap_data::invariant::broken;
 
 /// No place, or nothing further in a queue.
 const NONE: u32 = u32::MAX;

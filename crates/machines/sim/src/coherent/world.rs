@@ -12,7 +12,7 @@ use crate::coherent::outbox::{Event, Notice, Outbox};
 use crate::coherent::request::LineCall;
 use crate::engine::{self, Machine};
 use crate::moment::at_tick;
-use seatmap_invariant::broken;
+use seatmap_data::invariant::broken;
 use std::fmt::Display;
 use std::sync::Arc;
 

@@ -7,9 +7,9 @@ use crate::coherent::homes::Homes;
 use crate::coherent::layout::Layout;
 use crate::coherent::shape::Shape;
 use crate::figure::syntax;
-use seatmap_machine::description::shape::MAX_PUS;
-use seatmap_machine::{Pu, Topology};
-use seatmap_statistics::words::{agreeing, counted};
+use seatmap_data::machine::description::shape::MAX_PUS;
+use seatmap_data::machine::{Pu, Topology};
+use seatmap_data::statistics::words::{agreeing, counted};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use proptest::prelude::*;
-use seatmap_port::{Addr, Barrier, Port, Testbed, Workload};
+use seatmap_data::port::{Addr, Barrier, Port, Testbed, Workload};
 use seatmap_sim::{CoherentBed, CoherentModel, catalog};
 use std::sync::Arc;
 
@@ -72,7 +72,7 @@ proptest! {
 #[test]
 fn levels_give_back_the_distances_they_were_made_of() {
     let name = "xeon-e5-2680-2s";
-    let profile = seatmap_machine::catalog::load("xeon-e5-2680-2s").unwrap();
+    let profile = seatmap_data::machine::catalog::load("xeon-e5-2680-2s").unwrap();
     let simulated = seatmap_sim::coherent::profile(&model(name)).unwrap();
     simulated.check().unwrap();
     let seen = simulated.core_distance.unwrap().median_ns;

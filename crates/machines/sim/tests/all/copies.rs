@@ -1,7 +1,7 @@
 //! A copy in one call, compared with the same copy word by word.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use seatmap_port::{Addr, Port, Testbed, Workload};
+use seatmap_data::port::{Addr, Port, Testbed, Workload};
 use seatmap_sim::{CoherentBed, catalog};
 
 const WORDS: u32 = 40;

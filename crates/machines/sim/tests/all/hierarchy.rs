@@ -4,7 +4,7 @@
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use seatmap_machine::description::Basis;
+use seatmap_data::machine::description::Basis;
 use seatmap_sim::coherent::hierarchy::CoreWritten;
 use seatmap_sim::coherent::{self, Hierarchy, HierarchyHomes, MEASURED_LINE, Parts};
 use seatmap_sim::figure::Figure;
@@ -26,7 +26,7 @@ fn small() -> Hierarchy {
         offset_ns: vec![f64::from(at % 2) * 3.5],
         ..CoreWritten::default()
     };
-    let described = seatmap_machine::catalog::load("xeon-e5-2680-2s").unwrap();
+    let described = seatmap_data::machine::catalog::load("xeon-e5-2680-2s").unwrap();
     let mut levels = Hierarchy::described(&described, "a test", 2.5).unwrap();
     levels.ticks_per_cycle = 4;
     levels.cores = (0..8).map(core).collect();
@@ -39,7 +39,7 @@ fn small() -> Hierarchy {
 }
 
 /// Round trips as simulated, for the measured line.
-fn simulated(model: CoherentModel) -> seatmap_machine::Profile {
+fn simulated(model: CoherentModel) -> seatmap_data::machine::Profile {
     coherent::profile(&Arc::new(model)).unwrap()
 }
 
@@ -209,17 +209,15 @@ fn impossible_files_are_refused() {
 
 #[test]
 fn threads_of_a_core_are_brought_as_near_as_the_nearest_core() {
-    let mut profile = seatmap_machine::catalog::load("xeon-e5-2680-2s").unwrap();
+    let mut profile = seatmap_data::machine::catalog::load("xeon-e5-2680-2s").unwrap();
     let topology = profile.topology.clone();
     let distance = profile.core_distance.as_mut().unwrap();
     let pus = distance.pus.clone();
     let far = |i: usize, j: usize| topology.are_smt_siblings(pus[i], pus[j]);
     let known = distance.median_ns.clone();
-    distance.median_ns =
-        seatmap_machine::Matrix::from_fn(
-            pus.len(),
-            |i, j| if far(i, j) { 900.0 } else { known[(i, j)] },
-        );
+    distance.median_ns = seatmap_data::machine::Matrix::from_fn(pus.len(), |i, j| {
+        if far(i, j) { 900.0 } else { known[(i, j)] }
+    });
     let levels = Hierarchy::described(&profile, "a test", 2.7).unwrap();
     let nearest = levels.round_trip_ns(0, 1, 0);
     assert!(
@@ -241,6 +239,6 @@ fn a_profile_without_two_cores_has_no_levels() {
         frequency_ghz: Figure { value: 3.0, kind: Basis::Assumption, source: String::new() },
         ticks_per_cycle: 1,
     };
-    let profile = seatmap_machine::import::read(b",\n10.5,\n", "duo.csv", None).unwrap();
+    let profile = seatmap_data::machine::import::read(b",\n10.5,\n", "duo.csv", None).unwrap();
     assert!(parts.levels(&profile).unwrap_err().to_string().contains("one core"));
 }

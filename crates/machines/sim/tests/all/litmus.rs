@@ -3,7 +3,7 @@
 //! and each of them.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use seatmap_port::{Addr, Barrier, Port, Testbed, Workload};
+use seatmap_data::port::{Addr, Barrier, Port, Testbed, Workload};
 use seatmap_sim::{CoherentBed, CoherentModel, catalog};
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -2,9 +2,9 @@
 //! results that they do not.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use seatmap_port::{Addr, Testbed};
+use seatmap_data::port::{Addr, Testbed};
+use seatmap_machines::workload::{PingPong, ProducerConsumer};
 use seatmap_sim::{CoherentBed, CoherentModel, catalog};
-use seatmap_workload::{PingPong, ProducerConsumer};
 use std::sync::Arc;
 
 /// Candidate lines begin a page beyond the gate.

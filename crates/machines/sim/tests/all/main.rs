@@ -1,4 +1,4 @@
-//! All integration tests of `seatmap-sim` in one binary: one link instead of 6.
+//! All integration tests of the library in one binary, which is linked once.
 
 mod coherent;
 mod copies;

@@ -2,11 +2,13 @@
 //! that changes one of them is either a mistake or must say why.
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
-use seatmap_port::{Addr, Barrier, Port, Testbed, WORDS_PER_LINE, Workload};
+use seatmap_data::port::{Addr, Barrier, Port, Testbed, WORDS_PER_LINE, Workload};
+use seatmap_machines::workload::mandelbrot::View;
+use seatmap_machines::workload::{
+    Handoff, Handoffs, LineByLine, Mandelbrot, PingPong, ProducerConsumer,
+};
 use seatmap_sim::coherent::{Counters, Hierarchy, HierarchyHomes};
 use seatmap_sim::{CoherentBed, CoherentModel, catalog};
-use seatmap_workload::mandelbrot::View;
-use seatmap_workload::{Handoff, Handoffs, LineByLine, Mandelbrot, PingPong, ProducerConsumer};
 use std::fmt::{Debug, Write};
 use std::sync::Arc;
 
@@ -247,7 +249,7 @@ fn changed(text: &str, changes: &[(&str, &str)]) -> CoherentModel {
 /// A hierarchical machine with this many homes, groups that settle lines or do not, and a queue of
 /// this length at each directory.
 fn hierarchical(homes: u32, settled: bool, queue: f64) -> CoherentModel {
-    let described = seatmap_machine::catalog::load("xeon-e5-2680-2s").unwrap();
+    let described = seatmap_data::machine::catalog::load("xeon-e5-2680-2s").unwrap();
     let mut levels = Hierarchy::described(&described, "a test", 2.5).unwrap();
     levels.ticks_per_cycle = 4;
     levels.homes = (homes > 1).then_some(HierarchyHomes {
@@ -263,7 +265,8 @@ fn hierarchical(homes: u32, settled: bool, queue: f64) -> CoherentModel {
 }
 
 fn described(name: &str) -> CoherentModel {
-    CoherentModel::from_profile(&seatmap_machine::catalog::load(name).unwrap(), "", 2.5).unwrap()
+    CoherentModel::from_profile(&seatmap_data::machine::catalog::load(name).unwrap(), "", 2.5)
+        .unwrap()
 }
 
 fn machines() -> Vec<(&'static str, Arc<CoherentModel>)> {

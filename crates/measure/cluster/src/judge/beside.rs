@@ -4,7 +4,7 @@ use super::SLOW;
 use super::effects::JITTER;
 use super::figures::Figure;
 use crate::cluster::{Beside, Pair, Shown};
-use seatmap_statistics::median;
+use seatmap_data::statistics::median;
 
 /// Student's t that one in a thousand exceeds, for 1, 2, 3, ... degrees of freedom (Fisher and
 /// Yates, Statistical Tables, table III, two-sided 0.002).

@@ -6,7 +6,7 @@ use super::network::Network;
 use super::part::Part;
 use super::{Court, Fault, SLOW};
 use crate::cluster::Trip;
-use seatmap_statistics::median;
+use seatmap_data::statistics::median;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The link of a node or of a switch is slow from this factor on: all of its ways say so.

@@ -7,7 +7,7 @@
 use super::SMALL_BYTES;
 use crate::choice::SIZE_BYTES;
 use crate::cluster::{Cluster, Pair};
-use seatmap_statistics::median;
+use seatmap_data::statistics::median;
 use std::collections::BTreeMap;
 
 /// The bytes of Ethernet, IP and TCP around a message.

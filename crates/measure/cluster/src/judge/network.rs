@@ -2,7 +2,7 @@
 
 use super::figures::{Figure, Item};
 use super::groups::lone;
-use seatmap_statistics::quantile;
+use seatmap_data::statistics::quantile;
 use std::collections::BTreeMap;
 
 /// The share of segments of round trips that healthy links send again, at least.

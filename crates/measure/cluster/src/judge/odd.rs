@@ -2,8 +2,8 @@
 
 use super::{Court, Fault, Kind, SMALL_BYTES};
 use crate::cluster::Pair;
-use seatmap_statistics::median;
-use seatmap_statistics::words::counted;
+use seatmap_data::statistics::median;
+use seatmap_data::statistics::words::counted;
 use std::collections::BTreeMap;
 
 /// Clocks are apart if they differ by more than this and more than a round trip takes, in

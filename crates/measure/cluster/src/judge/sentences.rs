@@ -7,8 +7,8 @@ use super::part::{Direction, Part, Place};
 use super::{Court, Fault, Kind, SMALL_BYTES};
 use crate::cluster::Trip;
 use crate::topology::short;
-use seatmap_statistics::median;
-use seatmap_statistics::words::counted;
+use seatmap_data::statistics::median;
+use seatmap_data::statistics::words::counted;
 
 /// The clocks tell a direction where they seem wrong by half of the delay, to this share of it: a
 /// packet that is late on one way moves the middle of a round trip by half of that.

@@ -5,7 +5,7 @@ use super::part::{Direction, Part, Place};
 use super::{Court, Fault, Kind};
 use crate::cluster::{Cluster, Stop};
 use crate::topology::short;
-use seatmap_statistics::words::{counted, counted_number};
+use seatmap_data::statistics::words::{counted, counted_number};
 use std::collections::BTreeMap;
 
 /// A quota binds if it was used up in at least this number of periods, and stopped the process for

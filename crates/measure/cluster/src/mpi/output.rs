@@ -1,7 +1,7 @@
 //! The lines that the program prints on its first rank.
 
 use super::{Collective, Mpi, MpiError, MpiPair};
-use seatmap_document::json_problem;
+use seatmap_data::document::json_problem;
 use serde::Deserialize;
 
 #[derive(Deserialize)]
@@ -23,7 +23,7 @@ pub fn read(text: &str, nodes: usize) -> Result<Mpi, MpiError> {
     let mut mpi = Mpi { library: String::new(), pairs: Vec::new(), collectives: Vec::new() };
     let mut is_whole = false;
     for line in text.lines().filter(|line| line.starts_with('{')) {
-        match seatmap_document::from_json(line)
+        match seatmap_data::document::from_json(line)
             .map_err(|error| MpiError::Printed(json_problem(error)))?
         {
             Line::Library { library } => mpi.library = library,

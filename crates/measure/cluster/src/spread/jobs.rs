@@ -2,8 +2,8 @@
 
 use super::{Meet, Spread, SpreadError, Work, follow, lead};
 use crate::launcher::Rank;
-use seatmap_document::json_problem;
-use seatmap_document::written;
+use seatmap_data::document::json_problem;
+use seatmap_data::document::written;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::ops::ControlFlow;

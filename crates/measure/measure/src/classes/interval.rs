@@ -1,7 +1,7 @@
 //! Whether pairs differ by more than their own measurements do.
 
-use seatmap_machine::CoreDistance;
-use seatmap_statistics::median;
+use seatmap_data::machine::CoreDistance;
+use seatmap_data::statistics::median;
 
 /// The distance of a pair, as far as it is known, in round-trip nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -13,8 +13,8 @@ pub use interval::{PairInterval, are_apart};
 pub use order::grouped_order;
 pub use relation::{LEVELS, Level, Relations};
 
-use seatmap_machine::{CoreDistance, Deciles, Profile};
-use seatmap_statistics::quantile_sorted;
+use seatmap_data::machine::{CoreDistance, Deciles, Profile};
+use seatmap_data::statistics::quantile_sorted;
 use serde::Serialize;
 
 /// The values that the quantiles of a class are taken over.

@@ -1,7 +1,7 @@
 //! The order in which heatmaps show PUs.
 
 use super::Relations;
-use seatmap_machine::Profile;
+use seatmap_data::machine::Profile;
 use std::collections::HashMap;
 
 /// The order in which heatmaps show PUs: indices into `core_distance.pus`, group by group, siblings

@@ -3,7 +3,7 @@
 //! A profile keeps the deciles of each pair and not its batches. Between two deciles a pair's
 //! batches are taken to lie evenly, and each pair counts alike, however often it was visited.
 
-use seatmap_machine::Deciles;
+use seatmap_data::machine::Deciles;
 
 /// The smallest value that at least this share (0 to 1) of the batches does not exceed; `None`
 /// where there are no pairs. Deciles must be finite and ascend.
@@ -50,7 +50,7 @@ mod tests {
 
     fn deciles(samples: &[f64]) -> Deciles {
         std::array::from_fn(|tenth| {
-            seatmap_statistics::quantile(samples, tenth as f64 / 10.0).unwrap()
+            seatmap_data::statistics::quantile(samples, tenth as f64 / 10.0).unwrap()
         })
     }
 
@@ -83,7 +83,7 @@ mod tests {
             let samples: Vec<Vec<f64>> = pairs.iter().map(|(centre, width)| sample(*centre, *width)).collect();
             let pooled = quantile(&samples.iter().map(|samples| deciles(samples)).collect::<Vec<_>>(), share).unwrap();
             let all = samples.concat();
-            let [low, high] = [-HALF_A_DECILE, HALF_A_DECILE].map(|by| seatmap_statistics::quantile(&all, share + by).unwrap());
+            let [low, high] = [-HALF_A_DECILE, HALF_A_DECILE].map(|by| seatmap_data::statistics::quantile(&all, share + by).unwrap());
             prop_assert!((0.999 * low..=1.001 * high).contains(&pooled), "{low} {pooled} {high}");
         }
     }

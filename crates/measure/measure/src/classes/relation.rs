@@ -2,8 +2,8 @@
 
 use crate::fit::groups::partition;
 use crate::fit::{self, siblings};
-use seatmap_machine::{CoreDistance, Profile, Pu, Topology};
-use seatmap_statistics::median;
+use seatmap_data::machine::{CoreDistance, Profile, Pu, Topology};
+use seatmap_data::statistics::median;
 use std::collections::HashMap;
 
 /// Packages whose own pairs differ by more than this ratio get a class each.

@@ -1,7 +1,7 @@
 //! Distance classes of machines made by hand.
 
 use super::*;
-use seatmap_machine::{CoreDistance, Matrix, Origin, OriginKind, Pu, Topology};
+use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Pu, Topology};
 
 fn profile(topology: Topology, cell: impl Fn(usize, usize) -> f64) -> Profile {
     let origin =

@@ -1,8 +1,8 @@
 //! Compares distances with those of such pairs on published machines.
 
 use super::{Finding, View};
-use seatmap_machine::{OriginKind, PairStatus, Pu};
-use seatmap_statistics::median;
+use seatmap_data::machine::{OriginKind, PairStatus, Pu};
+use seatmap_data::statistics::median;
 
 /// The levels that two PUs share by the topology, and the round trips that such pairs take on
 /// published machines, in nanoseconds: core-to-core-latency results from Haswell to Sapphire Rapids

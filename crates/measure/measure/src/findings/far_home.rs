@@ -1,7 +1,7 @@
 //! A slow part that is really a far home.
 
 use super::{Finding, View};
-use seatmap_statistics::median;
+use seatmap_data::statistics::median;
 use std::collections::BTreeMap;
 
 /// The ratio of the distances on the far side to those on the near side from which it is reported:

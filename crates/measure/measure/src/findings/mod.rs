@@ -13,7 +13,7 @@ mod siblings;
 
 use crate::classes::{PairInterval, Relations, are_apart};
 use crate::fit;
-use seatmap_machine::{CoreDistance, HomeModel, OriginKind, Profile};
+use seatmap_data::machine::{CoreDistance, HomeModel, OriginKind, Profile};
 use serde::Serialize;
 
 /// One thing that a reader of the profile should know. `Display` gives it as a few sentences: the

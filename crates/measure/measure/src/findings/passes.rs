@@ -1,7 +1,7 @@
 //! Pairs whose passes do not agree.
 
 use super::{Finding, Flip, Wide};
-use seatmap_machine::{CoreDistance, PairRegimes, PairStatus};
+use seatmap_data::machine::{CoreDistance, PairRegimes, PairStatus};
 
 pub fn multi_regime(distance: &CoreDistance) -> Option<Finding> {
     let (pairs, percent) = count(distance, PairStatus::MultiRegime)?;

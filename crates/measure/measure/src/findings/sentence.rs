@@ -1,8 +1,8 @@
 //! Findings in words.
 
 use super::{Finding, Flip, Wide};
+use seatmap_data::statistics::words::counted;
 use seatmap_os::CpuList;
-use seatmap_statistics::words::counted;
 use std::fmt;
 
 impl fmt::Display for Finding {

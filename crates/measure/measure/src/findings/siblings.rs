@@ -1,8 +1,8 @@
 //! Hardware threads of one core that the topology calls cores, as guests often see them.
 
 use super::{Finding, View};
-use seatmap_machine::{OriginKind, Pu};
-use seatmap_statistics::median;
+use seatmap_data::machine::{OriginKind, Pu};
+use seatmap_data::statistics::median;
 
 /// The longest round trip between two hardware threads of one core on published machines, in
 /// nanoseconds: the band of [`super::bands`].

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::regimes::judge;
-use seatmap_machine::{Matrix, Origin, OriginKind, PairRegimes, PairStatus, Pu, Topology, import};
+use seatmap_data::machine::{
+    Matrix, Origin, OriginKind, PairRegimes, PairStatus, Pu, Topology, import,
+};
 
 /// The sentences about a published matrix, one a line; `None`, and a skipped test, without it.
 fn published(name: &str) -> Option<String> {
@@ -212,8 +214,8 @@ fn a_stacked_pair_has_one_finding() {
 
 #[test]
 fn no_described_machine_is_implausible() {
-    for name in seatmap_machine::catalog::descriptions() {
-        let mut described = seatmap_machine::catalog::load(name).unwrap();
+    for name in seatmap_data::machine::catalog::descriptions() {
+        let mut described = seatmap_data::machine::catalog::load(name).unwrap();
         described.origin.kind = OriginKind::Measured;
         let found = findings(&described);
         assert!(

@@ -1,8 +1,8 @@
 //! The least-squares fit of d(i, j, home) = B\[group(i), group(j)\] + a_i(home) + a_j(home).
 
 use super::least_squares::{Row, solve};
-use seatmap_machine::Matrix;
-use seatmap_statistics::median;
+use seatmap_data::machine::Matrix;
+use seatmap_data::statistics::median;
 
 /// One distance to explain.
 #[derive(Clone, Copy, Debug)]

@@ -9,8 +9,8 @@
 
 use super::linkage::{Merges, average, renumbered, sizes};
 use super::star;
-use seatmap_machine::Matrix;
-use seatmap_statistics::median;
+use seatmap_data::machine::Matrix;
+use seatmap_data::statistics::median;
 
 /// Clusters that are joined at this multiple of the distance inside them are apart. The published
 /// machines have 1.8 and more between their classes and 1.15 at most inside of one.

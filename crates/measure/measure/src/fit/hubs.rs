@@ -10,7 +10,7 @@
 //! an offset, they win; where they do not, the PU's offsets towards other groups stand in.
 
 use super::least_squares::{Row, solve};
-use seatmap_machine::Matrix;
+use seatmap_data::machine::Matrix;
 
 /// Standard deviations of a and of e in those of the noise: 6 and 1.5 ns against 0.4 ns on a
 /// two-socket Xeon 8375C.

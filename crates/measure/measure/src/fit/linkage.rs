@@ -4,7 +4,7 @@
 //! apart over one; the average over all pairs between two clusters (Sokal and Michener 1958)
 //! forgives both, and cells that are not known simply do not count.
 
-use seatmap_machine::Matrix;
+use seatmap_data::machine::Matrix;
 
 /// The order in which clusters were joined, nearest first.
 #[derive(Clone, Debug)]

@@ -24,8 +24,8 @@ pub mod siblings;
 pub mod star;
 
 use block_star::{Cell, Machine};
-use seatmap_machine::{CoreDistance, HomeModel, Matrix, Topology};
-use seatmap_statistics::median;
+use seatmap_data::machine::{CoreDistance, HomeModel, Matrix, Topology};
+use seatmap_data::statistics::median;
 
 /// From this share of the variance inside the groups upwards, the star explains the pairs
 /// completely.

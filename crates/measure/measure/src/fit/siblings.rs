@@ -1,8 +1,8 @@
 //! Which PUs are hardware threads of one core.
 
 use super::linkage::renumbered;
-use seatmap_machine::{CoreDistance, Matrix, Topology};
-use seatmap_statistics::median;
+use seatmap_data::machine::{CoreDistance, Matrix, Topology};
+use seatmap_data::statistics::median;
 
 /// The round trip above which two PUs do not share a first-level cache. SMT siblings take 8-20 ns
 /// on today's parts, 25 ns at worst in the published matrices, and PUs of different cores 30 ns and
@@ -109,7 +109,7 @@ fn to_third(d: &Matrix, i: usize, j: usize) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_machine::Pu;
+    use seatmap_data::machine::Pu;
 
     fn distance(n: usize, cell: impl Fn(usize, usize) -> f64) -> CoreDistance {
         CoreDistance::imported((0..n as u32).collect(), Matrix::from_fn(n, cell))

@@ -3,8 +3,8 @@
 use super::block_star::{Cell, Machine, fit};
 use super::groups::between_cores;
 use super::linkage::renumbered;
-use seatmap_machine::Matrix;
-use seatmap_statistics::{MAD_TO_SIGMA, mad, median};
+use seatmap_data::machine::Matrix;
+use seatmap_data::statistics::{MAD_TO_SIGMA, mad, median};
 
 /// Distances inside a group that scatter by less than this share of their median do not vary: that
 /// is what a good measurement repeats to.

@@ -2,7 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
-use seatmap_machine::Pu;
+use seatmap_data::machine::Pu;
 
 const NEAR_NS: f64 = 45.0;
 const FAR_NS: f64 = 200.0;

@@ -2,7 +2,7 @@
 
 use crate::schedule::all_pairs;
 use crate::testbed_probe::candidate;
-use seatmap_machine::{HomeLines, HomesChecked, Rate};
+use seatmap_data::machine::{HomeLines, HomesChecked, Rate};
 use seatmap_sim::CoherentModel;
 
 /// Counts how many pairs of lines were sorted rightly, and how many nearest PUs are right.

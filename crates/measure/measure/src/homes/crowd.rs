@@ -11,8 +11,8 @@ use super::{nearest_pus, principal, take};
 use crate::fit::block_star::{Cell, Machine, fit};
 use crate::fit::least_squares::Row;
 use crate::fit::{hubs, quantile as at_quantile};
-use seatmap_machine::{HomeLines, HomeModel};
-use seatmap_statistics::{MAD_TO_SIGMA, median, quantile};
+use seatmap_data::machine::{HomeLines, HomeModel};
+use seatmap_data::statistics::{MAD_TO_SIGMA, median, quantile};
 
 /// The share of the round trips that others are assumed not to delay: one in ten at half of the PUs
 /// communicating in the simulated Xeon Phi.
@@ -172,7 +172,7 @@ impl Crowd<'_> {
 mod tests {
     use super::*;
     use crate::fit::explain;
-    use seatmap_machine::{CoreDistance, Matrix, Topology};
+    use seatmap_data::machine::{CoreDistance, Matrix, Topology};
 
     const CORES: usize = 20;
     const HOMES: usize = 8;

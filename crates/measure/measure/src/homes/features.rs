@@ -1,7 +1,7 @@
 //! The features of a line: its offsets, and how noisy they are.
 
 use super::LineSamples;
-use seatmap_statistics::{MAD_TO_SIGMA, mad, median, sorted};
+use seatmap_data::statistics::{MAD_TO_SIGMA, mad, median, sorted};
 
 /// Hubs that are off by more than this many standard deviations do not count.
 const REACH_SIGMAS: f64 = 4.0;

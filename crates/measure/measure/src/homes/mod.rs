@@ -21,8 +21,8 @@ pub use grouping::{Grouping, group_lines};
 pub use samples::LineSamples;
 
 use crate::fit::block_star::{Cell, Fit, Machine, fit};
-use seatmap_machine::{HomeLines, HomeModel};
-use seatmap_statistics::median;
+use seatmap_data::machine::{HomeLines, HomeModel};
+use seatmap_data::statistics::median;
 
 /// Sorts the lines by home and gives the model one column of offsets a home, refitting B where the
 /// samples reach.

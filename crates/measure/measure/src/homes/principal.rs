@@ -4,7 +4,7 @@
 //! lines differ in few directions. Keeping only those (principal components, Pearson 1901) throws
 //! away the noise of all others: with 64 PUs and half a dozen directions, nine tenths of it.
 
-use seatmap_statistics::{MAD_TO_SIGMA, median};
+use seatmap_data::statistics::{MAD_TO_SIGMA, median};
 
 /// Directions at most.
 const MOST: usize = 16;

@@ -4,8 +4,8 @@ use super::*;
 use crate::fit::{explain, hubs, predict};
 use crate::probe::{PairAt, Probe, Visit};
 use crate::synthetic::{AddressHash, Mesh, MeshProbe, Noise, published};
-use seatmap_machine::{CoreDistance, Matrix, Topology};
-use seatmap_statistics::mad;
+use seatmap_data::machine::{CoreDistance, Matrix, Topology};
+use seatmap_data::statistics::mad;
 
 const BATCHES: u32 = 8;
 

@@ -1,6 +1,6 @@
 //! Why a journal cannot be used.
 
-use seatmap_document::Blame;
+use seatmap_data::document::Blame;
 use std::io;
 use std::path::PathBuf;
 

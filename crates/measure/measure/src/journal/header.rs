@@ -1,7 +1,7 @@
 //! The run that a journal belongs to.
 
+use seatmap_data::statistics::words::counted;
 use seatmap_os::CpuList;
-use seatmap_statistics::words::counted;
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 

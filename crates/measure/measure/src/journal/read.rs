@@ -3,7 +3,7 @@
 use super::{FORMAT, Header, JournalError, Record};
 use crate::floor::impossible_ns;
 use crate::matrix::MOST_VISITS;
-use seatmap_document::json_problem;
+use seatmap_data::document::json_problem;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::HashSet;
@@ -49,7 +49,7 @@ impl Reader<'_> {
     }
 
     fn check_head(&self, line: &str) -> Result<(), JournalError> {
-        let Format { format } = seatmap_document::from_json(line).map_err(|error| {
+        let Format { format } = seatmap_data::document::from_json(line).map_err(|error| {
             self.damaged(1, format!("no {FORMAT} header: {}", json_problem(error)))
         })?;
         if format != FORMAT {
@@ -68,7 +68,8 @@ impl Reader<'_> {
     }
 
     fn parsed<T: DeserializeOwned>(&self, line: usize, text: &str) -> Result<T, JournalError> {
-        seatmap_document::from_json(text).map_err(|error| self.damaged(line, json_problem(error)))
+        seatmap_data::document::from_json(text)
+            .map_err(|error| self.damaged(line, json_problem(error)))
     }
 
     fn damaged(&self, line: usize, problem: String) -> JournalError {

@@ -4,8 +4,8 @@
 //! the passes still fall into two sets that lie further apart than either is wide.
 
 use super::mixture::SMALLEST_RATIO;
-use seatmap_machine::Regime;
-use seatmap_statistics::median;
+use seatmap_data::machine::Regime;
+use seatmap_data::statistics::median;
 
 /// The two levels, from fast to slow; `None` where the medians of the passes show no gap between
 /// two sets.

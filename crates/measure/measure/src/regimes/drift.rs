@@ -1,6 +1,6 @@
 //! Passes whose medians move one way.
 
-use seatmap_statistics::{MAD_TO_SIGMA, mad, median};
+use seatmap_data::statistics::{MAD_TO_SIGMA, mad, median};
 
 /// Standard errors between the first and the last median from which the movement is not an
 /// accident. The limit is high because the batches of a visit share their surroundings, so that

@@ -8,7 +8,7 @@
 //! skewed single levels need not be beaten: the tail of one distribution has no memory.
 
 use super::single;
-use seatmap_statistics::{median, sorted};
+use seatmap_data::statistics::{median, sorted};
 
 /// Levels nearer to each other than this ratio are one level with noise.
 pub const SMALLEST_RATIO: f64 = 1.2;

@@ -22,8 +22,8 @@ mod drift;
 mod mixture;
 mod single;
 
-use seatmap_machine::{PairStatus, Regime};
-use seatmap_statistics::{median, quantile_sorted, sorted};
+use seatmap_data::machine::{PairStatus, Regime};
+use seatmap_data::statistics::{median, quantile_sorted, sorted};
 
 /// The widest 95 % interval of a stable median, as its end over its start. Two levels are told
 /// apart from this ratio on, so a wider interval leaves room for both.

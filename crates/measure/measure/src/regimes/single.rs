@@ -5,7 +5,7 @@
 //! a rival: a shifted lognormal, a normal of the values themselves and Student's t are tried as
 //! well.
 
-use seatmap_statistics::{mad, median};
+use seatmap_data::statistics::{mad, median};
 use std::f64::consts::{PI, TAU};
 
 /// The share of samples first taken for outliers, and the least that is always left to them.
@@ -46,7 +46,8 @@ pub fn best(logs: &[f64], floor: f64) -> f64 {
 pub fn with_background(logs: &[f64], floor: f64) -> f64 {
     let density = background(logs);
     let mut centre = median(logs).unwrap_or_default();
-    let mut sigma = (seatmap_statistics::MAD_TO_SIGMA * mad(logs).unwrap_or_default()).max(floor);
+    let mut sigma =
+        (seatmap_data::statistics::MAD_TO_SIGMA * mad(logs).unwrap_or_default()).max(floor);
     let mut weight = 1.0 - OUTLIERS;
     let mut log_likelihood = 0.0;
     for _ in 0..ITERATIONS {

@@ -3,7 +3,7 @@
 use super::{AddressHash, Mesh};
 use crate::probe::{Batches, Discards, PairAt, Probe, Visit};
 use fastrand::Rng;
-use seatmap_statistics::normal;
+use seatmap_data::statistics::normal;
 
 /// The round trip of two PUs on the home's own tile.
 const BASE_NS: f64 = 60.0;
@@ -109,7 +109,7 @@ impl Probe for MeshProbe {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_statistics::median;
+    use seatmap_data::statistics::median;
 
     fn probe(noise: Noise) -> MeshProbe {
         let hash = AddressHash::new((0..4).collect(), vec![]).unwrap();

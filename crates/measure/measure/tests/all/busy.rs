@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of tests fails as a test does")]
 
-use seatmap_machine::{HomeLines, Rate};
+use seatmap_data::machine::{HomeLines, Rate};
 use seatmap_measure::homes;
 use seatmap_measure::plan::{Effort, SurveyPlan};
 use seatmap_measure::probe::Probe;

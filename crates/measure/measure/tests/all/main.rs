@@ -1,5 +1,6 @@
-//! All integration tests of `seatmap-measure` in one binary: one link instead of 3.
+//! All integration tests of the library in one binary: one link instead of several.
 
 mod busy;
 mod published;
+mod seats;
 mod survey;

@@ -6,7 +6,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of tests fails as a test does")]
 
-use seatmap_machine::{CoreDistance, HomeModel, Topology, import};
+use seatmap_data::machine::{CoreDistance, HomeModel, Topology, import};
 use seatmap_measure::fit::{explain, hubs, siblings};
 
 /// A published matrix with the figures computed from it.

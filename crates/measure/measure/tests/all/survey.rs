@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a helper of tests fails as a test does")]
 
-use seatmap_machine::{Matrix, PairStatus, Profile, Pu, Topology, catalog};
+use seatmap_data::machine::{Matrix, PairStatus, Profile, Pu, Topology, catalog};
 use seatmap_measure::MeasureError;
 use seatmap_measure::journal::{Journal, Machine};
 use seatmap_measure::plan::{Effort, Further, SurveyPlan};

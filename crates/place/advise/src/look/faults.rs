@@ -1,7 +1,7 @@
 //! Settings that are wrong, and what may be done about them for this program alone.
 
 use crate::evidence::Evidence;
-use seatmap_machine::Topology;
+use seatmap_data::machine::Topology;
 use seatmap_os::{Root, Tid, task};
 use seatmap_watch::judge::unbound_cpus;
 use seatmap_watch::remedy::{RemedyKind, undo_of};

@@ -3,7 +3,7 @@
 use super::metric::SlotMetric;
 use crate::Traffic;
 use crate::search::{Limit, Solution};
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 use std::time::Instant;
 
 /// A placement whose swaps are priced from the partners of the two items alone.
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
     use crate::{Problem, SlotGroups};
     use proptest::prelude::*;
-    use seatmap_machine::Square;
+    use seatmap_data::machine::Square;
 
     fn traffic(tasks: usize, edges: usize, rng: &mut Xoshiro) -> Traffic {
         Traffic::new(

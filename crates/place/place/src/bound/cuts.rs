@@ -98,7 +98,7 @@ fn unit(weights: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_statistics::Xoshiro;
+    use seatmap_data::statistics::Xoshiro;
 
     const ENDLESS: Limit = Limit { deadline: None, kicks: 0, enough: 0.0, stop: None };
 
@@ -159,7 +159,7 @@ mod tests {
     #[test]
     fn known_cuts_are_met() {
         let cut = |spec: &str, capacities: &[usize]| {
-            let pattern = seatmap_pattern::generate(spec).unwrap();
+            let pattern = seatmap_data::pattern::generate(spec).unwrap();
             let edges = pattern.edges.iter().map(|edge| (edge.from, edge.to, 1.0));
             Cuts::new(&Traffic::new(pattern.tasks, edges)).least(capacities, &ENDLESS)
         };

@@ -4,7 +4,7 @@ use super::cuts::Cuts;
 use super::{Nearest, partners};
 use crate::Problem;
 use crate::search::Limit;
-use seatmap_machine::Square;
+use seatmap_data::machine::Square;
 
 /// Above these numbers of tasks and slots the simple bound must do: others take time in the cube of
 /// the numbers.

@@ -162,10 +162,10 @@ fn cross(a: &[bool], b: &[bool]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seatmap_statistics::Xoshiro;
+    use seatmap_data::statistics::Xoshiro;
 
     fn shape(spec: &str) -> Shape {
-        let pattern = seatmap_pattern::generate(spec).unwrap();
+        let pattern = seatmap_data::pattern::generate(spec).unwrap();
         let edges = pattern.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes));
         Shape::new(&Traffic::new(pattern.tasks, edges))
     }
@@ -203,7 +203,7 @@ mod tests {
             "ring:9",
             "binomial-tree:12",
         ] {
-            let pattern = seatmap_pattern::generate(spec).unwrap();
+            let pattern = seatmap_data::pattern::generate(spec).unwrap();
             let edges = pattern.edges.iter().map(|edge| (edge.from, edge.to, 1.0));
             held.push(Traffic::new(pattern.tasks, edges));
         }

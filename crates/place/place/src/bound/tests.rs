@@ -3,8 +3,8 @@
 use super::*;
 use crate::{Traffic, Zones};
 use proptest::prelude::*;
-use seatmap_pattern::qaplib::Instance;
-use seatmap_statistics::Xoshiro;
+use seatmap_data::pattern::qaplib::Instance;
+use seatmap_data::statistics::Xoshiro;
 
 const ENDLESS: Limit = Limit { deadline: None, kicks: 0, enough: 0.0, stop: None };
 
@@ -158,7 +158,7 @@ fn groups_within_groups_are_bounded_closely() {
         ("butterfly:32", 1.0),
         ("stencil2d:4x8", 0.97),
     ] {
-        let pattern = seatmap_pattern::generate(spec).unwrap();
+        let pattern = seatmap_data::pattern::generate(spec).unwrap();
         let edges = pattern.edges.iter().map(|edge| (edge.from, edge.to, edge.bytes));
         let problem = Problem::new(Traffic::new(32, edges), Square::from_fn(32, deep));
         let cost = crate::portfolio::portfolio(&problem, &Limit::kicks(2000), 1).solution.cost;

@@ -3,8 +3,8 @@
 use super::*;
 use crate::search::Limit;
 use crate::{Level, MessageWait, Weight};
-use seatmap_machine::{Profile, catalog};
-use seatmap_pattern::{Pattern, generate};
+use seatmap_data::machine::{Profile, catalog};
+use seatmap_data::pattern::{Pattern, generate};
 
 fn machine(name: &str) -> Profile {
     catalog::load(name).unwrap()
@@ -189,13 +189,13 @@ fn only_where_it_can_help_is_measuring_advised() {
         placed(machine, &ring, |request| request.homes = true).unwrap_err().to_string()
     };
     assert!(!refused(&machine).contains("measure"), "somebody else's file");
-    machine.origin.kind = seatmap_machine::OriginKind::Measured;
+    machine.origin.kind = seatmap_data::machine::OriginKind::Measured;
     assert!(
         refused(&machine).ends_with(
             "; place without homes, or look for homes with 'seatmap measure --homes 64'"
         )
     );
-    let lines = seatmap_machine::HomeLines {
+    let lines = seatmap_data::machine::HomeLines {
         home_of_line: vec![0; 64],
         nearest_pu: vec![0],
         confidence: 0.0,
@@ -282,7 +282,7 @@ fn runs_stay_in_their_sections() {
 #[test]
 fn a_pattern_without_messages_costs_nothing() {
     let machine = machine("xeon-e5-2680-2s");
-    let pattern = seatmap_pattern::Pattern::gathered("silent", 4, []);
+    let pattern = seatmap_data::pattern::Pattern::gathered("silent", 4, []);
     let answer = PlaceRequest::new(&machine, &pattern).place().unwrap();
     assert!(
         answer.optimal && answer.cost.is_sign_positive() && answer.baselines.os.is_sign_positive(),
@@ -346,33 +346,34 @@ fn nothing_usual_is_better_than_what_is_found() {
 
 /// Two CPUs on which a wakeup costs 5 us on the same CPU and 39 us across, as on a virtual machine.
 pub(crate) fn two_cpus() -> Profile {
-    let origin = seatmap_machine::Origin {
-        kind: seatmap_machine::OriginKind::Measured,
+    let origin = seatmap_data::machine::Origin {
+        kind: seatmap_data::machine::OriginKind::Measured,
         source: "test".into(),
         date: None,
         tool: None,
     };
-    let mut profile = Profile::new("two", origin, seatmap_machine::Topology::unknown([0, 1]));
-    let mut median_ns = seatmap_machine::Matrix::filled(2, 0.0);
+    let mut profile = Profile::new("two", origin, seatmap_data::machine::Topology::unknown([0, 1]));
+    let mut median_ns = seatmap_data::machine::Matrix::filled(2, 0.0);
     median_ns.set_both(0, 1, 80.0);
-    profile.core_distance = Some(seatmap_machine::CoreDistance::imported(vec![0, 1], median_ns));
+    profile.core_distance =
+        Some(seatmap_data::machine::CoreDistance::imported(vec![0, 1], median_ns));
     let pair =
-        |pus, median_ns| seatmap_machine::WakeupPair { pus, median_ns, ..Default::default() };
+        |pus, median_ns| seatmap_data::machine::WakeupPair { pus, median_ns, ..Default::default() };
     let pairs = vec![pair([0, 0], 5e3), pair([1, 1], 5e3), pair([0, 1], 39e3)];
-    profile.wakeups = Some(seatmap_machine::Wakeups { pairs, ..Default::default() });
+    profile.wakeups = Some(seatmap_data::machine::Wakeups { pairs, ..Default::default() });
     profile
 }
 
-fn edge(from: usize, to: usize) -> seatmap_pattern::Edge {
-    seatmap_pattern::Edge { from, to, bytes: 64e3, messages: 1000.0 }
+fn edge(from: usize, to: usize) -> seatmap_data::pattern::Edge {
+    seatmap_data::pattern::Edge { from, to, bytes: 64e3, messages: 1000.0 }
 }
 
 /// Readers 0 to 3 and writers 4 to 7, each pair with 1000 messages either way.
-pub(crate) fn sleeping_pairs() -> seatmap_pattern::Pattern {
+pub(crate) fn sleeping_pairs() -> seatmap_data::pattern::Pattern {
     let edges = (0..4).flat_map(|pair| [edge(pair, pair + 4), edge(pair + 4, pair)]);
-    let mut pattern = seatmap_pattern::Pattern::gathered("pairs", 8, edges);
+    let mut pattern = seatmap_data::pattern::Pattern::gathered("pairs", 8, edges);
     let methods = vec!["wakeups".to_owned()];
-    pattern.observation = Some(seatmap_pattern::Observed { methods, ..Default::default() });
+    pattern.observation = Some(seatmap_data::pattern::Observed { methods, ..Default::default() });
     pattern
 }
 

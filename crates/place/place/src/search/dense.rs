@@ -1,7 +1,7 @@
 //! Local search for dense matrices: a table of the change that each swap would bring.
 
 use super::{Engine, Limit, Part, Qap, SWAPS_BETWEEN_CHECKS, Watch};
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 
 /// A permutation with the change that each swap of two items would make.
 ///
@@ -264,7 +264,7 @@ fn update_rows(n: usize, change: &mut [f64], u: &[f64], v: &[f64], row_least: &m
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use seatmap_machine::Square;
+    use seatmap_data::machine::Square;
 
     fn engine(n: usize, seed: u64) -> (Qap, Dense) {
         let mut rng = Xoshiro::new(seed);

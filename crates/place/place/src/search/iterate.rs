@@ -1,7 +1,7 @@
 //! Iterated local search.
 
 use super::{Engine, Limit, Watch};
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 
 /// Failures in a row, as a multiple of the items, after which the search starts again elsewhere.
 const PATIENCE: usize = 40;

@@ -22,7 +22,7 @@ pub use sparse::Sparse;
 pub use tabu::tabu;
 pub use tour::Tour;
 
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 use std::ops::Range;
 
 /// Swaps of one descent after which what they add up to is computed anew, as a multiple of the

@@ -1,6 +1,6 @@
 //! Quadratic assignment with dense matrices.
 
-use seatmap_machine::Square;
+use seatmap_data::machine::Square;
 
 /// A quadratic assignment problem: minimise the sum over i and j of a\[i\]\[j\] x
 /// b\[p\[i\]\]\[p\[j\]\] (Koopmans & Beckmann 1957).

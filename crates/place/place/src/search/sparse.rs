@@ -2,7 +2,7 @@
 
 use super::{Engine, Limit, SWAPS_BETWEEN_CHECKS, Watch};
 use crate::Problem;
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 
 /// A placement with, for every task and PU, the cost of the task there, all others staying where
 /// they are.

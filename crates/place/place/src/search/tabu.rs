@@ -1,7 +1,7 @@
 //! Robust tabu search on dense matrices.
 
 use super::{Dense, Engine, Limit, Solution, Watch};
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 
 /// Always makes the best swap that was not lately undone, uphill too (Taillard 1991, "Robust taboo
 /// search for the quadratic assignment problem", with its tenure of 0.9 n to 1.1 n and its

@@ -6,7 +6,7 @@ mod steps;
 use super::{Engine, Limit, Watch};
 use crate::Problem;
 use chain::{chain, neighbours};
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 use std::ops::Range;
 
 /// The longest of the two pieces that a kick exchanges.
@@ -239,7 +239,7 @@ mod tests {
     use super::*;
     use crate::Traffic;
     use crate::search::iterate;
-    use seatmap_machine::Square;
+    use seatmap_data::machine::Square;
 
     fn circle(slots: usize) -> Square<f32> {
         let angle = |i: usize| i as f64 * std::f64::consts::TAU / slots as f64;

@@ -2,7 +2,7 @@
 
 use crate::Traffic;
 use crate::search::{Limit, Watch};
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 
 /// Starts of a cut, of which the best is kept.
 const TRIES: usize = 12;

@@ -1,7 +1,7 @@
 //! Graphs that become smaller by joining neighbours, and cuts of them.
 
 use crate::Traffic;
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 
 /// A graph whose nodes stand for one or several items.
 pub(super) struct CutGraph {

@@ -23,7 +23,7 @@ pub use orders::{rcm, spectral};
 pub use recursive::{nested, recursive};
 
 use crate::{Problem, Zones};
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 
 /// Items in one order on slots in another.
 #[must_use]
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use crate::Traffic;
     use crate::search::Limit;
-    use seatmap_machine::Square;
+    use seatmap_data::machine::Square;
 
     #[test]
     fn without_time_items_are_cut_as_they_come() {

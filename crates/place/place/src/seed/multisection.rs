@@ -5,7 +5,7 @@ use super::sides::TwoSides;
 use crate::Traffic;
 use crate::search::Limit;
 use crate::slot_groups::SlotGroups;
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 use std::collections::BinaryHeap;
 
 /// How much care is taken over each cut.

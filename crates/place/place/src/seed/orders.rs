@@ -2,7 +2,7 @@
 
 use crate::search::{Limit, Watch};
 use crate::{Problem, Traffic};
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 use std::collections::VecDeque;
 
 /// Rounds of the power iteration; orders need far fewer digits than eigenvalues do.

@@ -5,7 +5,7 @@ use super::halves::halves;
 use super::lawful;
 use crate::Problem;
 use crate::search::Limit;
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 use std::collections::VecDeque;
 
 /// Cuts the machine in two far halves and the tasks in two that talk little, and so on down to

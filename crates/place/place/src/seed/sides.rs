@@ -1,7 +1,7 @@
 //! Cuts improved by moving one node at a time.
 
 use super::cut_graph::CutGraph;
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 

@@ -1,7 +1,7 @@
 //! Instances whose answers are known.
 
 use super::*;
-use seatmap_machine::Square;
+use seatmap_data::machine::Square;
 
 fn ring(n: usize) -> Square<f64> {
     Square::from_fn(n, |i, j| f64::from((i + 1) % n == j))

@@ -3,7 +3,7 @@
 use super::{Score, TimeModel, TimedPlacement};
 use crate::beside::beside;
 use crate::search::{Limit, Watch};
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 use std::cmp::Ordering;
 
 /// A start, and its name.

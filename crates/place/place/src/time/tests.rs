@@ -3,12 +3,12 @@
 use super::*;
 use crate::search::Limit;
 use proptest::prelude::*;
-use seatmap_machine::{
+use seatmap_data::machine::{
     CoreDistance, CoreKind, Origin, OriginKind, Profile, Pu, SeatSpeed, Topology, catalog,
 };
-use seatmap_pattern::{Edge, Pattern, generate};
-use seatmap_plan::Objective;
-use seatmap_statistics::Xoshiro;
+use seatmap_data::pattern::{Edge, Pattern, generate};
+use seatmap_data::plan::Objective;
+use seatmap_data::statistics::Xoshiro;
 
 /// A made-up hybrid machine: performance cores of two threads, efficiency cores of one, distances
 /// that wobble.

@@ -70,7 +70,7 @@ impl ServicesHost {
     }
 
     pub(crate) fn remember(&self, applied: &AppliedPlan) -> Result<(), ApplyError> {
-        let text = seatmap_document::written(applied);
+        let text = seatmap_data::document::written(applied);
         self.run
             .replace(&format!("{}.json", applied.name), text.as_bytes())
             .map_err(ApplyError::Remembering)

@@ -39,11 +39,11 @@ pub(crate) use setting::is_word;
 use crate::error::ServicesError;
 use seatmap_cell::CellError;
 use seatmap_cell::name::{Name, NameError};
-use seatmap_document::Blame;
+use seatmap_data::document::Blame;
+use seatmap_data::statistics::words::counted;
 use seatmap_os::rights;
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Tid};
-use seatmap_statistics::words::counted;
 use std::io;
 
 /// Why sets were not given or taken back. Nothing is left half done: what had been changed by then

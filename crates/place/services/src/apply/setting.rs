@@ -240,7 +240,7 @@ fn is_of_nodes(path: &str) -> bool {
 fn run(path: &str, command: &mut Command) -> Result<Output, FileError> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = limited::output(&name, command, patience(path))
-        .map_err(|error| failed(path, &seatmap_document::with_causes(&error)))?;
+        .map_err(|error| failed(path, &seatmap_data::document::with_causes(&error)))?;
     if output.status.success() {
         return Ok(output);
     }

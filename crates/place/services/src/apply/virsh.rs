@@ -5,7 +5,7 @@
 //! not reach CPUs outside the pin. `virsh` connects as `LIBVIRT_DEFAULT_URI` says.
 
 use super::setting::is_word;
-use seatmap_document::whole_number;
+use seatmap_data::document::whole_number;
 use seatmap_os::limited::{self, LimitedError};
 use seatmap_os::root::FileError;
 use seatmap_os::{CpuSet, Tid};
@@ -144,7 +144,7 @@ fn run(domain: &str, arguments: &[String]) -> Result<Output, FileError> {
             LimitedError::Start { source, .. } => source.kind(),
             LimitedError::Late { .. } => io::ErrorKind::TimedOut,
         };
-        let why = seatmap_document::with_causes(&error);
+        let why = seatmap_data::document::with_causes(&error);
         FileError { path: path(domain), source: io::Error::new(kind, why) }
     })?;
     if output.status.success() {

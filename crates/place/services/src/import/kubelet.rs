@@ -20,7 +20,7 @@ use super::{
     CgroupDriver, ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, list,
 };
 use crate::file::{Service, service_name};
-use seatmap_document::DocumentError;
+use seatmap_data::document::DocumentError;
 use seatmap_os::CpuSet;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -168,7 +168,7 @@ pub(super) fn read(
 }
 
 fn parsed(text: &str) -> Result<KubeletJson, SeatsImportError> {
-    seatmap_document::from_json(text)
+    seatmap_data::document::from_json(text)
         .map_err(|error| SeatsImportError::Json { problem: DocumentError::from(error).to_string() })
 }
 

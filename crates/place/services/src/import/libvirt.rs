@@ -9,7 +9,7 @@ use super::{ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSe
 use crate::file::{Service, service_name};
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
-use seatmap_document::{Position, parser_sentence, whole_number};
+use seatmap_data::document::{Position, parser_sentence, whole_number};
 use seatmap_os::CpuSet;
 
 /// The deepest nesting that is followed; domains stay under 12.

@@ -6,7 +6,7 @@
 //! | systemd | `0-3 8`, `0-3,8` | systemd.exec(5), `CPUAffinity=` |
 //! | libvirt | `0-7,^3` | libvirt's `formatdomain.html`, `cpuset` |
 
-use seatmap_document::whole_number;
+use seatmap_data::document::whole_number;
 use seatmap_os::CpuSet;
 
 /// One more than the largest index. Linux stops at 8192 CPUs (`NR_CPUS` of x86-64), and at 1024

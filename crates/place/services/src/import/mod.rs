@@ -22,7 +22,7 @@ pub mod written;
 
 use crate::file::{MOST_SERVICES, Service};
 use lists::ListSpelling;
-use seatmap_document::{Blame, Position, too_long};
+use seatmap_data::document::{Blame, Position, too_long};
 use seatmap_os::{CpuSet, Root};
 use serde::Serialize;
 

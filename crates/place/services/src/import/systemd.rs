@@ -10,7 +10,7 @@ mod specifiers;
 use super::lists::{ListSpelling, parse};
 use super::{ImportRemark, ImportedSeats, SeatsImportError, SourceFile, WrittenSeat, written};
 use crate::file::{Service, service_name};
-use seatmap_document::whole_number;
+use seatmap_data::document::whole_number;
 use seatmap_os::CpuSet;
 use std::collections::{BTreeMap, BTreeSet};
 

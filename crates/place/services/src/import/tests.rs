@@ -5,7 +5,7 @@ use crate::export;
 use crate::file::ServicesFile;
 use crate::plan::ServicesPlan;
 use proptest::prelude::*;
-use seatmap_machine::{Origin, OriginKind, Profile, Pu, Topology};
+use seatmap_data::machine::{Origin, OriginKind, Profile, Pu, Topology};
 
 fn file<'a>(name: &'a str, text: &'a str) -> SourceFile<'a> {
     SourceFile { name, text, is_from_folder: false }
@@ -344,7 +344,7 @@ fn the_plan_and_the_file_are_what_is_written() {
     let text = "Id=redis.service\nAllowedCPUs=1-2\n\nId=web.service\nAllowedCPUs=1-2\n";
     let seats = read_one("shown", text);
     let plan = seats.plan(&machine(4)).unwrap();
-    let json = seatmap_document::written(&plan);
+    let json = seatmap_data::document::written(&plan);
     assert_eq!(ServicesPlan::from_json(&json).unwrap(), plan);
     assert_eq!((plan.services[0].pool, plan.services[1].pool, plan.cost), (0, 0, None));
     let first = seats.text(None).unwrap();
@@ -403,6 +403,6 @@ fn hold(text: &str) {
         ServicesFile::from_toml(&written).unwrap_or_else(|error| panic!("{error}\n{written}"));
     assert_eq!(file.services.len(), seats.seats.len());
     if let Ok(plan) = seats.plan(&machine(64)) {
-        assert_eq!(ServicesPlan::from_json(&seatmap_document::written(&plan)).unwrap(), plan);
+        assert_eq!(ServicesPlan::from_json(&seatmap_data::document::written(&plan)).unwrap(), plan);
     }
 }

@@ -6,10 +6,10 @@ use crate::find;
 use crate::plan::document::{FORMAT, PlanVerdict};
 use crate::plan::units::Units;
 use crate::plan::{PlannedService, ServicesPlan, request};
-use seatmap_document::Blame;
-use seatmap_machine::Profile;
+use seatmap_data::document::Blame;
+use seatmap_data::machine::Profile;
+use seatmap_data::statistics::words::counted;
 use seatmap_os::CpuSet;
-use seatmap_statistics::words::counted;
 
 /// Why a plan cannot be made of what is written.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]

@@ -129,7 +129,7 @@ fn requests(pricing: &Pricing) -> Vec<f64> {
     let services = pricing.demand.services.iter();
     services
         .map(|service| {
-            let load = seatmap_statistics::quantile(&service.cpus, REQUEST).unwrap_or(0.0);
+            let load = seatmap_data::statistics::quantile(&service.cpus, REQUEST).unwrap_or(0.0);
             load.max(f64::from(service.least_cpus))
         })
         .collect()

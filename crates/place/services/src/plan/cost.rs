@@ -25,7 +25,7 @@
 use super::demand::Demand;
 use super::units::Units;
 use super::{Members, Pools, places};
-use seatmap_statistics::signed_rank::normal_share;
+use seatmap_data::statistics::signed_rank::normal_share;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};

@@ -3,8 +3,8 @@
 use super::cost::CostTerms;
 use super::replay::Lateness;
 use crate::file::{Service, SharedComputer, check_service};
-use seatmap_document::DocumentError;
-use seatmap_machine::{Origin, OriginKind, Profile, Pu, Topology};
+use seatmap_data::document::DocumentError;
+use seatmap_data::machine::{Origin, OriginKind, Profile, Pu, Topology};
 use seatmap_os::CpuSet;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -154,7 +154,7 @@ impl ServicesPlan {
     /// # Errors
     /// [`DocumentError`].
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
-        let plan: ServicesPlan = seatmap_document::read(text, FORMAT)?;
+        let plan: ServicesPlan = seatmap_data::document::read(text, FORMAT)?;
         plan.check()?;
         Ok(plan)
     }

@@ -44,7 +44,7 @@ pub fn play(demand: &Demand, units: &Units, pools: &Pools) -> Lateness {
         }
     }
     Lateness {
-        p99_ms: seatmap_statistics::quantile(&delays_ms, 0.99).unwrap_or(0.0),
+        p99_ms: seatmap_data::statistics::quantile(&delays_ms, 0.99).unwrap_or(0.0),
         most_ms: delays_ms.iter().copied().fold(0.0, f64::max),
         late_percent: 100.0 * late_s / f64::max(wanted_s, 1e-9),
     }

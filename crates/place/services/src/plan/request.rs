@@ -11,10 +11,10 @@ use super::units::Units;
 use super::{Pools, exact, memory, replay};
 use crate::file::size_bytes;
 use crate::record::ServicesRecord;
-use seatmap_document::Blame;
-use seatmap_machine::Profile;
+use seatmap_data::document::Blame;
+use seatmap_data::machine::Profile;
+use seatmap_data::statistics::words::counted;
 use seatmap_os::CpuSet;
-use seatmap_statistics::words::counted;
 use std::collections::BTreeMap;
 
 /// Moves of the search for more services than are solved exactly: seconds for 40 services on 256

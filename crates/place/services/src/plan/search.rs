@@ -8,7 +8,7 @@ use super::cost::{CostTerms, Pricing};
 use super::demand::Demand;
 use super::spans::Spans;
 use super::{Members, Pool, Pools, places};
-use seatmap_statistics::Xoshiro;
+use seatmap_data::statistics::Xoshiro;
 
 /// A pool on a run of neighbouring units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -12,9 +12,9 @@ use super::*;
 use crate::file::Service;
 use crate::record::{RecordedService, ServiceTalk, ServicesRecord};
 use proptest::prelude::*;
-use seatmap_machine::{Origin, OriginKind, Profile, Pu, Topology};
+use seatmap_data::machine::{Origin, OriginKind, Profile, Pu, Topology};
+use seatmap_data::statistics::Xoshiro;
 use seatmap_os::CpuSet;
-use seatmap_statistics::Xoshiro;
 use std::collections::BTreeMap;
 
 /// A machine of so many cores, some of which share a cache, and half of which a node.
@@ -378,7 +378,7 @@ fn many_services_are_searched_within_their_bound() {
     for baseline in plan.baselines.iter().filter(|baseline| baseline.keeps_limits) {
         assert!(plan.cost_percent.unwrap() <= baseline.cost_percent, "{}", baseline.name);
     }
-    let text = seatmap_document::written(&plan);
+    let text = seatmap_data::document::written(&plan);
     assert_eq!(ServicesPlan::from_json(&text).unwrap(), plan);
     let again = PlanRequest {
         record: &record,

@@ -4,7 +4,7 @@
 //! each other down as two on one CPU do. On a machine of fewer than four cores a unit is one CPU,
 //! or there would be nothing to divide.
 
-use seatmap_machine::{Profile, Pu};
+use seatmap_data::machine::{Profile, Pu};
 use seatmap_os::CpuSet;
 use std::collections::BTreeMap;
 

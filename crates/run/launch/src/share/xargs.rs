@@ -2,8 +2,8 @@
 //! that.
 
 use super::ShareError;
+use seatmap_data::plan::local_rank::{LocalRank, LocalRankError};
 use seatmap_os::{Root, Tid, task};
-use seatmap_plan::local_rank::{LocalRank, LocalRankError};
 
 /// Programs between `xargs` and this one that start one command and wait for it.
 const WRAPPERS: [&str; 7] = ["sh", "bash", "dash", "env", "nice", "time", "timeout"];

@@ -3,7 +3,7 @@
 use crate::command::{self, SubjectCommand};
 use crate::observed::{Observed, Sighting};
 use crate::{Method, ObserveError};
-use seatmap_document::visible;
+use seatmap_data::document::visible;
 use seatmap_launch::Ending;
 use seatmap_os::limited::{self, LimitedError};
 use seatmap_os::scratch::Scratch;

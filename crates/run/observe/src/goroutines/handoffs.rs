@@ -7,7 +7,7 @@ use crate::Kind;
 use crate::native::{small, word};
 use crate::talk::{LINE_BYTES, Talk};
 use crate::wakeups::Tables;
-use seatmap_document::{visible, with_causes};
+use seatmap_data::document::{visible, with_causes};
 use seatmap_launch::runtime::is_of_go;
 use seatmap_os::bpf::{Link, LoadError, Program};
 use seatmap_os::{Tid, task};

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::machine::made::small;
-use seatmap_machine::{Description, Topology, catalog};
+use seatmap_data::machine::{Description, Topology, catalog};
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -21,7 +21,7 @@ fn written(machine: &PretendedMachine, folder: &Path) {
 fn read_back(machine: &PretendedMachine) -> Topology {
     let folder = seatmap_needs::many_files();
     written(machine, folder.path());
-    seatmap_host::topology::read_folder(folder.path()).unwrap().topology
+    seatmap_machines::host::topology::read_folder(folder.path()).unwrap().topology
 }
 
 /// The same parts by the order in which they appear: their numbers have no other meaning.
@@ -90,7 +90,9 @@ fn gathered_computers_are_read_back_as_they_were() {
     for file in files {
         let name = file.file_name().unwrap().to_string_lossy().into_owned();
         let bytes = std::fs::read(&file).unwrap();
-        let Ok(gathered) = seatmap_host::topology::read_gathered(&bytes) else { continue };
+        let Ok(gathered) = seatmap_machines::host::topology::read_gathered(&bytes) else {
+            continue;
+        };
         let topology = gathered.topology;
         let Ok(machine) = PretendedMachine::new(&name, topology.clone(), None, &CpuSet::default())
         else {
@@ -127,7 +129,7 @@ fn a_container_sees_its_cpus() {
     // The kernel shows this one: the process has a namespace of control groups.
     std::fs::create_dir_all(folder.path().join("proc/self")).unwrap();
     std::fs::write(folder.path().join("proc/self/cpuset"), "/\n").unwrap();
-    let read = seatmap_host::topology::read_folder(folder.path()).unwrap().topology;
+    let read = seatmap_machines::host::topology::read_folder(folder.path()).unwrap().topology;
     assert!(read.os_indices().eq([2, 3]));
 }
 

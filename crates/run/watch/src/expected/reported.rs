@@ -2,7 +2,7 @@
 
 use super::Report;
 use crate::seating::Seating;
-use seatmap_document::DocumentError;
+use seatmap_data::document::DocumentError;
 use seatmap_os::{Root, Tid, boot, task};
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};

@@ -6,7 +6,7 @@ use super::facts::{Facts, Sitter, count, union};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
 use crate::seating::GroupBrake;
-use seatmap_statistics::words::{agreeing, times_a_second};
+use seatmap_data::statistics::words::{agreeing, times_a_second};
 use std::collections::{BTreeMap, HashSet};
 
 /// Threads of an idle group that wait less than this share of the time, in percent, are not held

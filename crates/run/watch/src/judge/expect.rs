@@ -199,7 +199,7 @@ fn of_all(seats: usize, empty: usize) -> String {
 mod tests {
     use super::*;
     use crate::judge::{Criteria, judge, made::Made};
-    use seatmap_plan::Plan;
+    use seatmap_data::plan::Plan;
 
     fn found(made: &Made, expected: Expected) -> Vec<Finding> {
         let criteria = Criteria {

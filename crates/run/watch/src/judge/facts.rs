@@ -3,9 +3,9 @@
 use super::quota::stopped_threads;
 use crate::expected::{Expected, ExpectedSeat};
 use crate::seating::{CellCpus, Group, Process, Seating, Thread};
-use seatmap_machine::{CoreKind, Pu, Topology};
+use seatmap_data::machine::{CoreKind, Pu, Topology};
+pub(crate) use seatmap_data::statistics::words::counted as count;
 use seatmap_os::{CpuSet, Tid};
-pub(crate) use seatmap_statistics::words::counted as count;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

@@ -5,8 +5,8 @@ use super::real_time::is_real_time;
 use crate::finding::Finding;
 use crate::remedy::Remedy;
 use crate::seating::{Cpu, Interrupt};
+use seatmap_data::statistics::words::counted_figure;
 use seatmap_os::{CpuSet, interrupts};
-use seatmap_statistics::words::counted_figure;
 
 /// The interrupts a second from which they are worth a word.
 const SOME_PER_SECOND: f64 = 10.0;

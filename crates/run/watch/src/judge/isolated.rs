@@ -4,8 +4,8 @@
 use super::facts::{Facts, Sitter, count, cpus, listed};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
+use seatmap_data::statistics::words::agreeing;
 use seatmap_os::CpuSet;
-use seatmap_statistics::words::agreeing;
 use std::collections::BTreeMap;
 
 /// Threads with one mask of several CPUs, some or all of them isolated. Each stays on the isolated

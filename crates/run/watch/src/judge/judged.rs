@@ -6,10 +6,10 @@ use crate::baseline::JudgedUnit;
 use crate::finding::{Finding, Gravity};
 use crate::live::{Frame, Rates, Wakes};
 use crate::seating::{Process, Seating, Thread, Unseen};
-use seatmap_document::visible;
-use seatmap_machine::Topology;
+use seatmap_data::document::visible;
+use seatmap_data::machine::Topology;
+use seatmap_data::statistics::words::{figure, lasting};
 use seatmap_os::{CpuSet, Tid};
-use seatmap_statistics::words::{figure, lasting};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 

@@ -4,7 +4,7 @@ use super::facts::{Facts, Sitter, WANTED, cpus, listed, union};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
 use crate::rule::Rule;
-use seatmap_machine::CoreKind;
+use seatmap_data::machine::CoreKind;
 use seatmap_os::CpuSet;
 
 /// Busy threads that are bound to efficiency cores while performance cores idle. Work that was made

@@ -7,7 +7,7 @@ use crate::seating::{
     Cpu, CpusetLevel, Device, FORMAT, Group, Interrupt, Memory, OnNode, Process, Quota, Seating,
     Stranger, Thread, Variable,
 };
-use seatmap_machine::{CoreKind, Pu, Topology};
+use seatmap_data::machine::{CoreKind, Pu, Topology};
 use seatmap_os::{CpuSet, Tid};
 
 /// A seating on a machine, made step by step. Threads that are not said to be busy have slept all

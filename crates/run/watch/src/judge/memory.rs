@@ -4,8 +4,8 @@ use super::facts::{Facts, Sitter, union};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
 use crate::seating::{Memory, OnNode, Process};
+use seatmap_data::statistics::words::agreeing;
 use seatmap_os::CpuSet;
-use seatmap_statistics::words::agreeing;
 use std::collections::{BTreeMap, BTreeSet};
 
 const RULE: &str = "memory-local";

@@ -128,7 +128,7 @@ mod tests {
     use crate::judge::{Criteria, judge, made::Made};
     use crate::seating::RanOn;
     use crate::{Rule, judge::Verdict};
-    use seatmap_plan::Plan;
+    use seatmap_data::plan::Plan;
 
     /// A thread that is on CPU 0 at the end, and was on CPU 1 for this share of the looks.
     fn made(percent: f64) -> Made {

@@ -5,9 +5,9 @@ use crate::finding::Finding;
 use crate::remedy::Remedy;
 use crate::rule::Rule;
 use crate::seating::Process;
-use seatmap_machine::Pu;
+use seatmap_data::machine::Pu;
+use seatmap_data::statistics::words::agreeing;
 use seatmap_os::CpuSet;
-use seatmap_statistics::words::agreeing;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A CPU for each thread.

@@ -9,8 +9,8 @@ use super::facts::{Facts, Sitter, count};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
 use crate::seating::{Quota, Seating};
+use seatmap_data::statistics::words::{agreeing, counted_figure, counted_number};
 use seatmap_os::{CpuSet, Tid};
-use seatmap_statistics::words::{agreeing, counted_figure, counted_number};
 use std::collections::{HashMap, HashSet};
 
 /// The part of the time in which its threads could run for which a quota must have stopped a group

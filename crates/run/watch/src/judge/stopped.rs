@@ -5,8 +5,8 @@ use super::{Facts, named_process};
 use crate::finding::Finding;
 use crate::remedy::Remedy;
 use crate::seating::GroupBrake;
+use seatmap_data::statistics::words::agreeing;
 use seatmap_os::Tid;
-use seatmap_statistics::words::agreeing;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Threads of frozen groups, as `docker pause` makes one. Their state does not tell: it is the one

@@ -6,7 +6,7 @@
 //! one without a request goes first: clients that only connect do not keep others waiting.
 
 use super::MEDIA_TYPE;
-use seatmap_document::{Blame, visible};
+use seatmap_data::document::{Blame, visible};
 use seatmap_os::ready::{self, Awaited};
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

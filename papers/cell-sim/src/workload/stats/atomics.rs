@@ -1,7 +1,7 @@
 //! Read-modify-write on words of main memory.
 
 use super::{Loop, Timed};
-use seatmap_port::channels::{Atomic, Channels, Ea, Program, Shape};
+use seatmap_data::port::channels::{Atomic, Channels, Ea, Program, Shape};
 
 /// Every task changes a word again and again: a word of its own, or one for all tasks (CellStats,
 /// section 3.1.5).

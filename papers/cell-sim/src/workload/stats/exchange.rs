@@ -1,7 +1,7 @@
 //! Messages there and back.
 
 use super::{Loop, Timed};
-use seatmap_port::channels::{Channels, Program, Register, Service, Shape};
+use seatmap_data::port::channels::{Channels, Program, Register, Service, Shape};
 
 /// The means by which a message travels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

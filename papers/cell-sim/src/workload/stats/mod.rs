@@ -14,8 +14,8 @@ pub use exchange::{Exchange, Means};
 pub use threads::Threads;
 pub use transfers::{Source, Transfers};
 
-use seatmap_port::Run;
-use seatmap_port::channels::Channels;
+use seatmap_data::port::Run;
+use seatmap_data::port::channels::Channels;
 use std::ops::Range;
 
 /// The readings of a task's clocks around its loop.

@@ -1,7 +1,7 @@
 //! Creating threads.
 
 use super::{Loop, Timed};
-use seatmap_port::channels::{Channels, Program, Service, Shape};
+use seatmap_data::port::channels::{Channels, Program, Service, Shape};
 
 /// A controller creates an empty thread and finds it ended, again and again (CellStats, section
 /// 3.1.1).

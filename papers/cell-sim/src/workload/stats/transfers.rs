@@ -1,7 +1,7 @@
 //! Bulk transfers.
 
 use super::{Loop, Timed};
-use seatmap_port::channels::{Channels, Ea, Element, Order, Program, Shape};
+use seatmap_data::port::channels::{Channels, Ea, Element, Order, Program, Shape};
 
 /// The other end of every transfer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

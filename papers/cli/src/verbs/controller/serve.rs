@@ -25,7 +25,7 @@ pub fn run(typed: &ControllerServe) -> Result<(), CliError> {
 
 /// A cell is as noisy as its noisiest CPU.
 fn judge() -> Box<NoiseJudge<'static>> {
-    Box::new(|cpus| Ok(seatmap_noise::measure_briefly(&cpus.0)?.worst_stolen_percent()))
+    Box::new(|cpus| Ok(seatmap_health::noise::measure_briefly(&cpus.0)?.worst_stolen_percent()))
 }
 
 /// Reports what an earlier server left behind. The new one serves all the same.

@@ -3,15 +3,15 @@
 use super::request::RankRequest;
 use crate::args::RankStudy;
 use crate::machine::{self, Runner};
-use seatmap_catalog::Capability;
 use seatmap_cell_sim::CellBed;
 use seatmap_console::error::CliError;
 use seatmap_console::over_ranks::{Start, tell};
+use seatmap_data::port::channels::Bed;
 use seatmap_experiments::rank::journal::RankJournal;
 use seatmap_experiments::rank::spread::{self, SpreadStudyError};
 use seatmap_experiments::rank::study::Observe;
 use seatmap_experiments::rank::{Setup, Times};
-use seatmap_port::channels::Bed;
+use seatmap_machines::catalog::Capability;
 use seatmap_sim::CoherentBed;
 use std::sync::Arc;
 

@@ -5,9 +5,9 @@ use crate::machine::Runner;
 use seatmap_cell_sim::workload::long_messages::{LongMessages, MOST_TASKS};
 use seatmap_console::error::CliError;
 use seatmap_console::{here, pattern_input};
-use seatmap_document::content_hash;
+use seatmap_data::document::content_hash;
+use seatmap_data::pattern::{Pattern, generate};
 use seatmap_experiments::rank::{Choice, Setup};
-use seatmap_pattern::{Pattern, generate};
 
 /// A study to run on a machine, as the user asked for it.
 pub struct RankRequest<'a> {

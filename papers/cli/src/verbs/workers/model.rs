@@ -4,7 +4,6 @@ use super::TURNS;
 use crate::args::{What, Workers};
 use crate::figures::FigureChanges;
 use crate::machine::{self, Runner};
-use seatmap_catalog::Capability;
 use seatmap_cell_sim::{CellBed, CellModel};
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
@@ -12,6 +11,7 @@ use seatmap_experiments::cellule::Document;
 use seatmap_experiments::cellule::document::CelluleResult;
 use seatmap_experiments::cellule::simulated::inputs::Inputs;
 use seatmap_experiments::cellule::simulated::{Machine, simulated as simulate};
+use seatmap_machines::catalog::Capability;
 use std::sync::Arc;
 
 /// The seed where none is given.

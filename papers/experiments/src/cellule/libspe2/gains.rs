@@ -6,7 +6,7 @@ use crate::cellule::libspe2::programs::{Program, Programs, Said};
 use crate::cellule::libspe2::style::ByStyle;
 use crate::cellule::spread::Spread;
 use crate::cellule::{CelluleError, Seats};
-use seatmap_statistics::words::counted;
+use seatmap_data::statistics::words::counted;
 use serde::Serialize;
 
 /// Sizes of figure 4; a run of the paper's largest, 2048, takes seconds and has nothing to gain.

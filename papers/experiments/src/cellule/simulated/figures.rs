@@ -8,8 +8,8 @@ use crate::cellule::libspe2::gains::{Curve, Curves, Point};
 use crate::cellule::libspe2::style::{ByStyle, Style};
 use crate::cellule::spread::Spread;
 use rayon::prelude::*;
-use seatmap_port::channels::Bed;
-use seatmap_statistics::words::counted;
+use seatmap_data::port::channels::Bed;
+use seatmap_data::statistics::words::counted;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -308,14 +308,14 @@ impl<B: Bed, F: Fn() -> B + Sync> Simulation<'_, F> {
     fn perturbed(&self, size: u32, spes: usize) -> Result<PerturbedGain, CelluleError> {
         let planned = matrix(size, spes, 1);
         let (linux, _) = self.times(planned, Style::Linux, false, planned.runs(self.turns))?;
-        let linux = seatmap_statistics::median(&linux).unwrap_or(f64::NAN);
+        let linux = seatmap_data::statistics::median(&linux).unwrap_or(f64::NAN);
         let (cell, _) = self.times(planned, Style::Cell, true, 1 + self.turns)?;
         let mut gains: Vec<f64> = cell.iter().map(|cell| gain(linux, *cell)).collect();
         gains.sort_unstable_by(f64::total_cmp);
         Ok(PerturbedGain {
             size,
             least_percent: gains.first().copied().unwrap_or(f64::NAN),
-            median_percent: seatmap_statistics::median(&gains).unwrap_or(f64::NAN),
+            median_percent: seatmap_data::statistics::median(&gains).unwrap_or(f64::NAN),
             most_percent: gains.last().copied().unwrap_or(f64::NAN),
         })
     }

@@ -1,6 +1,6 @@
 //! The costs that the model takes as given, each with its source.
 
-use seatmap_machine::description::Basis;
+use seatmap_data::machine::description::Basis;
 use serde::Serialize;
 
 /// A cost that the model takes as given.

@@ -2,7 +2,7 @@
 
 use super::inputs::Cost;
 use super::program::{Run, SpeCalls, since};
-use seatmap_port::channels::{Channels, Register};
+use seatmap_data::port::channels::{Channels, Register};
 use std::cell::Cell;
 
 /// The PPE under Cellule.

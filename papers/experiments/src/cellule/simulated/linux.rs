@@ -9,7 +9,7 @@
 use super::inputs::Cost;
 use super::program::{Run, SpeCalls, since};
 use super::scheduler::{Scheduler, Thread};
-use seatmap_port::channels::{Channels, Register};
+use seatmap_data::port::channels::{Channels, Register};
 use std::cell::RefCell;
 
 /// The program's own thread.

@@ -7,7 +7,7 @@ use super::linux::Linux;
 use crate::cellule::costs::Call;
 use crate::cellule::libspe2::style::Style;
 use crate::cellule::problem::Part;
-use seatmap_port::channels::{Channels, Ea, Order, Program, Register, Shape};
+use seatmap_data::port::channels::{Channels, Ea, Order, Program, Register, Shape};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 

@@ -5,8 +5,8 @@ use super::inputs::Input;
 use crate::cellule::costs::CALLS;
 use crate::cellule::libspe2::gains::Curves;
 use crate::cellule::text::spread;
-use seatmap_machine::description::Basis;
-use seatmap_statistics::words::counted;
+use seatmap_data::machine::description::Basis;
+use seatmap_data::statistics::words::counted;
 use std::fmt::Write;
 
 /// The whole comparison.

@@ -1,6 +1,6 @@
 //! The share of each stream in each window.
 
-use seatmap_statistics::median;
+use seatmap_data::statistics::median;
 use serde::Serialize;
 
 /// Bytes that left the service.

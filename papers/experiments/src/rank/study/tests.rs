@@ -3,7 +3,7 @@
 use super::*;
 use crate::rank::setup::tests::setup;
 use crate::rank::{Shard, Variant};
-use seatmap_port::channels::Program;
+use seatmap_data::port::channels::Program;
 
 /// A machine that runs nothing and fails on request.
 struct Fake {

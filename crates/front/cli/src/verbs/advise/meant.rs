@@ -8,9 +8,9 @@ use seatmap_advise::{AdviceRequest, Scope};
 use seatmap_cluster::node_profile::remembered_or_measured;
 use seatmap_console::error::CliError;
 use seatmap_console::{here, input, living};
-use seatmap_host::topology;
+use seatmap_data::machine::{Profile, Topology};
 use seatmap_launch::Executable;
-use seatmap_machine::{Profile, Topology};
+use seatmap_machines::host::topology;
 use seatmap_observe::SubjectCommand;
 use seatmap_watch::Choice;
 

@@ -7,11 +7,11 @@ use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::{here, input, output};
-use seatmap_gate::file::Overrides;
-use seatmap_gate::session::GateRequest;
-use seatmap_gate::{BenchmarksFile, BenchmarksFileError, Binaries, HistoryEntry};
 use seatmap_launch::share::SoleWork;
 use seatmap_report::{gate, html};
+use seatmap_trial::gate::file::Overrides;
+use seatmap_trial::gate::session::GateRequest;
+use seatmap_trial::gate::{BenchmarksFile, BenchmarksFileError, Binaries, HistoryEntry};
 
 /// Runs base and head of each benchmark by turns, and judges them.
 pub fn run(typed: &Bench) -> Result<(), CliError> {
@@ -21,7 +21,7 @@ pub fn run(typed: &Bench) -> Result<(), CliError> {
     let interrupt = Interrupt::listen()?;
     let mut bar = Some(Bar::new("running"));
     let (report, end) =
-        seatmap_gate::session::run(&request, &|| interrupt.is_raised(), &mut |event| {
+        seatmap_trial::gate::session::run(&request, &|| interrupt.is_raised(), &mut |event| {
             tell(&event, &mut bar);
         })?;
     drop(bar);

@@ -3,8 +3,8 @@
 use crate::args::BenchHistory;
 use seatmap_console::error::CliError;
 use seatmap_console::input;
-use seatmap_gate::history::{self, Trends};
 use seatmap_report::html;
+use seatmap_trial::gate::history::{self, Trends};
 
 /// Shows benchmarks over time, and where they changed.
 pub fn run(typed: &BenchHistory) -> Result<(), CliError> {

@@ -36,7 +36,7 @@ fn cpus(host: &Host, typed: &CellCreate) -> Result<CpuSet, CliError> {
     }
     if !cell.untested {
         // Where stolen time cannot be measured, it decides nothing.
-        let noise = seatmap_noise::measure_briefly(&choice.free.list().0);
+        let noise = seatmap_health::noise::measure_briefly(&choice.free.list().0);
         choice.steal_percent = noise.map(|noise| noise.steal_percent()).unwrap_or_default();
     }
     Ok(choice.best(cell.count.map(NonZeroUsize::get), profile.as_ref())?)

@@ -6,8 +6,8 @@ use crate::verbs::run;
 use seatmap_cell::Host;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
+use seatmap_health::noise::{Heard, Listener};
 use seatmap_launch::{Report, run_in_cell};
-use seatmap_noise::{Heard, Listener};
 use seatmap_report::cell;
 use serde::Serialize;
 

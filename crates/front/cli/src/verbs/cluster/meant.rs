@@ -7,7 +7,7 @@ use seatmap_cluster::node_profile::measured_by;
 use seatmap_cluster::{Facts, Options, Rank, mpi};
 use seatmap_console::error::{CliError, with_causes};
 use seatmap_console::{here, input, meet, output};
-use seatmap_machine::Profile;
+use seatmap_data::machine::Profile;
 use std::time::Duration;
 
 /// The part of this rank in the measurement.

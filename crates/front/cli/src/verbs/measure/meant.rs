@@ -1,9 +1,9 @@
 //! The measurement that a command line means. All errors of usage are made here.
 
 use crate::args::Measure;
-use seatmap_catalog::{Answers, Capability, Machine};
 use seatmap_console::error::{CliError, with_causes};
 use seatmap_console::{here, input, output};
+use seatmap_machines::catalog::{Answers, Capability, Machine};
 use seatmap_measure::measurement::MeasurementRequest;
 use seatmap_measure::plan::Effort;
 use seatmap_measure::source::{MeasuredBy, Source};

@@ -5,7 +5,7 @@ use seatmap_console::error::CliError;
 use seatmap_console::here::host_profile;
 use seatmap_console::output::{self, Destination};
 use seatmap_console::view::{self, ColourChoice};
-use seatmap_machine::{Profile, SharedProfile};
+use seatmap_data::machine::{Profile, SharedProfile};
 use seatmap_measure::measurement::Measurement;
 use seatmap_measure::past::{self, Remembrance};
 use seatmap_measure::source::Source;

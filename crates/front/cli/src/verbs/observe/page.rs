@@ -3,8 +3,8 @@
 use crate::args::Observe;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
+use seatmap_data::statistics::words::counted;
 use seatmap_observe::{Observation, Sighting};
-use seatmap_statistics::words::counted;
 use std::path::{Path, PathBuf};
 
 /// The ways in which a sighting is shown, checked before the program starts.
@@ -47,7 +47,7 @@ impl Page {
         let written = self
             .pattern
             .as_ref()
-            .map_or(Ok(()), |file| file.write(&seatmap_document::written(&document)));
+            .map_or(Ok(()), |file| file.write(&seatmap_data::document::written(&document)));
         // Written even where the first file failed: what the program showed cannot be had again.
         let phases = self.write_phases(observation, name);
         if self.is_document {

@@ -5,7 +5,7 @@ use crate::verbs::gallery;
 use seatmap_console::bar::Bar;
 use seatmap_console::error::CliError;
 use seatmap_console::{here, pattern_input};
-use seatmap_gallery::RankingRequest;
+use seatmap_measure::gallery::RankingRequest;
 use seatmap_report::ranking;
 
 /// Ranks the machines of the gallery, and those of a folder, for a pattern.

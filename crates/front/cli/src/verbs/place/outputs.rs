@@ -2,9 +2,9 @@
 
 use super::Inputs;
 use crate::args::Place;
-use seatmap_appraise::Appraisal;
 use seatmap_console::error::CliError;
 use seatmap_console::output::{self, Destination};
+use seatmap_measure::appraise::Appraisal;
 use seatmap_report::floor::{self, Comparison, Floor};
 use seatmap_report::{html, placement, remarks};
 

@@ -1,11 +1,11 @@
 //! `seatmap place --qaplib`.
 
 use crate::args::Place;
-use seatmap_appraise::QapRequest;
 use seatmap_console::error::CliError;
 use seatmap_console::output;
 use seatmap_console::waiting::Waiting;
 use seatmap_console::{here, pattern_input};
+use seatmap_measure::appraise::QapRequest;
 use seatmap_report::qap;
 use std::path::Path;
 

@@ -225,5 +225,5 @@ pub fn show(report: &Report, quiet: bool) {
 pub fn write(report: &impl Serialize, destination: &Destination) -> Result<(), CliError> {
     let machine = &here::host_name();
     let document = output::OfMachine { document: report, machine };
-    destination.write_silently(&seatmap_document::written(&document))
+    destination.write_silently(&seatmap_data::document::written(&document))
 }

@@ -7,8 +7,8 @@ use crate::args::{
 use seatmap_console::error::CliError;
 use seatmap_console::output::Destination;
 use seatmap_console::{here, input, output};
-use seatmap_machine::Profile;
-use seatmap_machine::import::MAX_FILE_BYTES;
+use seatmap_data::machine::Profile;
+use seatmap_data::machine::import::MAX_FILE_BYTES;
 use seatmap_os::{Root, memory, trusted, whole_file};
 use seatmap_services::apply::ApplyRequest;
 use seatmap_services::import::{

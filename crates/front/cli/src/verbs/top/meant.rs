@@ -3,7 +3,7 @@
 use crate::args::Top;
 use seatmap_console::error::CliError;
 use seatmap_console::plan_input;
-use seatmap_host::{remembered, topology};
+use seatmap_machines::host::{remembered, topology};
 use seatmap_observe::wakes::WakeCounter;
 use seatmap_report::terminal::top::SeatGroups;
 use seatmap_watch::{Choice, Standard, WatchedPrograms};

@@ -12,8 +12,8 @@ use seatmap_console::interrupt::Interrupt;
 use seatmap_console::output::Destination;
 use seatmap_console::view;
 use seatmap_console::view::ColourChoice;
-use seatmap_document::shell_escaped;
-use seatmap_document::visible;
+use seatmap_data::document::shell_escaped;
+use seatmap_data::document::visible;
 use seatmap_os::terminal;
 use seatmap_report::terminal::Colour;
 use seatmap_report::terminal::top::{

@@ -4,21 +4,21 @@ use super::spread::RanksOfRace;
 use crate::args::Tune;
 use crate::verbs::place::ranks;
 use crate::{myself, verbs};
-use seatmap_catalog::{Capability, Runner};
 use seatmap_cluster::Cluster;
 use seatmap_console::error::CliError;
 use seatmap_console::output::Destination;
 use seatmap_console::over_ranks::Start;
 use seatmap_console::{here, input, pattern_input};
+use seatmap_data::machine::import::MAX_FILE_BYTES;
+use seatmap_data::pattern::Pattern;
 use seatmap_launch::Executable;
 use seatmap_launch::share::SoleWork;
-use seatmap_machine::import::MAX_FILE_BYTES;
+use seatmap_machines::catalog::{Capability, Runner};
 use seatmap_os::trusted;
-use seatmap_pattern::Pattern;
-use seatmap_tune::program_race::cluster_job::{HOSTS, SEAT, holds};
-use seatmap_tune::program_race::request::OwnCommands;
-use seatmap_tune::program_race::{ClusterGround, HostGround, RaceGround, Traffic};
-use seatmap_tune::{ModelRace, OnModel, Provenance, RaceRequest, Tuned};
+use seatmap_trial::tune::program_race::cluster_job::{HOSTS, SEAT, holds};
+use seatmap_trial::tune::program_race::request::OwnCommands;
+use seatmap_trial::tune::program_race::{ClusterGround, HostGround, RaceGround, Traffic};
+use seatmap_trial::tune::{ModelRace, OnModel, Provenance, RaceRequest, Tuned};
 use std::path::{Path, PathBuf};
 
 /// A race of ways to seat a program.
@@ -193,7 +193,7 @@ pub fn on_model(typed: &Tune, name: &str) -> Result<ModelPart, CliError> {
     let messages = OnModel::new(model, &pattern, typed.rounds()).map_err(CliError::input)?;
     let ranks = start.map(|start| RanksOfRace {
         start,
-        name: seatmap_document::content_hash(&format!("{messages:?}")),
+        name: seatmap_data::document::content_hash(&format!("{messages:?}")),
     });
     match ranks {
         Some(ranks) if !ranks.start.is_first() => Ok(ModelPart::Follow(messages, ranks)),

@@ -4,8 +4,8 @@ use seatmap_cluster::spread::SpreadError;
 use seatmap_console::error::CliError;
 use seatmap_console::interrupt::Interrupt;
 use seatmap_console::over_ranks::{self, Start};
-use seatmap_tune::OnModel;
-use seatmap_tune::model_race::{ModelRaceError, NumberedJob, TakeTimes};
+use seatmap_trial::tune::OnModel;
+use seatmap_trial::tune::model_race::{ModelRaceError, NumberedJob, TakeTimes};
 use std::error::Error;
 use std::sync::atomic::AtomicBool;
 

@@ -344,7 +344,7 @@ fn a_program_is_stopped() {
 #[test]
 fn threads_are_not_divided_evenly() {
     let [a, b] = two_cpus();
-    let topology = seatmap_host::topology::of_host().unwrap();
+    let topology = seatmap_machines::host::topology::of_host().unwrap();
     if !are_two([a, b]) || topology.count(|pu| pu.core) < 2 {
         return seatmap_needs::skipped!("one core divides nothing");
     }

@@ -41,7 +41,7 @@ fn every_kind_of_remedy_is_executed() {
         include_str!("remedies.rs"),
         include_str!("groups.rs"),
         include_str!("faults.rs"),
-        include_str!("../../../../../measure/doctor/src/measuring.rs"),
+        include_str!("../../../../../measure/health/src/doctor/measuring.rs"),
         include_str!("../../../../../run/watch/src/remedy.rs"),
         include_str!("../../../../../ground/os/src/hierarchy/tests.rs"),
         include_str!("../../../../../../scripts/lab/guest/remedies"),

@@ -3,7 +3,7 @@
 use super::{Checked, bind_all, check, check_pid, threads};
 use crate::common::Place;
 use crate::run::programs::{are_two, installed, two_cpus};
-use seatmap_document::schema::refused;
+use seatmap_data::document::schema::refused;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Command;

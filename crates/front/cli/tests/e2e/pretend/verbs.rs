@@ -3,7 +3,7 @@
 
 use super::{pretend, text};
 use crate::common::Place;
-use seatmap_machine::catalog;
+use seatmap_data::machine::catalog;
 
 /// The sentence that counts a machine's parts, and its tree where one is drawn, which is where no
 /// distances are known.

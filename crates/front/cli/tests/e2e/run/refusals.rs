@@ -78,7 +78,7 @@ fn cpus_outside_the_launchers_mask() {
 #[test]
 fn a_number_of_a_part_means_the_machines_own() {
     let [a, b] = two_cpus();
-    let topology = seatmap_host::topology::whole().unwrap();
+    let topology = seatmap_machines::host::topology::whole().unwrap();
     let core = |cpu| topology.pu(cpu).and_then(|pu| pu.core);
     let [Some(own), Some(other)] = [core(b), core(a)] else { return };
     if own == other {

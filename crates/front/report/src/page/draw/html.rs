@@ -61,7 +61,8 @@ fn block(block: &Block) -> Markup {
             Block::Curves { curves: them, across, up } => (curves(them, *across, *up)),
             Block::Picture(picture) => (picture),
             Block::Beside(blocks) => div.halves {
-                @for (title, beside) in blocks { figure { figcaption { (title) } (self::block(beside)) } }
+                @for (title, beside) in blocks {
+                    figure { figcaption { (title) } (self::block(beside)) } }
             }
         }
     }
@@ -80,7 +81,8 @@ pub(crate) fn table(table: &Table) -> Markup {
                 } } }
             }
             tbody { @for row in &table.rows { tr {
-                @for (place, at) in columns.iter().enumerate() { (cell(&table.columns[*at], &row[*at], place == 0)) }
+                @for (place, at) in columns.iter().enumerate() {
+                    (cell(&table.columns[*at], &row[*at], place == 0)) }
             } } }
         }
     }
@@ -119,7 +121,8 @@ fn inside(cell: &TableCell) -> Markup {
             Look::Strong => strong { (text) },
             Look::Code => code { (text) },
             // The longest bar leaves a third of the cell to the figure beside it.
-            Look::Bar(share) => div.measure { span.bar style=(format!("width:{:.1}%", 65.0 * share)) {} span { (text) } },
+            Look::Bar(share) => div.measure { span.bar
+                style=(format!("width:{:.1}%", 65.0 * share)) {} span { (text) } },
         }
     }
 }

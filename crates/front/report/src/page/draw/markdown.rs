@@ -3,7 +3,7 @@
 
 use crate::page::{Block, Medium, Page, Section, Table};
 use crate::svg::intervals::Interval;
-use seatmap_document::{left_aligned, visible};
+use seatmap_data::document::{left_aligned, visible};
 
 /// Letters of a chart's axis.
 const AXIS: usize = 41;

@@ -1,7 +1,7 @@
 //! A page as text.
 
 use crate::page::{Block, Medium, Page, Table};
-use seatmap_document::{left_aligned, right_aligned, visible};
+use seatmap_data::document::{left_aligned, right_aligned, visible};
 
 /// The page without its title and headline: lines, sections with a blank line between two.
 pub(crate) fn text(page: &Page) -> String {

@@ -11,7 +11,7 @@ use crate::counted;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
-use seatmap_document::{left_aligned, visible};
+use seatmap_data::document::{left_aligned, visible};
 use seatmap_watch::live::Frame;
 use seatmap_watch::seating::CellCpus;
 use seatmap_watch::{Finding, Thread};
@@ -439,7 +439,7 @@ mod tests {
     use crate::terminal::top::samples::{frame, judgement, topology};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
-    use seatmap_machine::Topology;
+    use seatmap_data::machine::Topology;
     use seatmap_watch::judge::made::Made;
 
     /// The screen of the sample on a machine.

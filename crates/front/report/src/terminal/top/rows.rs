@@ -2,7 +2,7 @@
 
 use super::row::{Row, RowId};
 use super::view::{Sort, View};
-use seatmap_document::visible;
+use seatmap_data::document::visible;
 use seatmap_os::Tid;
 use seatmap_watch::LookJudgement;
 use seatmap_watch::live::Frame;

@@ -1,6 +1,6 @@
 //! A look made by hand, for tests.
 
-use seatmap_machine::Topology;
+use seatmap_data::machine::Topology;
 use seatmap_os::{CpuSet, Tid};
 use seatmap_watch::expected::ExpectedSeat;
 use seatmap_watch::judge::made::Made;

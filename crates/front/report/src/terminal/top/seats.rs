@@ -1,6 +1,6 @@
 //! The seats of a machine in groups, as the screen shows them.
 
-use seatmap_machine::{CoreKind, Pu, Topology};
+use seatmap_data::machine::{CoreKind, Pu, Topology};
 use std::collections::BTreeMap;
 
 /// The seats of a machine, group by group, with the origin of the groups.

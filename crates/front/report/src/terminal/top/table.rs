@@ -2,8 +2,8 @@
 
 use super::row::Row;
 use super::view::{Sort, View};
-use seatmap_document::{left_aligned, right_aligned};
-use seatmap_statistics::words::figure;
+use seatmap_data::document::{left_aligned, right_aligned};
+use seatmap_data::statistics::words::figure;
 use seatmap_watch::Finding;
 
 /// A column: the order that it stands for, its title and its width.

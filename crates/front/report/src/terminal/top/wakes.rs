@@ -5,7 +5,7 @@
 //! of text would cross each other.
 
 use super::table::{cut_name, rate};
-use seatmap_document::visible;
+use seatmap_data::document::visible;
 use seatmap_os::Tid;
 use seatmap_watch::Thread;
 use seatmap_watch::live::Frame;

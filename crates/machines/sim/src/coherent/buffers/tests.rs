@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::coherent::testing::{self, Wish, arrive, message, ring, sent};
-use seatmap_port::Addr;
+use seatmap_data::port::Addr;
 
 const WORD: Addr = Addr(43);
 

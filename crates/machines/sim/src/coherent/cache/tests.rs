@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::coherent::testing::{self, Wish, arrive, message, ring, sent, wishes};
-use seatmap_port::Addr;
+use seatmap_data::port::Addr;
 
 const LINE: u32 = 5;
 const ALONE: [Kind; 2] = [Kind::Line { exclusive: true }, Kind::Grant { exclusive: true }];

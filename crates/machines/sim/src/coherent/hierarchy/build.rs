@@ -9,7 +9,7 @@ use crate::coherent::distance;
 use crate::coherent::fabric::{self, Link};
 use crate::coherent::homes::{Climbing, Homes};
 use crate::coherent::layout::Layout;
-use seatmap_machine::{Pu, Topology};
+use seatmap_data::machine::{Pu, Topology};
 use std::sync::Arc;
 
 /// A link to a home at the top only models a queue; the cores' routes carry its time.

@@ -2,8 +2,8 @@
 
 use super::written::{CoreWritten, Hierarchy};
 use crate::coherent::FORMAT;
-use seatmap_machine::description::shape::MAX_PUS;
-use seatmap_statistics::words::counted;
+use seatmap_data::machine::description::shape::MAX_PUS;
+use seatmap_data::statistics::words::counted;
 use std::collections::BTreeSet;
 
 /// The highest OS index: Linux's CONFIG_NR_CPUS goes up to 8192.

@@ -6,9 +6,9 @@ use super::written::{CoreWritten, Distances, Hierarchy, HierarchyHomes, Ties};
 use crate::ModelError;
 use crate::coherent::FORMAT;
 use crate::figure::Figure;
-use seatmap_machine::description::Basis;
-use seatmap_machine::{CoreDistance, Matrix, Profile, Pu};
-use seatmap_statistics::words::counted;
+use seatmap_data::machine::description::Basis;
+use seatmap_data::machine::{CoreDistance, Matrix, Profile, Pu};
+use seatmap_data::statistics::words::counted;
 use std::collections::BTreeMap;
 
 /// Cycles for which a message keeps a link to another package busy: 64 bytes take 4 ns on a QPI

@@ -2,7 +2,7 @@
 
 use super::written::{CoreWritten, Hierarchy};
 use crate::figure::Figure;
-use seatmap_machine::description::Basis;
+use seatmap_data::machine::description::Basis;
 use std::fmt::Write;
 
 impl Hierarchy {
@@ -131,7 +131,7 @@ fn word(basis: Basis) -> &'static str {
 /// A string in quotes, with hidden characters made visible: people read the file, and TOML allows
 /// such characters as they are.
 fn quoted(text: &str) -> String {
-    toml::Value::String(seatmap_document::visible(text)).to_string()
+    toml::Value::String(seatmap_data::document::visible(text)).to_string()
 }
 
 fn rows(rows: &[Vec<f64>]) -> String {

@@ -6,8 +6,8 @@ use crate::coherent::fabric::LANES;
 use crate::coherent::figures::Figures;
 use crate::coherent::homes::hashed;
 use crate::figure::{Figure, syntax};
-use seatmap_machine::CoreKind;
-use seatmap_machine::description::Basis;
+use seatmap_data::machine::CoreKind;
+use seatmap_data::machine::description::Basis;
 use serde::{Deserialize, Serialize};
 
 /// The keys of the file.

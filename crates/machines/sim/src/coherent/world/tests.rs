@@ -7,7 +7,7 @@ use crate::coherent::cache::State;
 use crate::coherent::message::Kind;
 use crate::coherent::testing::{hierarchy, message, ring};
 use proptest::prelude::*;
-use seatmap_port::Addr;
+use seatmap_data::port::Addr;
 
 /// The machines: a ring and a mesh with directories, a hierarchy with one home and one with
 /// several, and message buffers.
@@ -126,7 +126,7 @@ impl Traffic {
                 "word {word} at {began}-{ended}: {value}, not {before}-{until}"
             );
         }
-        for word in 0..LINES * seatmap_port::WORDS_PER_LINE {
+        for word in 0..LINES * seatmap_data::port::WORDS_PER_LINE {
             let mut found: Vec<u64> =
                 self.done.iter().filter(|of| of.0 == word && of.3).map(|of| of.4).collect();
             found.sort_unstable();
@@ -140,8 +140,8 @@ impl Traffic {
 
 fn steps() -> impl Strategy<Value = Vec<Vec<Step>>> {
     // Each line has two words, so that threads meet at lines more often than at words.
-    let word =
-        (0..LINES, 0_u32..2).prop_map(|(line, word)| line * seatmap_port::WORDS_PER_LINE + word);
+    let word = (0..LINES, 0_u32..2)
+        .prop_map(|(line, word)| line * seatmap_data::port::WORDS_PER_LINE + word);
     let step = prop_oneof![
         3 => word.clone().prop_map(Step::Load),
         2 => word.prop_map(Step::Add),

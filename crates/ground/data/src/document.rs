@@ -1,0 +1,130 @@
+//! Seatmap's own documents: JSON that says in its `format` key what it is and of which version.
+//! Beside them what every writer of text needs, such as hidden characters made visible.
+//!
+//! Profiles, patterns, plans and rankings are read in the same three steps, and their errors use
+//! the same words. So these stand here once, below the crates that own the formats.
+//!
+//! | item | is |
+//! |---|---|
+//! | [`read`] | a document of a known format, checked |
+//! | [`written`] | a document as text |
+//! | [`Outline`], [`from_json`], [`too_long`] | the bound on texts and keys of files |
+//! | [`left_aligned`], [`right_aligned`] | cells of tables, of any width |
+//! | [`DocumentError`] | why one was refused |
+//! | [`with_causes`] | an error and its causes on one line |
+//! | [`Blame`] | whether an error is the fault of the input or of the work |
+//! | [`parser_sentence`] | a parser's message in words about the file |
+//! | [`json_problem`] | the mistake of one line of JSON |
+//! | [`printed_number`], [`rounded_ns`] | a number as programs print it; a time as documents keep it |
+//! | [`decimal_number`], [`whole_number`] | a number of a file, in digits and nothing else |
+//! | [`content_hash`] | whether two values of one type are the same, in 16 digits |
+//! | [`packed`] | what a packed file is, and the way to unpack it |
+//! | [`Position`] | line and column in any text file |
+//! | [`shell_word`], [`shell_escaped`] | a word of a command that people copy |
+//! | `schema` | with the feature of that name: the JSON Schemas of documents, for tests |
+
+mod aligned;
+mod blame;
+mod bounded;
+mod causes;
+mod error;
+mod hash;
+mod json;
+mod number;
+mod packed;
+mod position;
+#[cfg(feature = "schema")]
+pub mod schema;
+mod sentence;
+
+pub use aligned::{left_aligned, right_aligned};
+pub use blame::Blame;
+pub use bounded::{MOST_TEXT_BYTES, Outline, from_json, too_long};
+pub use causes::with_causes;
+pub use error::{DocumentError, json_problem};
+pub use hash::content_hash;
+pub use json::written;
+pub use number::{decimal_number, printed_number, rounded_ns, whole_number};
+pub use packed::packed;
+pub use position::Position;
+pub use seatmap_os::shell::{shell_escaped, shell_file, shell_word};
+pub use seatmap_os::visible::{is_hidden, visible, visible_lines};
+pub use sentence::parser_sentence;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+/// The fields that every version of every format has in common.
+#[derive(Deserialize)]
+struct Header {
+    format: String,
+}
+
+/// Whether a text is JSON with a format that begins like this: of a kind, in whatever version.
+///
+/// ```
+/// assert!(seatmap_data::document::is_kind(br#"{ "format": "seatmap-plan/7" }"#, "seatmap-plan/"));
+/// ```
+#[must_use]
+pub fn is_kind(bytes: &[u8], beginning: &str) -> bool {
+    serde_json::from_slice(bytes).is_ok_and(|header: Header| header.format.starts_with(beginning))
+}
+
+/// Reads a document of one format and version. The format is looked at before anything else, so
+/// that a later version is told as such and not by the first key that it has otherwise; and no text
+/// is longer than [`MOST_TEXT_BYTES`].
+///
+/// # Errors
+/// [`DocumentError::Json`] with line and column, [`DocumentError::Format`].
+pub fn read<T: DeserializeOwned>(text: &str, format: &'static str) -> Result<T, DocumentError> {
+    // The header alone, as the keys of another version need not fit the type.
+    let outline: Outline = serde_json::from_str(text)?;
+    if outline.format != format {
+        return Err(DocumentError::Format { found: outline.format, known: format });
+    }
+    Ok(serde_json::from_str(text)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde::Serialize;
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Note {
+        format: String,
+        value: f64,
+    }
+
+    const FORMAT: &str = "note/1";
+
+    fn refused(text: &str) -> String {
+        read::<Note>(text, FORMAT).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_was_written_comes_back_to_the_last_bit() {
+        let note = Note { format: FORMAT.to_owned(), value: 1e22_f64.next_up() };
+        assert_eq!(read::<Note>(&written(&note), FORMAT).unwrap(), note);
+        assert!(written(&note).ends_with("}\n"));
+    }
+
+    #[test]
+    fn a_later_version_is_told_as_such() {
+        let later = r#"{ "format": "note/2", "values": [] }"#;
+        assert_eq!(refused(later), "its format is 'note/2', and this program reads note/1");
+        assert!(is_kind(later.as_bytes(), "note/") && !is_kind(later.as_bytes(), "letter/"));
+    }
+
+    #[test]
+    fn what_is_wrong_has_its_place() {
+        assert_eq!(
+            refused("{\n \"format\": note"),
+            "line 2, column 13: this is not a JSON value; text stands in double quotes"
+        );
+        assert_eq!(
+            refused("{\"format\":\"note/1\"}"),
+            "line 1, column 19: the key 'value' is missing"
+        );
+    }
+}

@@ -1,0 +1,83 @@
+//! Conditions that must hold inside Seatmap, checked where its state changes.
+//!
+//! | item | is |
+//! |---|---|
+//! | [`invariant!`] | stops the program if a condition is false |
+//! | [`broken`] | stops the program, where the code itself is the condition |
+//!
+//! A broken invariant is always a mistake of Seatmap, and never one of an input, of the measured
+//! program, or of the computer; those have error types. Every result behind it would be wrong, so
+//! it panics: guards that restore the computer run while the stack unwinds.
+
+use std::fmt::{Arguments, Display};
+
+/// Stops the program if a condition is false: `invariant!(condition, component, "what broke")`.
+///
+/// The component is a value that can be displayed; a component with a time displays it as well.
+/// A format string with its arguments says what broke. Component and arguments are computed only
+/// after the condition has failed.
+///
+/// # Panics
+/// If the condition is false, as [`broken`] says it.
+///
+/// ```
+/// # use seatmap_data::invariant;
+/// let waiting = ["thread 7"];
+/// invariant!(waiting.len() < 2, "tracer", "{waiting:?} wait for one stop");
+/// ```
+#[macro_export]
+macro_rules! invariant {
+    ($holds:expr, $component:expr, $($broken:tt)+) => {
+        if !$holds {
+            $crate::invariant::broken($component, format_args!($($broken)+));
+        }
+    };
+}
+
+/// Stops the program: the component is in a state that it cannot be in. The message names the
+/// component and what broke, and asks for a report; the panic's location is the caller's.
+///
+/// # Panics
+/// Always.
+// Out of line, so that a check in a hot path costs one comparison and a jump.
+#[cold]
+#[inline(never)]
+#[track_caller]
+#[expect(clippy::panic, reason = "every result behind a broken invariant would be wrong")]
+pub fn broken(component: impl Display, what_broke: Arguments) -> ! {
+    panic!(
+        "Seatmap broke an invariant: {component}: {what_broke}\n\
+         This is a mistake in Seatmap. Please report it with this message and your command line."
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    #[should_panic(expected = "broke an invariant: the ring of chip 1: transfer 3 has no target\n")]
+    fn a_broken_invariant_names_component_and_fault() {
+        let chip = 1;
+        invariant!(
+            chip > 1,
+            format_args!("the ring of chip {chip}"),
+            "transfer {} has no target",
+            3
+        );
+    }
+
+    #[test]
+    #[should_panic(expected = "Please report it with this message and your command line.")]
+    fn it_asks_for_a_report() {
+        crate::invariant::broken("the tracer", format_args!("it waits for nobody"));
+    }
+
+    #[test]
+    fn one_that_holds_computes_nothing() {
+        let mut computed = 0;
+        invariant!(true, "arithmetic", "{}", {
+            computed += 1;
+            computed
+        });
+        assert_eq!(computed, 0);
+    }
+}

@@ -1,0 +1,158 @@
+//! The machines that come with Seatmap: the descriptions and models in `machines/`, compiled in.
+
+use crate::machine::{Description, DescriptionError, Profile};
+
+/// Name and text of each bundled machine, description or model; the names are those of the files.
+const MACHINES: [(&str, &str); 13] = [
+    ("core-i9-12900k", include_str!("../../machines/core-i9-12900k.toml")),
+    ("epyc-7r13-2s", include_str!("../../machines/epyc-7r13-2s.toml")),
+    ("epyc-9654-2s", include_str!("../../machines/epyc-9654-2s.toml")),
+    ("graviton3", include_str!("../../machines/graviton3.toml")),
+    ("kunpeng-920", include_str!("../../machines/kunpeng-920.toml")),
+    ("ryzen-5950x", include_str!("../../machines/ryzen-5950x.toml")),
+    ("ryzen-7950x3d", include_str!("../../machines/ryzen-7950x3d.toml")),
+    ("scc-48", include_str!("../../machines/scc-48.toml")),
+    ("threadripper-3960x", include_str!("../../machines/threadripper-3960x.toml")),
+    ("xeon-8375c-2s", include_str!("../../machines/xeon-8375c-2s.toml")),
+    ("xeon-e5-2680-2s", include_str!("../../machines/xeon-e5-2680-2s.toml")),
+    ("xeon-e5-2695v4-2s", include_str!("../../machines/xeon-e5-2695v4-2s.toml")),
+    ("xeon-phi-5110p", include_str!("../../machines/xeon-phi-5110p.toml")),
+];
+
+/// Why a bundled machine could not be had.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum CatalogError {
+    /// No bundled machine has this name.
+    #[error("no machine called '{name}' comes with Seatmap{}", hint(*.nearest))]
+    Unknown {
+        /// The name that was asked for.
+        name: String,
+        /// The name that was perhaps meant.
+        nearest: Option<&'static str>,
+    },
+    /// The bundled machine is a model, which the simulator reads, or its description is wrong.
+    #[error("the bundled machine '{0}': {1}")]
+    Invalid(String, #[source] DescriptionError),
+}
+
+fn hint(nearest: Option<&str>) -> String {
+    nearest.map(|nearest| format!("; did you mean '{nearest}'?")).unwrap_or_default()
+}
+
+/// The names of all bundled machines, in alphabetical order.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    MACHINES.iter().map(|(name, _)| *name)
+}
+
+/// The names of the bundled machines that are described by their distances, in alphabetical order;
+/// the others are models.
+pub fn descriptions() -> impl Iterator<Item = &'static str> {
+    // At the start of a line, as a comment may name the format as well.
+    let format = format!("\nformat = \"{}\"", crate::machine::description::FORMAT);
+    MACHINES.iter().filter(move |(_, text)| text.contains(&format)).map(|(name, _)| *name)
+}
+
+/// The text of a bundled machine, as TOML: a description, or a model for `seatmap_sim`.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static str> {
+    MACHINES.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
+
+/// The profile that a bundled machine's description predicts.
+///
+/// # Errors
+/// [`CatalogError::Unknown`] with the nearest name, where the catalogue has no machine of this
+/// name.
+///
+/// ```
+/// let error = seatmap_data::machine::catalog::load("epic-7r13-2s").unwrap_err();
+/// let expected = "no machine called 'epic-7r13-2s' comes with Seatmap; did you mean 'epyc-7r13-2s'?";
+/// assert_eq!(error.to_string(), expected);
+/// ```
+pub fn load(name: &str) -> Result<Profile, CatalogError> {
+    let text = find(name)
+        .ok_or_else(|| CatalogError::Unknown { name: name.to_owned(), nearest: suggest(name) })?;
+    let description = Description::from_toml(text)
+        .map_err(|error| CatalogError::Invalid(name.to_owned(), error))?;
+    Ok(description.to_profile())
+}
+
+/// The bundled machine that a mistyped name was perhaps meant for: one that begins with it or has
+/// it inside, else the one with the fewest letters to change, if those are no more than a third.
+#[must_use]
+pub fn suggest(name: &str) -> Option<&'static str> {
+    let name = name.to_lowercase();
+    let longest = names().map(str::len).max().unwrap_or(0);
+    // Comparing takes the product of both lengths, and a name may be a whole file by mistake.
+    if name.is_empty() || name.len() > 2 * longest {
+        return None;
+    }
+    // A part of a name comes before a misspelt one.
+    let containing =
+        names().filter(|known| known.contains(&name)).min_by_key(|known| known.find(&name));
+    containing.or_else(|| {
+        names()
+            .min_by_key(|known| edits(&name, known))
+            .filter(|known| 3 * edits(&name, known) <= known.len())
+    })
+}
+
+/// Levenshtein's distance: characters to insert, delete or replace.
+#[must_use]
+pub fn edits(from: &str, to: &str) -> usize {
+    let to: Vec<char> = to.chars().collect();
+    let mut row: Vec<usize> = (0..=to.len()).collect();
+    for (i, a) in from.chars().enumerate() {
+        // One row of the table of Wagner & Fischer 1974, overwritten from left to right.
+        let mut diagonal = std::mem::replace(&mut row[0], i + 1);
+        for (j, b) in to.iter().enumerate() {
+            let replaced = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[to.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_in_machines_is_bundled_under_its_name() {
+        let folder =
+            std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../machines")).unwrap();
+        let mut files: Vec<String> =
+            folder.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        files.sort();
+        assert_eq!(files, names().map(|name| format!("{name}.toml")).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn every_bundled_description_loads_under_its_name() {
+        assert_eq!(descriptions().count(), 11);
+        for name in descriptions() {
+            let profile = load(name).unwrap();
+            assert_eq!(profile.name, name);
+            profile.check().unwrap();
+        }
+    }
+
+    #[test]
+    fn counts_edits() {
+        assert_eq!(edits("kitten", "sitting"), 3);
+        assert_eq!(edits("", "abc"), 3);
+        assert_eq!(edits("same", "same"), 0);
+    }
+
+    #[test]
+    fn suggests_what_was_perhaps_meant() {
+        assert_eq!(suggest("gravitn3"), Some("graviton3"));
+        assert_eq!(suggest("EPYC"), Some("epyc-7r13-2s"));
+        assert_eq!(suggest("12900k"), Some("core-i9-12900k"));
+        assert_eq!(suggest("xeon-e5-2680"), Some("xeon-e5-2680-2s"));
+        assert_eq!(suggest("power7"), None);
+        assert_eq!(suggest(""), None);
+        assert_eq!(suggest(&"x".repeat(1 << 20)), None);
+    }
+}

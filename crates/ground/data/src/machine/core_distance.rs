@@ -1,0 +1,130 @@
+//! Core distances: the round trip of one cache line between every two PUs.
+
+use crate::machine::topology::place_of;
+use crate::machine::{Matrix, PairStatus, Square};
+use serde::{Deserialize, Serialize};
+
+/// Core distances (Liu et al. 2015): round-trip nanoseconds for one cache line, for every pair of
+/// PUs.
+///
+/// All matrices are square, in the order of `pus`, symmetric, zero on the diagonal, `null` where
+/// not known. Only the median is always there; files of other tools carry nothing else.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct CoreDistance {
+    /// OS indices, in matrix order.
+    pub pus: Vec<u32>,
+    /// The median round trip of each pair, in nanoseconds: the figure to quote.
+    #[cfg_attr(feature = "schema", schemars(inner(inner(range(min = 0)))))]
+    pub median_ns: Matrix,
+    /// The tenth percentile of the batches, in nanoseconds.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(inner(inner(range(min = 0)))))]
+    pub p10_ns: Option<Matrix>,
+    /// The median absolute deviation from the median, unscaled, in nanoseconds.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(inner(inner(range(min = 0)))))]
+    pub mad_ns: Option<Matrix>,
+    /// Lower end of the 95 % bootstrap interval of the median, in nanoseconds.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(inner(inner(range(min = 0)))))]
+    pub ci95_low_ns: Option<Matrix>,
+    /// Upper end of that interval, in nanoseconds.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(inner(inner(range(min = 0)))))]
+    pub ci95_high_ns: Option<Matrix>,
+    /// How the batches of each pair are spread, in nanoseconds: a row a pair, first those of row 0
+    /// of the matrices by column, then those of row 1, and so on. A row has the fastest batch, the
+    /// first to ninth decile and the slowest batch; it is `null` for pairs without batches. Samples
+    /// themselves are not kept: a large machine has millions.
+    #[serde(default)]
+    pub deciles_ns: Option<Vec<Option<Deciles>>>,
+    /// How far each pair can be trusted; `null` on the diagonal.
+    pub status: Square<Option<PairStatus>>,
+    /// The levels of the pairs whose status is multi-regime.
+    #[serde(default)]
+    pub regimes: Vec<PairRegimes>,
+    /// How it was measured; null for figures that were not.
+    #[serde(default)]
+    pub protocol: Option<Protocol>,
+}
+
+/// The fastest batch of a pair, its first to its ninth decile, and its slowest batch, in round-trip
+/// nanoseconds.
+pub type Deciles = [f64; 11];
+
+/// The levels between which one pair flips.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct PairRegimes {
+    /// The two OS indices.
+    pub pus: [u32; 2],
+    /// The regimes from fast to slow; shares add up to 1.
+    pub regimes: Vec<Regime>,
+}
+
+/// One level of a pair that flips between several.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Regime {
+    /// The median while in this regime.
+    pub median_ns: f64,
+    /// The share of the samples, 0 to 1.
+    pub share: f64,
+}
+
+/// How core distances were measured, and which samples were dropped.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Protocol {
+    /// Visits to each pair, in a new random order each.
+    pub passes: u32,
+    /// Further visits to the pairs whose passes disagreed, spread over a second or more.
+    #[serde(default)]
+    pub further_passes: u32,
+    /// Timed batches a visit.
+    pub batches: u32,
+    /// Round trips a batch.
+    pub round_trips: u32,
+    /// The smallest difference that means something: clock step over round trips.
+    pub resolution_ns: f64,
+    /// Batches thrown away because they were interrupted (a gap too long for any cache).
+    pub discarded_gap: u64,
+    /// Batches thrown away because the thread was switched out.
+    pub discarded_switched: u64,
+    /// Batches thrown away because the thread was seen on another PU.
+    pub discarded_moved: u64,
+    /// Number of batches that were kept.
+    pub kept: u64,
+    /// Wall-clock seconds of the whole matrix.
+    pub seconds: f64,
+    /// Whether pairs were measured at the same time.
+    #[serde(default)]
+    pub parallel: bool,
+}
+
+impl CoreDistance {
+    /// Distances of which only the medians are known, as other tools' files hold them. Round-trip
+    /// nanoseconds.
+    #[must_use]
+    pub fn imported(pus: Vec<u32>, median_ns: Matrix) -> Self {
+        CoreDistance {
+            status: Square::from_fn(pus.len(), |i, j| (i != j).then_some(PairStatus::Imported)),
+            pus,
+            median_ns,
+            p10_ns: None,
+            mad_ns: None,
+            ci95_low_ns: None,
+            ci95_high_ns: None,
+            deciles_ns: None,
+            regimes: Vec::new(),
+            protocol: None,
+        }
+    }
+
+    /// The row of a PU in the matrices.
+    #[must_use]
+    pub fn index_of(&self, os: u32) -> Option<usize> {
+        place_of(&self.pus, os, |pu| *pu)
+    }
+}

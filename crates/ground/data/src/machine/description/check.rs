@@ -1,0 +1,334 @@
+//! The checks that a description must pass beyond its TOML syntax and fields.
+
+use super::shape::{MAX_CACHE_BYTES, MAX_PUS};
+use super::{Class, Parameter, Shape, Written};
+use crate::statistics::words::counted;
+
+/// The longest round trip accepted: a millisecond, a thousand times what the largest coherent
+/// machines take.
+pub(super) const MAX_ROUND_TRIP_NS: f64 = 1e6;
+
+/// The fastest clock accepted, in GHz.
+pub(super) const MAX_FREQUENCY_GHZ: f64 = 100.0;
+
+/// Something wrong with the key named.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Flaw {
+    /// Dotted, as in `distance.same_l3`.
+    pub key: String,
+    pub problem: String,
+}
+
+fn flaw<T>(key: impl Into<String>, problem: impl Into<String>) -> Result<T, Flaw> {
+    Err(Flaw { key: key.into(), problem: problem.into() })
+}
+
+/// The first flaw, in file order.
+pub fn check(written: &Written) -> Result<(), Flaw> {
+    check_head(written)?;
+    check_shape(&written.topology)?;
+    for class in Class::ALL {
+        check_class(written, class)?;
+    }
+    check_home(written)?;
+    match written.speed.as_ref().and_then(|speed| speed.flaw(&written.topology)) {
+        Some((key, problem)) => Err(Flaw { key, problem }),
+        None => Ok(()),
+    }
+}
+
+fn check_head(written: &Written) -> Result<(), Flaw> {
+    if written.name.is_empty()
+        || !written
+            .name
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_.".contains(c))
+    {
+        return flaw("name", "write small letters, digits, '-', '_' and '.' only");
+    }
+    if written.summary.trim().is_empty() || written.summary.contains(crate::document::is_hidden) {
+        return flaw("summary", "say in one line what the machine is");
+    }
+    if written.sources.is_empty()
+        || written
+            .sources
+            .iter()
+            .any(|it| it.trim().is_empty() || it.contains(crate::document::is_hidden))
+    {
+        return flaw("sources", "name what the figures stand on, one line each");
+    }
+    match written.frequency_ghz {
+        Some(ghz) if !(ghz > 0.0 && ghz <= MAX_FREQUENCY_GHZ) => flaw(
+            "frequency_ghz",
+            format!("{ghz} is not a frequency between 0 and {MAX_FREQUENCY_GHZ} GHz"),
+        ),
+        _ => Ok(()),
+    }
+}
+
+fn check_shape(shape: &Shape) -> Result<(), Flaw> {
+    // First, so that the products below cannot overflow.
+    if shape.pus() > MAX_PUS.into() {
+        return flaw(
+            "topology",
+            format!(
+                "{} are more than the {MAX_PUS} that can be described",
+                counted(shape.pus(), "PU")
+            ),
+        );
+    }
+    if shape.cores_per_l3.get() % shape.cores_per_cluster != 0 {
+        return flaw(
+            "topology.cores_per_cluster",
+            format!("does not divide the {} of an L3", counted(shape.cores_per_l3.get(), "core")),
+        );
+    }
+    if shape.cores_per_package() % shape.numa_nodes_per_package != 0 {
+        let cores = shape.cores_per_package();
+        return flaw(
+            "topology.numa_nodes_per_package",
+            format!("does not divide the {cores} of a package", cores = counted(cores, "core")),
+        );
+    }
+    check_caches(shape)?;
+    let Some(hybrid) = &shape.hybrid else { return Ok(()) };
+    if shape.cores_per_cluster.get() > 1 {
+        return flaw(
+            "topology.cores_per_cluster",
+            "on a hybrid processor only efficiency cores come in clusters",
+        );
+    }
+    match hybrid.efficiency_cores_per_l3.get() % hybrid.efficiency_cores_per_cluster {
+        0 => Ok(()),
+        _ => flaw(
+            "topology.hybrid.efficiency_cores_per_cluster",
+            "does not divide the efficiency cores of an L3",
+        ),
+    }
+}
+
+fn check_caches(shape: &Shape) -> Result<(), Flaw> {
+    let l3s = u64::from(shape.l3_total());
+    if !matches!(shape.l3_bytes.len() as u64, 0 | 1) && shape.l3_bytes.len() as u64 != l3s {
+        let given = shape.l3_bytes.len();
+        return flaw(
+            "topology.l3_bytes",
+            format!(
+                "has {given} for {l3s} L3s; give one for all, or one for each",
+                given = counted(given, "entry")
+            ),
+        );
+    }
+    let of_cores = [
+        ("l1d_bytes", shape.l1d_bytes),
+        ("l1i_bytes", shape.l1i_bytes),
+        ("l2_bytes", shape.l2_bytes),
+    ];
+    let of_efficiency = shape.hybrid.iter().flat_map(|hybrid| {
+        [
+            ("hybrid.efficiency_l1d_bytes", hybrid.efficiency_l1d_bytes),
+            ("hybrid.efficiency_l1i_bytes", hybrid.efficiency_l1i_bytes),
+            ("hybrid.efficiency_l2_bytes", hybrid.efficiency_l2_bytes),
+        ]
+    });
+    let of_l3s = shape.l3_bytes.iter().map(|bytes| ("l3_bytes", Some(*bytes)));
+    let sizes = of_l3s.chain(of_cores).chain(of_efficiency);
+    for (key, bytes) in sizes.filter_map(|(key, bytes)| Some((key, bytes?))) {
+        if !(1..=MAX_CACHE_BYTES).contains(&bytes) {
+            return flaw(
+                format!("topology.{key}"),
+                format!(
+                    "{bytes} are not between 1 and {MAX_CACHE_BYTES}",
+                    bytes = counted(bytes, "byte")
+                ),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// A class must have a figure where the machine has such pairs, and only there; farther than what
+/// is inside it.
+fn check_class(written: &Written, class: Class) -> Result<(), Flaw> {
+    let key = format!("distance.{class}");
+    let parameter = match (written.distance.get(class), written.topology.has(class)) {
+        (Some(parameter), true) => parameter,
+        (None, false) => return Ok(()),
+        (None, true) => return flaw(key, "is missing, and the topology has such pairs"),
+        (Some(_), false) => return flaw(key, "the topology has no such pair"),
+    };
+    let ns = check_parameter(&key, parameter, written.frequency_ghz)?;
+    if parameter.nearer_than_inside {
+        return Ok(());
+    }
+    let farther_inside = class.inside(written.topology.hybrid.is_some()).iter().find(|inside| {
+        let inside_ns = written.distance.get(**inside).and_then(|it| it.ns(written.frequency_ghz));
+        inside_ns.is_some_and(|inside_ns| ns < inside_ns)
+    });
+    match farther_inside {
+        Some(inside) => flaw(
+            key,
+            format!("is nearer than {inside}; if it really is, write nearer_than_inside = true"),
+        ),
+        None => Ok(()),
+    }
+}
+
+/// The figure in nanoseconds, if it is one.
+fn check_parameter(
+    key: &str,
+    parameter: &Parameter,
+    frequency_ghz: Option<f64>,
+) -> Result<f64, Flaw> {
+    if parameter.round_trip_cycles.is_some() && frequency_ghz.is_none() {
+        return flaw(key, "is in cycles: give frequency_ghz at the head of the file");
+    }
+    if parameter.source.trim().is_empty() || parameter.source.contains(crate::document::is_hidden) {
+        return flaw(format!("{key}.source"), "say in one line what the figure stands on");
+    }
+    match parameter.ns(frequency_ghz) {
+        None => flaw(key, "give round_trip_ns or round_trip_cycles, one of the two"),
+        Some(ns) if ns > 0.0 && ns.is_normal() && ns <= MAX_ROUND_TRIP_NS => Ok(ns),
+        Some(ns) => {
+            flaw(key, format!("{ns} ns is not a round trip between 0 and {MAX_ROUND_TRIP_NS} ns"))
+        }
+    }
+}
+
+fn check_home(written: &Written) -> Result<(), Flaw> {
+    let Some(home) = &written.home else { return Ok(()) };
+    let packages = written.topology.packages.get();
+    if packages == 1 {
+        return flaw("home", "on one package no PU is far from it; leave it out");
+    }
+    if home.package >= packages {
+        return flaw("home.package", format!("the packages are 0 to {}", packages - 1));
+    }
+    check_parameter("home.far_offset", &home.far_offset, written.frequency_ghz).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{dual, figure, refusal};
+
+    /// The problem of a two-package description with these figures, without the place in the text.
+    fn problem(topology: &str, distance: &str, rest: &str) -> String {
+        let error = refusal(&dual(topology, distance, rest));
+        error.split_once(": ").unwrap().1.to_owned()
+    }
+
+    fn two_classes(inner: f64, outer: f64) -> String {
+        figure("same_l3", inner) + &figure("other_package", outer)
+    }
+
+    #[test]
+    fn a_flaw_is_placed_at_its_key() {
+        let error = refusal(&dual("cores_per_l3 = 2", &two_classes(90.0, 80.0), ""));
+        assert_eq!(
+            error,
+            "line 11, column 1: distance.other_package: is nearer than same_l3; \
+             if it really is, write nearer_than_inside = true"
+        );
+        let error = refusal(&dual("cores_per_l3 = 2", &figure("same_l3", 9.0), ""));
+        assert_eq!(
+            error,
+            "line 9, column 2: distance.other_package: is missing, and the topology has such pairs"
+        );
+    }
+
+    #[test]
+    fn nearer_than_inside_is_taken_when_said() {
+        let said = two_classes(90.0, 80.0).replacen("80.0,", "80.0, nearer_than_inside = true,", 1);
+        assert!(super::super::Description::from_toml(&dual("cores_per_l3 = 2", &said, "")).is_ok());
+    }
+
+    #[test]
+    fn a_figure_without_pairs_is_refused() {
+        let distance = figure("smt", 10.0) + &two_classes(50.0, 200.0);
+        assert_eq!(
+            problem("cores_per_l3 = 2", &distance, ""),
+            "distance.smt: the topology has no such pair"
+        );
+    }
+
+    #[test]
+    fn values_must_be_round_trips() {
+        for value in ["nan", "inf", "-1.0", "0.0", "1e9"] {
+            let distance = two_classes(50.0, 200.0).replace("200.0", value);
+            let problem = problem("cores_per_l3 = 2", &distance, "");
+            assert!(
+                problem.starts_with("distance.other_package: ")
+                    && problem.contains("not a round trip"),
+                "{problem}"
+            );
+        }
+    }
+
+    #[test]
+    fn cycles_need_a_frequency_and_one_unit_is_enough() {
+        let cycles =
+            two_classes(50.0, 200.0).replace("round_trip_ns = 200.0", "round_trip_cycles = 200");
+        assert!(problem("cores_per_l3 = 2", &cycles, "").contains("give frequency_ghz"));
+        let both = two_classes(50.0, 200.0).replace("= 200.0", "= 200.0, round_trip_cycles = 200");
+        let text = format!("frequency_ghz = 2.0\n{}", dual("cores_per_l3 = 2", &both, ""));
+        assert!(
+            refusal(&text).ends_with("give round_trip_ns or round_trip_cycles, one of the two")
+        );
+        let text = format!("frequency_ghz = nan\n{}", dual("cores_per_l3 = 2", &cycles, ""));
+        assert!(refusal(&text).contains("NaN is not a frequency"));
+    }
+
+    #[test]
+    fn shapes_must_add_up() {
+        assert!(
+            problem("cores_per_l3 = 8192", "", "").contains("16384 PUs are more than the 8192")
+        );
+        assert!(
+            problem("cores_per_l3 = 4294967295\nl3_per_die = 4294967295", "", "")
+                .contains("are more than")
+        );
+        assert!(
+            problem("cores_per_l3 = 6\ncores_per_cluster = 4", "", "")
+                .contains("does not divide the 6 cores")
+        );
+        assert!(
+            problem("cores_per_l3 = 6\nnuma_nodes_per_package = 4", "", "")
+                .contains("does not divide the 6 cores")
+        );
+        let hybrid =
+            "[topology.hybrid]\nefficiency_cores_per_l3 = 6\nefficiency_cores_per_cluster = 4";
+        assert!(
+            problem(&format!("cores_per_l3 = 6\n{hybrid}"), "", "")
+                .contains("the efficiency cores")
+        );
+        let clusters = format!("cores_per_l3 = 6\ncores_per_cluster = 2\n{hybrid}");
+        assert!(problem(&clusters, "", "").contains("only efficiency cores come in clusters"));
+    }
+
+    #[test]
+    fn the_head_must_be_filled_in() {
+        let text = dual("cores_per_l3 = 2", &two_classes(50.0, 200.0), "");
+        assert!(
+            refusal(&text.replace("\"pair\"", "\"a b\""))
+                .starts_with("line 3, column 1: name: write small letters")
+        );
+        assert!(
+            refusal(&text.replace("\"Two cores\"", "\"\\u001b[2J\""))
+                .contains("summary: say in one line")
+        );
+        assert!(refusal(&text.replace("[\"made up\"]", "[]")).contains("sources: name what"));
+    }
+
+    #[test]
+    fn a_home_must_be_on_the_machine() {
+        let home = |package| format!("[home]\npackage = {package}\n{}", figure("far_offset", 90.0));
+        let distance = two_classes(50.0, 200.0);
+        assert_eq!(
+            problem("cores_per_l3 = 2", &distance, &home(2)),
+            "home.package: the packages are 0 to 1"
+        );
+        let one = dual("cores_per_l3 = 2", &figure("same_l3", 50.0), &home(0))
+            .replace("packages = 2", "packages = 1");
+        assert!(refusal(&one).contains("home: on one package"));
+    }
+}

@@ -1,0 +1,305 @@
+//! Machines written down by hand, in TOML: `seatmap-machine/1`.
+//!
+//! A description says what a machine is made of and how far apart the parts are, one figure a
+//! distance class, each with the document or the data it rests on. [`Description::to_profile`]
+//! turns it into the same [`Profile`] that a measurement gives, so that threads can be placed on a
+//! machine that is not at hand.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`shape`] | `[topology]`: how many of what in what, and how the OS numbers them |
+//! | [`class`] | the distance classes, from SMT siblings to other packages |
+//! | [`distances`], [`parameter`] | `[distance]`: one sourced figure a class |
+//! | [`speed`] | `[speed]`: how fast the cores of a kind, or at an L3, are |
+//! | [`home`] | `[home]`: what a line's home adds for those far from it |
+//! | [`error`] | why a description was refused, and where |
+//!
+//! ```
+//! # use seatmap_data::machine::Description;
+//! let description = Description::from_toml(r#"
+//! format = "seatmap-machine/1"
+//! name = "pair"
+//! summary = "Two cores that share an L3"
+//! sources = ["made up"]
+//! [topology]
+//! packages = 1
+//! cores_per_l3 = 2
+//! [distance]
+//! same_l3 = { round_trip_ns = 45.0, kind = "assumption", source = "usual for a shared L3" }
+//! "#)?;
+//! let distance = description.to_profile().core_distance;
+//! assert_eq!(distance.map(|it| it.median_ns[(0, 1)]), Some(45.0));
+//! # Ok::<(), seatmap_data::machine::DescriptionError>(())
+//! ```
+
+mod check;
+pub mod class;
+pub mod distances;
+pub mod error;
+pub mod home;
+mod locate;
+pub mod parameter;
+mod predict;
+mod seat;
+pub mod shape;
+pub mod speed;
+
+pub use class::Class;
+pub use distances::Distances;
+pub use error::DescriptionError;
+pub use home::Home;
+pub use parameter::{Basis, Parameter};
+pub use shape::{Hybrid, Numbering, Shape};
+pub use speed::{RelativeSpeed, Speeds};
+
+use crate::document::Outline;
+use crate::machine::Profile;
+use serde::{Deserialize, Serialize};
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-machine/1";
+
+/// A machine written down by hand, in TOML, and found sound.
+///
+/// Unlike in files that programs write, an unknown key is an error: it is a typing mistake whose
+/// figure would silently count for nothing.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(transparent)]
+pub struct Description {
+    written: Written,
+}
+
+/// A machine written down by hand, in TOML. Unknown keys are errors: they are typing mistakes.
+// Private, so that every `Description` has passed the checks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+#[serde(deny_unknown_fields)]
+struct Written {
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
+    format: String,
+    /// The name by which the command line calls it.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[a-z0-9._-]+$")))]
+    name: String,
+    /// A description in one line.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    summary: String,
+    /// The publications and files that the figures stand on, each in one line with its licence
+    /// where it has one.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1), inner(length(min = 1))))]
+    sources: Vec<String>,
+    /// Core frequency, in GHz, of figures given in cycles.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(max = check::MAX_FREQUENCY_GHZ)))]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
+    frequency_ghz: Option<f64>,
+    /// The parts of the machine: packages of dies of L3s of cores of threads.
+    topology: Shape,
+    /// One figure for each distance class of which the machine has pairs.
+    distance: Distances,
+    /// The home that the distances are for, where that matters.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    home: Option<Home>,
+    /// The speeds of the cores of a kind, or at an L3, where they differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    speed: Option<Speeds>,
+}
+
+impl Description {
+    /// Reads a description and checks that it makes a machine.
+    ///
+    /// # Errors
+    /// [`DescriptionError`], with line and column in the text.
+    pub fn from_toml(text: &str) -> Result<Self, DescriptionError> {
+        // A file of another version is named as such before its keys are called wrong.
+        let outline: Outline =
+            toml::from_str(text).map_err(|error| locate::refused(text, &error))?;
+        if outline.format != FORMAT {
+            return Err(DescriptionError::Format(outline.format));
+        }
+        let written: Written =
+            toml::from_str(text).map_err(|error| locate::refused(text, &error))?;
+        check::check(&written).map_err(|flaw| locate::placed(text, flaw))?;
+        Ok(Description { written })
+    }
+
+    /// The name by which the command line calls it.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.written.name
+    }
+
+    /// The machine in one line.
+    #[must_use]
+    pub fn summary(&self) -> &str {
+        &self.written.summary
+    }
+
+    /// The publications and files that the figures stand on.
+    #[must_use]
+    pub fn sources(&self) -> &[String] {
+        &self.written.sources
+    }
+
+    /// The core clock, where it is given.
+    #[must_use]
+    pub fn frequency_ghz(&self) -> Option<f64> {
+        self.written.frequency_ghz
+    }
+
+    /// The parts that the machine is made of.
+    #[must_use]
+    pub fn shape(&self) -> &Shape {
+        &self.written.topology
+    }
+
+    /// The figure of one class, with the document or data it rests on.
+    #[must_use]
+    pub fn parameter(&self, class: Class) -> Option<&Parameter> {
+        self.written.distance.get(class)
+    }
+
+    /// The profile that the description predicts: full topology, every distance, and the home model
+    /// behind them.
+    #[must_use]
+    pub fn to_profile(&self) -> Profile {
+        predict::profile(&self.written)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const HEAD: &str = r#"
+format = "seatmap-machine/1"
+name = "pair"
+summary = "Two cores"
+sources = ["made up"]
+"#;
+
+    /// A description of two packages with these lines in its tables.
+    pub(super) fn dual(topology: &str, distance: &str, rest: &str) -> String {
+        format!("{HEAD}[topology]\npackages = 2\n{topology}\n[distance]\n{distance}\n{rest}")
+    }
+
+    /// A line of `[distance]`.
+    pub(super) fn figure(key: &str, ns: f64) -> String {
+        format!(
+            "{key} = {{ round_trip_ns = {ns:?}, kind = \"assumption\", source = \"made up\" }}\n"
+        )
+    }
+
+    pub(super) fn refusal(text: &str) -> String {
+        Description::from_toml(text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn says_where_the_text_is_wrong() {
+        assert_eq!(
+            refusal("format = \"seatmap-machine/1\"\nname = \n"),
+            "line 2, column 8: text must stand in double quotes"
+        );
+        let text = dual("cores_per_l3 = 1", &figure("other_pakage", 200.0), "");
+        let error = refusal(&text);
+        assert!(
+            error
+                .starts_with("line 10, column 1: unknown key 'other_pakage'; expected one of: smt"),
+            "{error}"
+        );
+        let error = refusal(&dual("cores_per_l3 = 0", "", ""));
+        assert!(
+            error.starts_with("line 8, column 16: expected a whole number, 1 or more, and found 0"),
+            "{error}"
+        );
+        let error = refusal(&dual("cores_per_l3 = 1", "", "[hmoe]\n"));
+        assert!(error.contains("unknown key 'hmoe'"), "{error}");
+    }
+
+    #[test]
+    fn a_figure_that_is_no_distance_is_refused() {
+        let text = dual("cores_per_l3 = 1", &figure("other_package", 200.0), "");
+        assert!(Description::from_toml(&text).is_ok());
+        for number in ["nan", "inf", "-inf", "1e-320", "0.0", "-5.0"] {
+            let error = refusal(&text.replace("200.0", number));
+            assert!(error.contains("is not a round trip between 0 and"), "{number}: {error}");
+        }
+    }
+
+    #[test]
+    fn other_versions_are_refused_whatever_else_they_say() {
+        let error = refusal("format = \"seatmap-machine/2\"\nnovelty = 1");
+        assert_eq!(
+            error,
+            "its format is 'seatmap-machine/2', and this program reads seatmap-machine/1"
+        );
+        assert!(refusal("name = \"x\"").contains("the key 'format' is missing"));
+    }
+
+    #[test]
+    fn deep_nesting_is_an_error_and_no_overflow() {
+        let error = refusal(&format!("format = {}", "[".repeat(100_000)));
+        assert!(error.starts_with("line 1, column"), "{error}");
+    }
+
+    #[test]
+    fn gives_back_what_was_written() {
+        let text = dual("cores_per_l3 = 1", &figure("other_package", 200.0), "");
+        let description = Description::from_toml(&text).unwrap();
+        assert_eq!((description.name(), description.summary()), ("pair", "Two cores"));
+        assert_eq!(description.sources(), ["made up"]);
+        assert_eq!(description.shape().pus(), 2);
+        assert_eq!(description.parameter(Class::OtherPackage).unwrap().kind, Basis::Assumption);
+        assert_eq!(description.parameter(Class::Smt), None);
+    }
+
+    const COUNTS: [&str; 9] = [
+        "packages",
+        "numa_nodes_per_package",
+        "dies_per_package",
+        "l3_per_die",
+        "cores_per_l3",
+        "cores_per_cluster",
+        "threads_per_core",
+        "hybrid.efficiency_cores_per_l3",
+        "hybrid.efficiency_cores_per_cluster",
+    ];
+
+    /// A machine of these counts, with a figure for each class that it has.
+    fn counted(counts: &[u32], hybrid: bool) -> String {
+        let counts = COUNTS.iter().zip(counts).take(if hybrid { 9 } else { 7 });
+        let topology: String = counts.map(|(key, count)| format!("{key} = {count}\n")).collect();
+        let shape: Shape = toml::from_str(&topology).unwrap();
+        let classes = (1..).zip(Class::ALL).filter(|(_, class)| shape.has(*class));
+        let distance: String =
+            classes.map(|(rank, class)| figure(class.key(), f64::from(rank))).collect();
+        format!("{HEAD}[topology]\n{topology}\n[distance]\n{distance}")
+    }
+
+    proptest! {
+        #[test]
+        fn a_description_survives_being_written(counts in prop::collection::vec(1u32..4, 9), hybrid: bool) {
+            if let Ok(description) = Description::from_toml(&counted(&counts, hybrid)) {
+                let text = toml::to_string(&description).unwrap();
+                let again = Description::from_toml(&text).unwrap();
+                prop_assert_eq!(again, description);
+            }
+        }
+
+        #[test]
+        fn whatever_is_accepted_makes_a_sound_profile(
+            counts in prop::collection::vec(prop::sample::select(vec![1, 1, 2, 3, u32::MAX]), 9),
+            hybrid: bool,
+        ) {
+            if let Ok(description) = Description::from_toml(&counted(&counts, hybrid)) {
+                let profile = description.to_profile();
+                prop_assert_eq!(profile.topology.pus.len() as u64, description.shape().pus());
+                prop_assert_eq!(profile.check().map_err(|error| error.to_string()), Ok(()));
+                let distance = profile.core_distance.unwrap();
+                prop_assert!(distance.median_ns.pairs().all(|(_, _, ns)| *ns > 0.0));
+            }
+        }
+    }
+}

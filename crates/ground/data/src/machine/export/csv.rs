@@ -1,0 +1,72 @@
+//! The CSV of core-to-core-latency: lower triangle, one-way nanoseconds.
+//!
+//! Rows are the PUs by ascending OS index; the format has no place for the indices themselves. A
+//! distance that is not known is an empty cell. Figures are written with as many digits as reading
+//! them back unchanged takes.
+
+use super::ExportError;
+use crate::machine::{CoreDistance, Profile};
+
+/// The median distances of a profile.
+///
+/// # Errors
+/// [`ExportError::NoDistances`].
+pub fn write(profile: &Profile) -> Result<String, ExportError> {
+    let distances = profile.core_distance.as_ref().filter(|distance| distance.pus.len() > 1);
+    let distances = distances.ok_or(ExportError::NoDistances)?;
+    // The format numbers CPUs by their rows.
+    let mut order: Vec<usize> = (0..distances.pus.len()).collect();
+    order.sort_by_key(|row| distances.pus[*row]);
+    Ok((0..order.len()).map(|row| line(distances, &order, row)).collect())
+}
+
+fn line(distances: &CoreDistance, order: &[usize], row: usize) -> String {
+    let cells: Vec<String> = (0..order.len())
+        .map(|column| match distances.median_ns[(order[row], order[column])] / 2.0 {
+            // `to_string` writes the fewest digits that read back to the same bits.
+            ns if column < row && ns.is_finite() => ns.to_string(),
+            _ => String::new(),
+        })
+        .collect();
+    cells.join(",") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{Matrix, Origin, OriginKind, Topology};
+
+    fn profile(pus: Vec<u32>) -> Profile {
+        let origin =
+            Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
+        let mut profile = Profile::new("test", origin, Topology::unknown(pus.clone()));
+        let mut median_ns = Matrix::filled(pus.len(), 0.0);
+        for (i, j) in (0..pus.len()).flat_map(|i| (0..i).map(move |j| (i, j))) {
+            median_ns.set_both(i, j, f64::from(10 * pus[i] + pus[j]) + 0.1);
+        }
+        profile.core_distance = Some(CoreDistance::imported(pus, median_ns));
+        profile
+    }
+
+    #[test]
+    fn rows_are_in_the_order_of_the_indices() {
+        insta::assert_snapshot!(write(&profile(vec![0, 1, 2])).unwrap(), @"
+        ,,
+        5.05,,
+        10.05,10.55,
+        ");
+        assert_eq!(write(&profile(vec![2, 1])).unwrap(), ",\n10.55,\n".replace("10.55", "6.05"));
+    }
+
+    #[test]
+    fn an_unknown_distance_is_an_empty_cell() {
+        let mut profile = profile(vec![0, 1, 2]);
+        profile.core_distance.as_mut().unwrap().median_ns.set_both(0, 2, f64::NAN);
+        assert!(write(&profile).unwrap().ends_with("\n,10.55,\n"));
+    }
+
+    #[test]
+    fn one_pu_has_no_distance() {
+        assert_eq!(write(&profile(vec![0])), Err(ExportError::NoDistances));
+    }
+}

@@ -1,0 +1,193 @@
+//! hwloc's topologies, version 2 XML: what `lstopo --input FILE.xml --distances` shows.
+//!
+//! The levels that the profile knows become objects; of a matrix without a topology only the PUs
+//! are written, under the machine. hwloc cannot do without a NUMA node, so where the profile knows
+//! none there is one for all, marked as a placeholder. Median distances stand in `<distances2>`
+//! between PUs as latencies from the user (kind 6), round trips in picoseconds because hwloc counts
+//! in integers; 0 between two PUs means unknown. Hybrid kinds become `<cpukind>`s.
+
+mod tree;
+
+use super::ExportError;
+use crate::machine::import::cpuset::CpuSet;
+use crate::machine::import::hwloc_xml::{DISTANCES_NAME, PLACEHOLDER_INFO};
+use crate::machine::{CoreDistance, CoreKind, Profile, Topology};
+use quick_xml::escape::escape;
+use tree::{Node, Tree};
+
+/// `HWLOC_DISTANCES_KIND_FROM_USER | HWLOC_DISTANCES_KIND_MEANS_LATENCY` of hwloc/distances.h.
+const KIND_USER_LATENCY: u32 = 1 << 1 | 1 << 2;
+
+/// The topology and the median distances of a profile.
+///
+/// # Errors
+/// [`ExportError`] for a topology that is not a tree.
+pub fn write(profile: &Profile) -> Result<String, ExportError> {
+    let tree = Tree::of(&profile.topology)?;
+    let mut out = Document::default();
+    out.line("<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
+    out.line("<!DOCTYPE topology SYSTEM \"hwloc2.dtd\">");
+    out.open("<topology version=\"2.0\">");
+    out.object(profile, &tree, Tree::ROOT);
+    if let Some(distances) = &profile.core_distance {
+        out.distances(distances);
+    }
+    // hwloc numbers kinds by efficiency, the least performing first.
+    out.kind(&profile.topology, CoreKind::Efficiency);
+    out.kind(&profile.topology, CoreKind::Performance);
+    out.close("</topology>");
+    Ok(out.text)
+}
+
+/// The text so far, and how deep in it the next line stands.
+#[derive(Default)]
+struct Document {
+    text: String,
+    depth: usize,
+    /// hwloc's global numbers given out so far.
+    gp_index: u64,
+}
+
+impl Document {
+    fn line(&mut self, line: &str) {
+        self.text.extend(std::iter::repeat_n("  ", self.depth));
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn open(&mut self, line: &str) {
+        self.line(line);
+        self.depth += 1;
+    }
+
+    fn close(&mut self, line: &str) {
+        self.depth -= 1;
+        self.line(line);
+    }
+
+    fn object(&mut self, profile: &Profile, tree: &Tree, at: usize) {
+        let node = &tree.nodes[at];
+        let (object_type, kind) = node.type_and_kind();
+        let attributes = self.attributes(profile, tree, node) + &kind;
+        let is_leaf = node.children.is_empty() && node.numa_nodes.is_empty();
+        if is_leaf {
+            return self.line(&format!("<object type=\"{object_type}\"{attributes}/>"));
+        }
+        self.open(&format!("<object type=\"{object_type}\"{attributes}>"));
+        self.info(profile, node);
+        for numa in &node.numa_nodes {
+            self.numa_node(node, *numa);
+        }
+        for child in &node.children {
+            self.object(profile, tree, *child);
+        }
+        self.close("</object>");
+    }
+
+    fn attributes(&mut self, profile: &Profile, tree: &Tree, node: &Node) -> String {
+        let nodeset = tree.nodeset(node);
+        let mut text = node.os_index.map(|os| format!(" os_index=\"{os}\"")).unwrap_or_default();
+        text += &self.sets(node, &nodeset);
+        if node.level == Tree::MACHINE {
+            // Only the root says what is allowed; objects below it inherit that.
+            let cpuset = cpuset(&node.pus);
+            text += &format!(" allowed_cpuset=\"{cpuset}\" allowed_nodeset=\"{nodeset}\"");
+        }
+        // hwloc wants these of a cache. Where the profile does not know them, 0 is hwloc's word for
+        // that.
+        if let Some((depth, cache_type)) = node.cache_depth_and_type() {
+            let bytes = node.cache_bytes(&profile.topology).unwrap_or(0);
+            text += &format!(
+                " cache_size=\"{bytes}\" depth=\"{depth}\" cache_linesize=\"0\" \
+                 cache_associativity=\"0\" cache_type=\"{cache_type}\""
+            );
+        }
+        text
+    }
+
+    fn sets(&mut self, node: &Node, nodeset: &CpuSet) -> String {
+        // Unique in a topology, as hwloc asks for.
+        self.gp_index += 1;
+        let cpuset = cpuset(&node.pus);
+        let gp_index = self.gp_index;
+        format!(
+            " cpuset=\"{cpuset}\" complete_cpuset=\"{cpuset}\" nodeset=\"{nodeset}\" \
+             complete_nodeset=\"{nodeset}\" gp_index=\"{gp_index}\""
+        )
+    }
+
+    /// The processor's name, where hwloc keeps it: on each package.
+    fn info(&mut self, profile: &Profile, node: &Node) {
+        if let (Tree::PACKAGE, Some(model)) = (node.level, &profile.environment.cpu_model) {
+            // XML has no way to say a control character.
+            self.line(&format!(
+                "<info name=\"CPUModel\" value=\"{}\"/>",
+                escape(crate::document::visible(model))
+            ));
+        }
+    }
+
+    fn numa_node(&mut self, node: &Node, numa: Option<u32>) {
+        // hwloc refuses a topology without a NUMA node; the placeholder is marked, so that import
+        // drops it again.
+        let os = numa.unwrap_or(0);
+        let sets = self.sets(node, &CpuSet::from_iter([os]));
+        self.open(&format!("<object type=\"NUMANode\" os_index=\"{os}\"{sets}>"));
+        if numa.is_none() {
+            self.line(&format!("<info name=\"{PLACEHOLDER_INFO}\" value=\"1\"/>"));
+        }
+        self.close("</object>");
+    }
+
+    fn distances(&mut self, distances: &CoreDistance) {
+        let n = distances.pus.len();
+        // hwloc ignores the distances of a single object, with a message.
+        if n < 2 {
+            return;
+        }
+        self.open(&format!(
+            "<distances2 type=\"PU\" nbobjs=\"{n}\" kind=\"{KIND_USER_LATENCY}\" \
+             name=\"{DISTANCES_NAME}\" indexing=\"os\">"
+        ));
+        self.numbers("indexes", distances.pus.iter().map(|os| u64::from(*os)));
+        for i in 0..n {
+            self.numbers(
+                "u64values",
+                (0..n).map(|j| if i == j { 0 } else { picoseconds(distances.median_ns[(i, j)]) }),
+            );
+        }
+        self.close("</distances2>");
+    }
+
+    fn numbers(&mut self, tag: &str, numbers: impl Iterator<Item = u64>) {
+        let content: String = numbers.map(|number| format!("{number} ")).collect();
+        self.line(&format!("<{tag} length=\"{}\">{content}</{tag}>", content.len()));
+    }
+
+    fn kind(&mut self, topology: &Topology, kind: CoreKind) {
+        let pus: Vec<u32> =
+            topology.pus.iter().filter(|pu| pu.kind == Some(kind)).map(|pu| pu.os).collect();
+        if pus.is_empty() {
+            return;
+        }
+        let (efficiency, name) = match kind {
+            CoreKind::Efficiency => (0, "Efficiency"),
+            CoreKind::Performance => (1, "Performance"),
+        };
+        self.open(&format!(
+            "<cpukind cpuset=\"{}\" forced_efficiency=\"{efficiency}\">",
+            cpuset(&pus)
+        ));
+        self.line(&format!("<info name=\"CoreType\" value=\"{name}\"/>"));
+        self.close("</cpukind>");
+    }
+}
+
+fn cpuset(pus: &[u32]) -> CpuSet {
+    pus.iter().copied().collect()
+}
+
+/// Picoseconds, rounded; 0 for an unknown distance. The cast saturates.
+fn picoseconds(ns: f64) -> u64 {
+    (ns * 1000.0).round() as u64
+}

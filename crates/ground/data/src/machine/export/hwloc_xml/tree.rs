@@ -1,0 +1,257 @@
+//! A flat list of PUs, as the tree of objects that hwloc wants.
+
+use super::ExportError;
+use crate::machine::import::cpuset::CpuSet;
+use crate::machine::{Pu, Topology};
+use seatmap_os::cpu_list::MAX_CPU;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// A level of the tree: hwloc's name, and which of them a PU belongs to.
+type Level = (&'static str, fn(&Pu) -> Option<u32>);
+
+/// Where two levels hold the same PUs, the earlier one is outside.
+const LEVELS: [Level; 10] = [
+    ("Drawer", |pu| pu.drawer),
+    ("Book", |pu| pu.book),
+    (Tree::PACKAGE, |pu| pu.package),
+    ("Die", |pu| pu.die),
+    ("L3Cache", |pu| pu.l3),
+    ("Cluster", |pu| pu.cluster),
+    ("L2Cache", |pu| pu.l2),
+    ("L1Cache", |pu| pu.l1d_bytes.and(pu.core)),
+    ("L1iCache", |pu| pu.l1i_bytes.and(pu.core)),
+    ("Core", |pu| pu.core),
+];
+
+/// A NUMA node where no other object holds just its PUs: hwloc attaches memory to objects only.
+const GROUP: &str = "Group";
+
+/// Levels that hwloc has no type for: its name of them, the kind and the subkind of such a group,
+/// as its Linux backend gives them.
+const GROUP_KINDS: [(&str, u32, u32); 3] =
+    [("Cluster", 222, 0), ("Book", 110, 0), ("Drawer", 110, 1)];
+
+/// One object.
+pub(super) struct Node {
+    pub(super) level: &'static str,
+    pub(super) os_index: Option<u32>,
+    /// OS indices of its PUs, ascending.
+    pub(super) pus: Vec<u32>,
+    /// The NUMA nodes attached to it; `None` is the placeholder.
+    pub(super) numa_nodes: Vec<Option<u32>>,
+    pub(super) children: Vec<usize>,
+}
+
+impl Node {
+    /// hwloc's type of this object, and for a group the attributes that say what it stands for.
+    pub(super) fn type_and_kind(&self) -> (&'static str, String) {
+        let of_group = GROUP_KINDS.iter().find(|(level, ..)| *level == self.level);
+        match of_group {
+            Some((subtype, kind, subkind)) => {
+                (GROUP, format!(" subtype=\"{subtype}\" kind=\"{kind}\" subkind=\"{subkind}\""))
+            }
+            None => (self.level, String::new()),
+        }
+    }
+
+    /// The size of a cache, where its first PU has one.
+    pub(super) fn cache_bytes(&self, topology: &Topology) -> Option<u64> {
+        let pu = topology.pu(*self.pus.first()?)?;
+        match self.level {
+            "L1Cache" => pu.l1d_bytes,
+            "L1iCache" => pu.l1i_bytes,
+            "L2Cache" => pu.l2_bytes,
+            _ => pu.l3_bytes,
+        }
+    }
+
+    /// The level of a cache and its type, as hwloc numbers them: 0 holds everything, 1 data, 2
+    /// instructions.
+    pub(super) fn cache_depth_and_type(&self) -> Option<(u32, u32)> {
+        match self.level {
+            "L1Cache" => Some((1, 1)),
+            "L1iCache" => Some((1, 2)),
+            "L2Cache" => Some((2, 0)),
+            "L3Cache" => Some((3, 0)),
+            _ => None,
+        }
+    }
+
+    fn new(level: &'static str, os_index: Option<u32>, pus: Vec<u32>) -> Self {
+        Node { level, os_index, pus, numa_nodes: Vec::new(), children: Vec::new() }
+    }
+}
+
+/// All objects, the machine first.
+pub(super) struct Tree {
+    pub(super) nodes: Vec<Node>,
+    /// The innermost object around each PU so far.
+    innermost: HashMap<u32, usize>,
+    numa_of: BTreeMap<u32, u32>,
+}
+
+impl Tree {
+    pub(super) const ROOT: usize = 0;
+    pub(super) const MACHINE: &'static str = "Machine";
+    pub(super) const PACKAGE: &'static str = "Package";
+
+    pub(super) fn of(topology: &Topology) -> Result<Self, ExportError> {
+        let pus = checked_pus(topology)?;
+        let mut tree = Tree {
+            innermost: pus.iter().map(|os| (*os, Tree::ROOT)).collect(),
+            numa_of: topology.pus.iter().filter_map(|pu| Some((pu.os, pu.numa?))).collect(),
+            nodes: vec![Node::new(Tree::MACHINE, Some(0), pus)],
+        };
+        tree.insert_levels(topology)?;
+        for os in tree.nodes[Tree::ROOT].pus.clone() {
+            tree.insert(Node::new("PU", Some(os), vec![os]))?;
+        }
+        tree.sort_children();
+        Ok(tree)
+    }
+
+    /// The NUMA nodes that are local to some PU of an object.
+    pub(super) fn nodeset(&self, node: &Node) -> CpuSet {
+        if self.numa_of.is_empty() {
+            CpuSet::from_iter([0])
+        } else {
+            node.pus.iter().filter_map(|os| self.numa_of.get(os).copied()).collect()
+        }
+    }
+
+    /// Inserts from the largest object to the smallest, so that an object finds the one that it
+    /// belongs in.
+    fn insert_levels(&mut self, topology: &Topology) -> Result<(), ExportError> {
+        let mut objects: Vec<Node> =
+            LEVELS.iter().flat_map(|level| objects_of(topology, *level)).collect();
+        // Before the sort: a node that fits no object adds a group, which must be inserted at its
+        // size.
+        self.attach_numa_nodes(topology, &mut objects);
+        objects
+            .sort_by_key(|node| (Reverse(node.pus.len()), rank(node), node.pus.first().copied()));
+        objects.into_iter().try_for_each(|object| self.insert(object))
+    }
+
+    /// Attaches each NUMA node to the outermost object that holds just its PUs, rather below the
+    /// machine than to it.
+    fn attach_numa_nodes(&mut self, topology: &Topology, objects: &mut Vec<Node>) {
+        if self.numa_of.is_empty() {
+            self.nodes[Tree::ROOT].numa_nodes.push(None);
+        }
+        for numa in objects_of(topology, (GROUP, |pu| pu.numa)) {
+            // `chain` puts the machine behind the objects: a node that spans a package is the
+            // package's.
+            let root = self.nodes.iter_mut().filter(|node| node.pus == numa.pus);
+            match objects.iter_mut().chain(root).find(|object| object.pus == numa.pus) {
+                Some(object) => object.numa_nodes.push(numa.os_index),
+                None => {
+                    objects.push(Node { numa_nodes: vec![numa.os_index], os_index: None, ..numa })
+                }
+            }
+        }
+    }
+
+    /// Sorts children by their first PU, which is the order that hwloc insists on.
+    fn sort_children(&mut self) {
+        let first: Vec<Option<u32>> =
+            self.nodes.iter().map(|node| node.pus.first().copied()).collect();
+        self.nodes.iter_mut().for_each(|node| node.children.sort_by_key(|child| first[*child]));
+    }
+
+    fn insert(&mut self, node: Node) -> Result<(), ExportError> {
+        let parent = node
+            .pus
+            .first()
+            .map_or(Tree::ROOT, |os| self.innermost.get(os).copied().unwrap_or(Tree::ROOT));
+        // All PUs of an object must lie in one object around it, or it crosses that one's border.
+        if node.pus.iter().any(|os| self.innermost.get(os).copied().unwrap_or(Tree::ROOT) != parent)
+        {
+            return Err(ExportError::Crossing { level: node.level, first_pu: node.pus[0] });
+        }
+        let at = self.nodes.len();
+        self.innermost.extend(node.pus.iter().map(|os| (*os, at)));
+        self.nodes[parent].children.push(at);
+        self.nodes.push(node);
+        Ok(())
+    }
+}
+
+fn rank(node: &Node) -> Option<usize> {
+    LEVELS.iter().position(|(level, _)| *level == node.level)
+}
+
+/// All OS indices, ascending.
+fn checked_pus(topology: &Topology) -> Result<Vec<u32>, ExportError> {
+    let indices = topology.pus.iter().flat_map(|pu| [Some(pu.os), pu.numa, pu.package]).flatten();
+    if let Some(index) = indices.max().filter(|index| *index > MAX_CPU) {
+        return Err(ExportError::IndexTooLarge(index));
+    }
+    let pus: BTreeSet<u32> = topology.os_indices().collect();
+    if pus.is_empty() { Err(ExportError::NoPu) } else { Ok(pus.into_iter().collect()) }
+}
+
+/// The objects of one level, by their number.
+fn objects_of(topology: &Topology, (level, number): Level) -> Vec<Node> {
+    let mut pus = BTreeMap::<u32, BTreeSet<u32>>::new();
+    for (number, os) in topology.pus.iter().filter_map(|pu| Some((number(pu)?, pu.os))) {
+        pus.entry(number).or_default().insert(os);
+    }
+    pus.into_iter()
+        .map(|(number, pus)| Node::new(level, Some(number), pus.into_iter().collect()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(tree: &Tree, at: usize) -> String {
+        let node = &tree.nodes[at];
+        let children: Vec<String> = node.children.iter().map(|child| shape(tree, *child)).collect();
+        let name = |numa: &Option<u32>| numa.map_or(" N?".to_owned(), |os| format!(" N{os}"));
+        let memory: String = node.numa_nodes.iter().map(name).collect();
+        match node.level {
+            "PU" => node.pus[0].to_string(),
+            level => format!("{level}{memory}({})", children.join(" ")),
+        }
+    }
+
+    fn tree(pus: Vec<Pu>) -> Result<String, ExportError> {
+        Tree::of(&Topology { pus }).map(|tree| shape(&tree, Tree::ROOT))
+    }
+
+    #[test]
+    fn objects_nest_by_what_they_hold() {
+        let pu = |os: u32| Pu {
+            os,
+            core: Some(os % 4),
+            l2: Some(os % 4 / 2),
+            l3: Some(7),
+            numa: Some(os % 4 / 2),
+            package: Some(0),
+            ..Pu::default()
+        };
+        let shape = tree((0..8).map(pu).collect()).unwrap();
+        insta::assert_snapshot!(shape, @"Machine(Package(L3Cache(L2Cache N0(Core(0 4) Core(1 5)) L2Cache N1(Core(2 6) Core(3 7)))))");
+    }
+
+    #[test]
+    fn memory_without_an_object_gets_a_group() {
+        let pu = |os: u32| Pu { os, numa: Some(os / 2), ..Pu::default() };
+        insta::assert_snapshot!(tree((0..4).map(pu).collect()).unwrap(), @"Machine(Group N0(0 1) Group N1(2 3))");
+        insta::assert_snapshot!(tree(Topology::unknown([3, 1]).pus).unwrap(), @"Machine N?(1 3)");
+    }
+
+    #[test]
+    fn what_is_no_tree_is_refused() {
+        let pu = |os: u32| Pu { os, l3: Some(os / 2), l2: Some(os.div_ceil(2)), ..Pu::default() };
+        assert_eq!(
+            tree((0..4).map(pu).collect()),
+            Err(ExportError::Crossing { level: "L2Cache", first_pu: 1 })
+        );
+        assert_eq!(tree(Vec::new()), Err(ExportError::NoPu));
+        let far = Pu { numa: Some(u32::MAX), ..Pu::default() };
+        assert_eq!(tree(vec![far]), Err(ExportError::IndexTooLarge(u32::MAX)));
+    }
+}

@@ -1,0 +1,103 @@
+//! Groups of PUs that are near each other, level by level.
+
+use crate::machine::Matrix;
+
+/// Groups of PUs that are connected by pairs up to some latency: single-linkage clusters, level by
+/// level.
+pub(super) struct Levels<'a> {
+    distances: &'a Matrix,
+    /// Pairs by ascending distance.
+    pairs: Vec<(usize, usize)>,
+}
+
+impl<'a> Levels<'a> {
+    pub(super) fn of(distances: &'a Matrix) -> Self {
+        let mut pairs: Vec<(usize, usize)> = distances.pairs().map(|(i, j, _)| (i, j)).collect();
+        // `total_cmp` puts distances that are not known (NaN) last: they join groups after all
+        // others.
+        pairs.sort_by(|a, b| distances[*a].total_cmp(&distances[*b]));
+        Levels { distances, pairs }
+    }
+
+    /// The groups of the nearest level.
+    pub(super) fn first(&self) -> Option<Vec<u32>> {
+        self.until(|_| true)
+    }
+
+    /// The groups of the level that has `count` groups.
+    pub(super) fn with_groups(&self, count: usize) -> Option<Vec<u32>> {
+        self.until(|groups| groups == count)
+    }
+
+    fn until(&self, enough: impl Fn(usize) -> bool) -> Option<Vec<u32>> {
+        let mut group: Vec<u32> = (0..self.distances.n() as u32).collect();
+        let mut groups = group.len();
+        // Pairs of one distance belong to one level, and all of them join before it is looked at.
+        for level in self.pairs.chunk_by(|a, b| self.distances[*a] == self.distances[*b]) {
+            for (i, j) in level {
+                groups -= usize::from(join(&mut group, *i, *j));
+            }
+            if enough(groups) {
+                return Some(numbered(&mut group));
+            }
+        }
+        None
+    }
+}
+
+/// Puts two PUs' groups together; whether they were apart. Each points to a lower
+/// one of its group, the first to itself.
+fn join(group: &mut [u32], i: usize, j: usize) -> bool {
+    let a = first_of(group, i);
+    let b = first_of(group, j);
+    // The smaller number stays, so that a group is named by its first PU.
+    group[a.max(b)] = a.min(b) as u32;
+    a != b
+}
+
+fn first_of(group: &mut [u32], mut pu: usize) -> usize {
+    while group[pu] as usize != pu {
+        // Path halving (Tarjan & van Leeuwen 1984) keeps 8,192 PUs from making long chains.
+        group[pu] = group[group[pu] as usize];
+        pu = group[pu] as usize;
+    }
+    pu
+}
+
+/// Groups by number, 0 for the one of the first PU.
+fn numbered(group: &mut [u32]) -> Vec<u32> {
+    let firsts: Vec<usize> = (0..group.len()).map(|pu| first_of(group, pu)).collect();
+    let mut number = vec![0; group.len()];
+    let mut next = 0;
+    for pu in 0..group.len() {
+        if firsts[pu] == pu {
+            number[pu] = next;
+            next += 1;
+        }
+    }
+    firsts.into_iter().map(|first| number[first]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_merge_from_the_nearest_on() {
+        // 0-2 at 1, 1-3 at 1, 4 at 5 to all, the rest at 9.
+        let near = |i: usize, j: usize| {
+            if i.max(j) == 4 {
+                5.0
+            } else if i % 2 == j % 2 {
+                1.0
+            } else {
+                9.0
+            }
+        };
+        let matrix = Matrix::from_fn(5, |i, j| if i == j { 0.0 } else { near(i, j) });
+        let levels = Levels::of(&matrix);
+        assert_eq!(levels.first().unwrap(), [0, 1, 0, 1, 2]);
+        assert_eq!(levels.with_groups(1).unwrap(), [0; 5]);
+        assert_eq!(levels.with_groups(2), None);
+    }
+}

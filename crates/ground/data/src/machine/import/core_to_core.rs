@@ -1,0 +1,237 @@
+//! The CSV of core-to-core-latency: one row a PU, one-way nanoseconds, usually the lower triangle
+//! only.
+//!
+//! The tool (github.com/nviennot/core-to-core-latency, and -plus by KCORES) halves the round trip
+//! of a compare-exchange ping-pong, so figures are doubled here. Rows carry no CPU numbers: row k
+//! is taken for PU k. Accepted besides: the upper triangle, full matrices (the two directions of a
+//! pair add up to its round trip), either line end, spaces around figures, blank lines at the end.
+
+use super::round_trip::{self, MAX_ONE_WAY_NS};
+use super::{File, ImportError, Imported, MAX_PUS, Note, quantisation};
+use crate::document::Position;
+use crate::document::decimal_number;
+use crate::machine::{Clock, Matrix, Topology};
+use crate::statistics::words::counted;
+
+const TOOL: &str = "core-to-core-latency";
+const MATRIX_REMEDY: &str = "each row needs as many cells as there are rows: latencies in \
+    nanoseconds, empty on the diagonal";
+const CONSOLE_LOG_REMEDY: &str = "this is the tool's console log: run it with --csv and import \
+    what it prints on its standard output";
+
+/// The most characters of a bad cell that an error quotes.
+const QUOTED: usize = 24;
+
+/// Reads the text of such a file.
+///
+/// # Errors
+/// [`ImportError::Malformed`] for a file that is not a square matrix of latencies.
+pub(super) fn read(text: &str, file: File<'_>) -> Result<Imported, ImportError> {
+    let n = columns(text)?;
+    let cells = cells(text, n)?;
+    let (median_ns, mut notes) = round_trip::from_one_way(n, |i, j| cells[i * n + j]);
+    if median_ns.pairs().all(|(_, _, ns)| ns.is_nan()) {
+        return Err(wrong(text, 0, "there is not one latency in the file".to_owned()));
+    }
+    let clock = clock(&median_ns);
+    notes.extend(clock.step_ns.map(|step_ns| Note::Quantised { step_ns }));
+    let topology = Topology::unknown((0..n).map(|row| row as u32));
+    let mut profile = file.profile_of_matrix(TOOL, topology, median_ns);
+    profile.clock = clock;
+    notes.push(Note::RowsInOrder { rows: n });
+    Ok(Imported { profile, notes })
+}
+
+fn clock(median_ns: &Matrix) -> Clock {
+    let step_ns = quantisation::step(median_ns);
+    Clock { step_ns, quantised: step_ns.is_some(), ..Clock::default() }
+}
+
+/// The number of cells in the first row. It looks at no more bytes than [`MAX_PUS`] cells can need.
+fn columns(text: &str) -> Result<usize, ImportError> {
+    let first = text.split('\n').next().unwrap_or_default();
+    // Before anything is kept: the number of cells is the square of the columns.
+    let too_many = first.bytes().enumerate().filter(|(_, byte)| *byte == b',').nth(MAX_PUS - 1);
+    if let Some((offset, _)) = too_many {
+        return Err(wrong(text, offset, format!("more than {MAX_PUS} columns")));
+    }
+    Ok(first.bytes().filter(|byte| *byte == b',').count() + 1)
+}
+
+/// All cells, row by row; NaN where empty.
+fn cells(text: &str, n: usize) -> Result<Vec<f64>, ImportError> {
+    let body = text.trim_end();
+    let mut cells = Vec::new();
+    let mut offset = 0;
+    for (row, line) in body.split('\n').enumerate() {
+        read_row(text, offset, line, row, n, &mut cells)?;
+        offset += line.len() + 1;
+    }
+    let rows = cells.len() / n;
+    match (rows, n) {
+        (1, 1) => Err(wrong(text, 0, "the matrix has one PU and so no pair".to_owned())),
+        _ if rows < n => Err(wrong(
+            text,
+            body.len(),
+            format!(
+                "the matrix ends after {} of {n}",
+                counted(rows, "row"),
+                n = counted(n, "column")
+            ),
+        )),
+        _ => Ok(cells),
+    }
+}
+
+fn read_row(
+    text: &str,
+    start: usize,
+    line: &str,
+    row: usize,
+    n: usize,
+    cells: &mut Vec<f64>,
+) -> Result<(), ImportError> {
+    let mut offset = start;
+    for (column, cell) in line.split(',').enumerate() {
+        // A cell without a number explains more than one that is too many.
+        let value = value(cell, row == column).map_err(|problem| wrong(text, offset, problem))?;
+        if column == n || row == n {
+            let which = if row == n { "row" } else { "column" };
+            return Err(wrong(
+                text,
+                offset,
+                format!("{which} {} of a matrix with {n}", n + 1, n = counted(n, "column")),
+            ));
+        }
+        cells.push(value);
+        offset += cell.len() + 1;
+    }
+    let count = line.split(',').count();
+    if count < n {
+        Err(wrong(
+            text,
+            offset - 1,
+            format!(
+                "row {} has {count}, and the first has {n}",
+                row + 1,
+                count = counted(count, "cell")
+            ),
+        ))
+    } else {
+        Ok(())
+    }
+}
+
+/// One cell: NaN if empty.
+fn value(cell: &str, diagonal: bool) -> Result<f64, String> {
+    let cell = cell.trim();
+    if cell.is_empty() {
+        return Ok(f64::NAN);
+    }
+    let quoted: String = cell.chars().take(QUOTED).collect();
+    let ns: f64 = cell.parse().map_err(|_| format!("'{quoted}' is not a number"))?;
+    // A number that is too small is read as 0, which the diagonal may have.
+    let in_range = decimal_number(cell).is_some()
+        && (0.0..=MAX_ONE_WAY_NS).contains(&ns)
+        && (ns.is_normal() || ns == 0.0 && diagonal);
+    if in_range { Ok(ns) } else { Err(format!("{quoted} ns is not a latency between two PUs")) }
+}
+
+fn wrong(text: &str, offset: usize, problem: String) -> ImportError {
+    // The output without `--csv`, which people save by mistake.
+    let is_console_log =
+        ["Num cores:", "latency=round-trip-time"].iter().any(|words| text.contains(words));
+    let remedy = if is_console_log { CONSOLE_LOG_REMEDY } else { MATRIX_REMEDY };
+    ImportError::Malformed { place: Position::of(text.as_bytes(), offset), problem, remedy }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn matrix(text: &str) -> Result<Matrix, String> {
+        let file = File { name: "x.csv", path: "x.csv", date: None };
+        let imported = read(text, file).map_err(|error| error.to_string())?;
+        Ok(imported.profile.core_distance.unwrap().median_ns)
+    }
+
+    fn refusal(text: &str) -> String {
+        let full = matrix(text).unwrap_err();
+        full.split("; ").next().unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn one_way_becomes_round_trip_in_every_dress() {
+        for text in [
+            ",,\n1,,\n2,3.5,\n",
+            ",,\r\n1,,\r\n 2 , 3.5,\r\n\r\n",
+            ",1,2\n,,3.5\n,,",
+            "0,1,2\n1,0,3.5\n2,3.5,0\n",
+        ] {
+            let matrix = matrix(text).unwrap();
+            assert_eq!(matrix.row(2), [4.0, 7.0, 0.0], "{text:?}");
+            assert_eq!(matrix.row(0), [0.0, 2.0, 4.0], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_number_that_may_mean_another_one_is_refused() {
+        for number in ["nan", "inf", "1e-320", "1e-400", "0x10", "1_000", "3.5x", "1;5"] {
+            assert!(matrix(&format!(",,\n1,,\n2,{number},\n")).is_err(), "{number}");
+        }
+    }
+
+    #[test]
+    fn a_hole_is_unknown() {
+        assert!(matrix(",,\n1,,\n,3,\n").unwrap()[(2, 0)].is_nan());
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_place() {
+        let all: Vec<String> = [
+            ",,\n1,,\n2,nan,\n",
+            ",\n-1,\n",
+            ",\n0,\n",
+            ",\n1e300,\n",
+            ",\ninf,\n",
+            ",\n1e-320,\n",
+            ",,\n1,,\n2,\n",
+            ",,\n1,,,\n2,3,\n",
+            ",\n1,\n2,\n",
+            ",,\n1,,\n",
+            "\n5\n",
+            "5",
+            ",\n,\n",
+            "name,1\n2,\n",
+        ]
+        .map(refusal)
+        .into();
+        insta::assert_snapshot!(all.join("\n"), @"
+        line 3, column 3: nan ns is not a latency between two PUs
+        line 2, column 1: -1 ns is not a latency between two PUs
+        line 2, column 1: 0 ns is not a latency between two PUs
+        line 2, column 1: 1e300 ns is not a latency between two PUs
+        line 2, column 1: inf ns is not a latency between two PUs
+        line 2, column 1: 1e-320 ns is not a latency between two PUs
+        line 3, column 3: row 3 has 2 cells, and the first has 3
+        line 2, column 5: column 4 of a matrix with 3 columns
+        line 3, column 1: row 3 of a matrix with 2 columns
+        line 2, column 4: the matrix ends after 2 rows of 3 columns
+        line 2, column 1: row 2 of a matrix with 1 column
+        line 1, column 1: the matrix has one PU and so no pair
+        line 1, column 1: there is not one latency in the file
+        line 1, column 1: 'name' is not a number
+        ");
+    }
+
+    #[test]
+    fn a_console_log_is_told_apart() {
+        let text = "Num cores: 2\nUsing RDTSC to measure time: false\n";
+        insta::assert_snapshot!(matrix(text).unwrap_err(), @"line 1, column 1: 'Num cores: 2' is not a number; this is the tool's console log: run it with --csv and import what it prints on its standard output");
+    }
+
+    #[test]
+    fn a_line_of_commas_is_left_at_the_limit() {
+        assert_eq!(refusal(&",".repeat(10_000_000)), "line 1, column 8192: more than 8192 columns");
+    }
+}

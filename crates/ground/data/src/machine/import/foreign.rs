@@ -1,0 +1,84 @@
+//! Outputs of other tools that are not read, recognised by how they begin, each with the way to
+//! what is read.
+
+use super::ImportError;
+
+const TOPOLOGY: &str = "on the machine that it describes, 'lstopo --of xml FILE.xml' (Debian \
+                        package hwloc) writes its topology as import reads it";
+const MEMORY: &str =
+    "it has the times of memory, and no core distances; 'seatmap measure' takes those";
+
+/// How an output begins, what it is, and what to do.
+const OUTPUTS: [(&str, &str, &str); 11] = [
+    ("available: ", "the output of numactl --hardware", TOPOLOGY),
+    ("# The following is the parsable format", "the output of lscpu --parse", TOPOLOGY),
+    ("Architecture:", "the output of lscpu", TOPOLOGY),
+    ("\"lscpu\"", "the output of lscpu --json", TOPOLOGY),
+    ("\"cpus\"", "the output of lscpu --extended --json", TOPOLOGY),
+    ("CPU NODE SOCKET", "the output of lscpu --extended", TOPOLOGY),
+    ("Machine (", "a topology as lstopo prints it for people", TOPOLOGY),
+    ("Package:", "a synthetic topology of hwloc", TOPOLOGY),
+    ("Intel(R) Memory Latency Checker", "the output of Intel's mlc", MEMORY),
+    (
+        "--------------------------------------------------------------------------------\nCPU \
+         name:",
+        "the output of \
+     likwid-topology",
+        TOPOLOGY,
+    ),
+    ("processor\t:", "a /proc/cpuinfo", TOPOLOGY),
+];
+
+/// Lines above an output: people copy it with the command, and tools print warnings first.
+const MOST_ABOVE: usize = 4;
+
+/// The error that names the output, if it is a known one.
+pub(super) fn recognised(text: &str) -> Option<ImportError> {
+    // Of JSON its first key is known.
+    let mut start = text.trim_start().trim_start_matches('{').trim_start();
+    for _ in 0..=MOST_ABOVE {
+        let output = OUTPUTS.iter().find(|(begins, ..)| start.starts_with(begins));
+        if let Some((_, format, remedy)) = output {
+            return Some(ImportError::Foreign { format, remedy });
+        }
+        start = start.split_once('\n')?.1;
+    }
+    None
+}
+
+/// The error for bytes that are a known kind of file, and not text.
+pub(super) fn packed(bytes: &[u8]) -> Option<ImportError> {
+    let (format, remedy) = crate::document::packed(bytes)?;
+    Some(ImportError::Foreign { format, remedy })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::machine::import::read;
+
+    #[test]
+    fn outputs_of_other_tools_are_named_with_what_to_do() {
+        for (text, output, remedy) in [
+            ("available: 2 nodes (0-1)\nnode 0 cpus: 0 1\n", "numactl", "lstopo"),
+            (
+                "# The following is the parsable format, which can be fed to other\n0,0,0,0\n",
+                "lscpu --parse",
+                "lstopo",
+            ),
+            ("Machine (16GB total)\n  Package L#0\n", "lstopo prints", "--of xml"),
+            ("Intel(R) Memory Latency Checker - v3.9\n", "mlc", "seatmap measure"),
+            ("$ sudo mlc\n\nIntel(R) Memory Latency Checker - v3.11\n", "mlc", "seatmap measure"),
+            ("{\n   \"lscpu\": [\n      {\n", "lscpu --json", "lstopo"),
+            ("{\"cpus\":[]}", "lscpu --extended --json", "lstopo"),
+        ] {
+            let error = read(text.as_bytes(), "x.csv", None).unwrap_err().to_string();
+            assert!(error.contains(output) && error.contains(remedy), "{text}: {error}");
+        }
+    }
+
+    #[test]
+    fn a_packed_file_is_named_with_the_way_to_unpack_it() {
+        let error = read(b"\x1f\x8b\x08\x00\xff", "x.xml", None).unwrap_err().to_string();
+        assert_eq!(error, "this is a gzip file, which is not read; unpack it: gunzip -c OLD > NEW");
+    }
+}

@@ -1,0 +1,129 @@
+//! `<distances2>` over PUs, as core distances.
+
+use super::super::Note;
+use super::DISTANCES_NAME;
+use super::element::{attribute, parsed, required};
+use crate::document::whole_number;
+use crate::machine::import::MAX_PUS;
+use crate::machine::nanoseconds::MAX_ROUND_TRIP_NS;
+use crate::machine::{CoreDistance, Matrix};
+use crate::statistics::words::counted;
+use quick_xml::events::BytesStart;
+
+/// `HWLOC_DISTANCES_KIND_MEANS_LATENCY` of hwloc/distances.h.
+const KIND_LATENCY: u64 = 1 << 2;
+
+/// The longest round trip taken for one, in picoseconds.
+const MAX_PS: u64 = (MAX_ROUND_TRIP_NS * 1000.0) as u64;
+
+/// One `<distances2>` of the file.
+#[derive(Debug)]
+pub(super) struct Distances {
+    name: Option<String>,
+    /// Latencies between PUs by OS index, all that is of use here.
+    useful: bool,
+    objects: usize,
+    indexes: Vec<u32>,
+    values: Vec<u64>,
+}
+
+impl Distances {
+    pub(super) fn of(element: &BytesStart<'_>) -> Result<Self, String> {
+        let kind = parsed(element, "kind", whole_number::<u64>)?;
+        // hwloc has distances between other objects, too, and bandwidths.
+        let useful = says(element, "type", "PU")?
+            && says(element, "indexing", "os")?
+            && kind.is_some_and(|kind| kind & KIND_LATENCY != 0);
+        Ok(Distances {
+            name: attribute(element, "name")?.map(|name| name.into_owned()),
+            useful,
+            objects: required(element, "nbobjs", |text| {
+                // A matrix that is not read may be of any size.
+                whole_number(text).filter(|n| !useful || *n <= MAX_PUS)
+            })?,
+            indexes: Vec::new(),
+            values: Vec::new(),
+        })
+    }
+
+    pub(super) fn add_indexes(&mut self, text: &str) -> Result<(), String> {
+        let room = self.objects;
+        if self.useful { add(&mut self.indexes, text, room) } else { Ok(()) }
+    }
+
+    pub(super) fn add_values(&mut self, text: &str) -> Result<(), String> {
+        // A matrix that is not read may say any size.
+        let room = self.objects.saturating_mul(self.objects);
+        if self.useful { add(&mut self.values, text, room) } else { Ok(()) }
+    }
+
+    /// To be called at the end of the element.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let indexes = self.indexes.len();
+        let values = self.values.len();
+        let objects = self.objects;
+        if !self.useful || (indexes == objects && values == objects * objects) {
+            Ok(())
+        } else {
+            Err(format!(
+                "<distances2> of {objects} has {indexes} and {values}",
+                values = counted(values, "value"),
+                indexes = counted(indexes, "index"),
+                objects = counted(objects, "object")
+            ))
+        }
+    }
+
+    /// The first that is in a unit known here; notes on those that are not.
+    pub(super) fn choose(all: Vec<Self>) -> (Option<CoreDistance>, Vec<Note>) {
+        let (ours, foreign): (Vec<_>, Vec<_>) =
+            all.into_iter().filter(|distances| distances.useful).partition(|distances| {
+                distances.name.as_deref().is_none_or(|name| name == DISTANCES_NAME)
+            });
+        let notes = foreign.into_iter().filter_map(|distances| distances.name);
+        let notes = notes.map(|name| Note::ForeignDistances { name }).collect();
+        (ours.into_iter().next().map(Self::into_core_distance), notes)
+    }
+
+    /// Zero between two PUs means unknown: hwloc's integers have no other word for it.
+    fn into_core_distance(self) -> CoreDistance {
+        let mut median_ns = Matrix::from_fn(self.objects, |i, j| {
+            match (self.values[i * self.objects + j], i == j) {
+                (_, true) => 0.0,
+                (0, _) => f64::NAN,
+                (ps, _) => ps as f64 / 1000.0,
+            }
+        });
+        for (i, j) in (0..self.objects).flat_map(|i| (0..i).map(move |j| (i, j))) {
+            // Some tools write the two directions apart; a round trip has one value.
+            let mean = (median_ns[(i, j)] + median_ns[(j, i)]) / 2.0;
+            median_ns.set_both(i, j, mean);
+        }
+        CoreDistance::imported(self.indexes, median_ns)
+    }
+}
+
+fn says(element: &BytesStart<'_>, name: &str, value: &str) -> Result<bool, String> {
+    attribute(element, name).map(|own| own.as_deref() == Some(value))
+}
+
+/// Appends the numbers of a text, but never more than there is room for.
+fn add<T: TryFrom<u64>>(numbers: &mut Vec<T>, text: &str, room: usize) -> Result<(), String> {
+    for word in text.split_ascii_whitespace() {
+        let number = whole_number::<u64>(word)
+            .filter(|number| *number <= MAX_PS)
+            .and_then(|number| number.try_into().ok());
+        numbers.push(number.ok_or_else(|| {
+            format!("<distances2> holds '{}'", word.chars().take(24).collect::<String>())
+        })?);
+        // Checked at each number: the text may be longer than the memory that a hostile file
+        // deserves.
+        if numbers.len() > room {
+            return Err(format!(
+                "<distances2> holds more than the {room} that its nbobjs announces",
+                room = counted(room, "number")
+            ));
+        }
+    }
+    Ok(())
+}

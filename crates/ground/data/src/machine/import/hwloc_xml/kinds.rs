@@ -1,0 +1,99 @@
+//! hwloc's kinds of CPUs, as performance and efficiency cores.
+
+use super::super::cpuset::CpuSet;
+use crate::document::whole_number;
+use crate::machine::speed::kinds_of;
+use crate::machine::{CoreKind, Speed};
+
+/// The capacity of the fastest CPU (`SCHED_CAPACITY_SCALE` of `include/linux/sched.h`).
+const LINUX_HIGHEST: i64 = 1024;
+
+/// One `cpukind` of the file.
+#[derive(Debug, Default)]
+pub(super) struct RawKind {
+    pub(super) cpuset: CpuSet,
+    /// The class among all kinds, a higher one being faster and hungrier; negative if unknown. On
+    /// Linux it is the capacity.
+    pub(super) efficiency: Option<i64>,
+    /// The name that the processor gives it.
+    pub(super) core_type: Option<CoreKind>,
+    /// Its speed, where Linux says.
+    pub(super) speed: Speed,
+}
+
+impl RawKind {
+    /// Takes in one `<info>` of the kind.
+    pub(super) fn learn(&mut self, name: &str, value: &str) {
+        match name {
+            "CoreType" => self.core_type = RawKind::core_type(value),
+            "LinuxCapacity" => self.speed.capacity = whole_number(value),
+            "FrequencyBaseMHz" => self.speed.base_khz = khz(value),
+            "FrequencyMaxMHz" => self.speed.max_khz = khz(value),
+            _ => {}
+        }
+    }
+
+    /// `IntelCore`, `IntelAtom` and `IntelLowPower` are hwloc's names for what CPUID says; the
+    /// other two are ours.
+    fn core_type(name: &str) -> Option<CoreKind> {
+        match name {
+            "IntelCore" | "Performance" => Some(CoreKind::Performance),
+            "IntelAtom" | "IntelLowPower" | "Efficiency" => Some(CoreKind::Efficiency),
+            _ => None,
+        }
+    }
+
+    fn class(&self) -> Option<i64> {
+        self.efficiency.filter(|class| *class >= 0)
+    }
+
+    /// Its speed. Versions of hwloc that do not name the capacity write it as the class.
+    fn speed(&self, classes_are_capacities: bool) -> Speed {
+        let class = self.class().filter(|_| classes_are_capacities);
+        let class = class.and_then(|class| u64::try_from(class).ok());
+        Speed { capacity: self.speed.capacity.or(class), ..self.speed }
+    }
+}
+
+fn khz(mhz: &str) -> Option<u64> {
+    whole_number::<u64>(mhz)?.checked_mul(1000)
+}
+
+/// The kind of each PU.
+pub(super) struct Kinds<'a> {
+    raw: &'a [RawKind],
+    /// Performance or efficiency, for each of them.
+    kinds: Vec<Option<CoreKind>>,
+}
+
+impl<'a> Kinds<'a> {
+    pub(super) fn of(raw: &'a [RawKind]) -> Self {
+        let is_given = raw.iter().any(|kind| kind.core_type.is_some());
+        let highest = raw.iter().filter_map(RawKind::class).max();
+        let speeds: Vec<Speed> =
+            raw.iter().map(|kind| kind.speed(highest == Some(LINUX_HIGHEST))).collect();
+        let is_of_linux = speeds.iter().any(|speed| *speed != Speed::default());
+        // One class for all CPUs, or none, tells nothing.
+        let differ = raw.iter().filter_map(RawKind::class).any(|class| Some(class) < highest);
+        let kinds = match () {
+            // The file's own words, then Linux's figures by the rule for all who read them, then
+            // the classes of other systems.
+            () if is_given => raw.iter().map(|kind| kind.core_type).collect(),
+            () if is_of_linux => kinds_of(&speeds),
+            () if differ => raw
+                .iter()
+                .map(|kind| match kind.class() {
+                    Some(class) if Some(class) == highest => Some(CoreKind::Performance),
+                    class => class.map(|_| CoreKind::Efficiency),
+                })
+                .collect(),
+            () => vec![None; raw.len()],
+        };
+        Kinds { raw, kinds }
+    }
+
+    pub(super) fn of_pu(&self, os: u32) -> Option<CoreKind> {
+        let at = self.raw.iter().position(|kind| kind.cpuset.contains(os))?;
+        self.kinds[at]
+    }
+}

@@ -1,0 +1,158 @@
+//! A matrix and a topology of the same machine, joined.
+
+use super::ImportError;
+use crate::machine::{CoreDistance, OriginKind, Profile, Topology};
+
+/// How the rows of a matrix got the numbers of their PUs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rows {
+    /// By counting them, where the file named no PUs.
+    Numbered,
+    /// By somebody who knew: they may be some PUs of the machine only.
+    Named,
+}
+
+/// Gives a profile the topology of another file.
+///
+/// Rows that were only numbered stand for all PUs of the topology, by ascending OS index. Rows that
+/// somebody named may be some of its PUs. A matrix whose file named its PUs must name the same
+/// ones.
+///
+/// # Errors
+/// [`ImportError::PuCount`] and [`ImportError::PuMissing`] where the two are of different machines;
+/// the profile is then unchanged.
+pub fn marry(profile: &mut Profile, mut topology: Topology, rows: Rows) -> Result<(), ImportError> {
+    topology.pus.sort_by_key(|pu| pu.os);
+    // Numbers that only count the rows may be replaced by the topology's.
+    let are_numbered = rows == Rows::Numbered && names_no_pus(profile);
+    if let Some(distance) = &mut profile.core_distance {
+        let matrix = distance.pus.len();
+        let pus = topology.pus.len();
+        // Named rows may be some of the topology's PUs; numbered ones must be all.
+        if matrix > pus || (matrix < pus && rows == Rows::Numbered) {
+            return Err(ImportError::PuCount { matrix, topology: pus });
+        }
+        match missing(distance, &topology) {
+            Some(_) if are_numbered => distance.pus = topology.os_indices().collect(),
+            Some(os) => return Err(ImportError::PuMissing { pus, os }),
+            None => {}
+        }
+    }
+    profile.topology = topology;
+    Ok(())
+}
+
+/// Gives the rows of a matrix without names the numbers of these CPUs.
+///
+/// # Errors
+/// [`ImportError::NamedRows`] where the file has no matrix, or names its PUs itself;
+/// [`ImportError::RowCount`] where it has another number of rows. The profile is then unchanged.
+pub(super) fn name_rows(profile: &mut Profile, cpus: &[u32]) -> Result<(), ImportError> {
+    if !names_no_pus(profile) {
+        return Err(ImportError::NamedRows);
+    }
+    let Some(distance) = &mut profile.core_distance else { return Err(ImportError::NamedRows) };
+    if distance.pus.len() != cpus.len() {
+        return Err(ImportError::RowCount { matrix: distance.pus.len(), cpus: cpus.len() });
+    }
+    distance.pus = cpus.to_vec();
+    profile.topology = Topology::unknown(cpus.iter().copied());
+    Ok(())
+}
+
+/// Whether the PUs are but the numbers of the rows: of an imported matrix, and referred to by
+/// nothing else yet.
+fn names_no_pus(profile: &Profile) -> bool {
+    let Some(distance) = &profile.core_distance else { return false };
+    profile.origin.kind == OriginKind::Imported
+        && profile.home_model.is_none()
+        && distance.regimes.is_empty()
+        && profile.topology == Topology::unknown(distance.pus.iter().copied())
+        && distance.pus.iter().copied().eq(0..distance.pus.len() as u32)
+}
+
+fn missing(distance: &CoreDistance, topology: &Topology) -> Option<u32> {
+    let known: std::collections::HashSet<u32> = topology.os_indices().collect();
+    distance.pus.iter().copied().find(|os| !known.contains(os))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::import::read;
+    use crate::machine::{HomeModel, Matrix, Pu};
+
+    fn topology(os: &[u32]) -> Topology {
+        Topology {
+            pus: os
+                .iter()
+                .map(|os| Pu { os: *os, package: Some(os / 4), ..Pu::default() })
+                .collect(),
+        }
+    }
+
+    fn matrix() -> Profile {
+        read(b",,\n1,,\n2,3,\n", "m.csv", None).unwrap()
+    }
+
+    #[test]
+    fn rows_are_pus_by_ascending_index() {
+        let mut profile = matrix();
+        marry(&mut profile, topology(&[4, 0, 2]), Rows::Numbered).unwrap();
+        assert_eq!(profile.core_distance.as_ref().unwrap().pus, [0, 2, 4]);
+        assert_eq!(profile.topology.pu(4).unwrap().package, Some(1));
+        profile.check().unwrap();
+    }
+
+    #[test]
+    fn another_machine_is_refused_and_nothing_changed() {
+        let mut profile = matrix();
+        let error = marry(&mut profile, topology(&[0, 1]), Rows::Numbered).unwrap_err().to_string();
+        assert!(error.starts_with("the matrix has 3 PUs and the topology 2;"), "{error}");
+        marry(&mut profile, topology(&[0, 2, 4]), Rows::Numbered).unwrap();
+        let before = profile.clone();
+        let error =
+            marry(&mut profile, topology(&[0, 2, 5]), Rows::Numbered).unwrap_err().to_string();
+        assert!(error.contains("PU 4 of the matrix is not in the topology"), "{error}");
+        assert_eq!(profile, before);
+    }
+
+    #[test]
+    fn rows_may_be_some_cpus_in_any_order() {
+        let mut profile = matrix();
+        name_rows(&mut profile, &[5, 1, 2]).unwrap();
+        assert_eq!(profile.core_distance.as_ref().unwrap().pus, [5, 1, 2]);
+        profile.check().unwrap();
+        let error =
+            marry(&mut profile, topology(&[0, 1, 2, 3]), Rows::Named).unwrap_err().to_string();
+        assert!(error.contains("PU 5 of the matrix is not in the topology"), "{error}");
+        marry(&mut profile, topology(&[0, 1, 2, 3, 4, 5]), Rows::Named).unwrap();
+        assert_eq!(profile.topology.pus.len(), 6);
+        profile.check().unwrap();
+        assert!(
+            matches!(name_rows(&mut profile, &[0, 1, 2]), Err(ImportError::NamedRows)),
+            "they have names now"
+        );
+        let error = name_rows(&mut matrix(), &[0, 1]).unwrap_err();
+        assert!(matches!(error, ImportError::RowCount { matrix: 3, cpus: 2 }), "{error}");
+    }
+
+    #[test]
+    fn pus_that_a_model_refers_to_keep_their_names() {
+        let mut profile = matrix();
+        profile.home_model = Some(HomeModel {
+            groups: vec![vec![0, 1, 2]],
+            between_ns: Matrix::filled(1, 4.0),
+            inside_ns: None,
+            offset_ns: vec![vec![0.0]; 3],
+            r2: 0.5,
+            residual_ns: 1.0,
+            pair_view_empty: false,
+            star_r2: None,
+            smt_ns: None,
+            lines: None,
+        });
+        assert!(marry(&mut profile, topology(&[0, 2, 4]), Rows::Numbered).is_err());
+        marry(&mut profile, topology(&[0, 1, 2]), Rows::Numbered).unwrap();
+    }
+}

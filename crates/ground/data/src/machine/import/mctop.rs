@@ -1,0 +1,319 @@
+//! MCTOP's machine descriptions, `.mct`.
+//!
+//! MCTOP (Chatzopoulos, Guerraoui, Harris, Trigonakis: "Abstracting Multi-Core Topologies with
+//! MCTOP", EuroSys 2017) lets one hardware context take a line with a compare-exchange, and times
+//! with the time-stamp counter how long the compare-exchange of another takes that fetches it: one
+//! transfer, so one-way. It clusters the medians and writes the cluster's in place of each. The
+//! file begins
+//!
+//! ```text
+//! #NAME #HWCs 40 #Nodes 2 SMT 1
+//! 0    0    0
+//! 0    1    112
+//! ```
+//!
+//! and holds every ordered pair, then sections on memory, caches and power, which are not read. A
+//! context's number is its OS index. Contexts of one core are the nearest cluster where the header
+//! says `SMT 1`; a node is a cluster of the level that has as many as the header says, numbered
+//! here by its first context.
+//!
+//! No file says how long a cycle is. If the user does not either, [`ASSUMED_FREQUENCY_HZ`] is used
+//! and reported, in a [`Note`] and in the profile's origin: all ratios, and so every placement, are
+//! right; nanoseconds are right to the factor by which the machine's nominal frequency differs.
+
+use super::clusters::Levels;
+use super::round_trip::{self, MAX_ONE_WAY_NS};
+use super::{File, ImportError, ImportOptions, Imported, MAX_PUS, Note};
+use crate::document::Position;
+use crate::document::whole_number;
+use crate::machine::{Matrix, Pu, Topology};
+use crate::statistics::words::counted;
+
+/// Used where no frequency is given: the middle of the nominal frequencies of server processors,
+/// 2.0 to 3.0 GHz.
+pub const ASSUMED_FREQUENCY_HZ: f64 = 2.5e9;
+
+/// The range of frequencies that is accepted.
+const FREQUENCIES_HZ: std::ops::RangeInclusive<f64> = 1e6..=1e11;
+
+/// The shortest line of a pair, `0 0 0`, with its end.
+const MIN_PAIR_BYTES: usize = 6;
+
+const TOOL: &str = "mctop";
+const REMEDY: &str =
+    "a .mct begins with '#NAME #HWCs N #Nodes M SMT K' and N x N lines 'CONTEXT CONTEXT CYCLES'";
+
+/// Reads the text of such a file.
+///
+/// # Errors
+/// [`ImportError::Malformed`], and [`ImportError::Frequency`] for an option outside the accepted
+/// range.
+pub(super) fn read(
+    text: &str,
+    file: File<'_>,
+    options: &ImportOptions,
+) -> Result<Imported, ImportError> {
+    let frequency_hz = options.frequency_hz.unwrap_or(ASSUMED_FREQUENCY_HZ);
+    if !FREQUENCIES_HZ.contains(&frequency_hz) {
+        return Err(ImportError::Frequency(frequency_hz));
+    }
+    let header = Header::read(text)?;
+    let ns_per_cycle = 1e9 / frequency_hz;
+    let cycles = one_way_cycles(text, &header, MAX_ONE_WAY_NS / ns_per_cycle)?;
+    let (median_ns, mut notes) = round_trip::from_one_way(header.contexts, |i, j| {
+        f64::from(cycles[i * header.contexts + j]) * ns_per_cycle
+    });
+    let topology = topology(&header, &median_ns);
+    let mut profile = file.profile_of_matrix(TOOL, topology, median_ns);
+    profile.clock.frequency_hz = Some(frequency_hz);
+    // A cycle one way is two of a round trip.
+    profile.clock.step_ns = Some(2.0 * ns_per_cycle);
+    if options.frequency_hz.is_none() {
+        profile.origin.source += &format!(" (in cycles; {:.1} GHz assumed)", frequency_hz / 1e9);
+        notes.push(Note::AssumedFrequency { frequency_hz });
+    }
+    Ok(Imported { profile, notes })
+}
+
+/// The first line.
+struct Header {
+    contexts: usize,
+    nodes: usize,
+    smt: bool,
+    /// The offset of the next line.
+    end: usize,
+}
+
+impl Header {
+    fn read(text: &str) -> Result<Self, ImportError> {
+        let start = text.len() - text.trim_start().len();
+        let line = text[start..].split('\n').next().unwrap_or_default();
+        // One word more than the header has; a hostile line may have millions.
+        let words: Vec<&str> = line.split_whitespace().take(8).collect();
+        let (Some("#HWCs"), Some("#Nodes"), Some("SMT")) =
+            (words.get(1).copied(), words.get(3).copied(), words.get(5).copied())
+        else {
+            return Err(wrong(text, start, "the first line is not an MCTOP header".to_owned()));
+        };
+        match (number(&words, 2), number(&words, 4), number(&words, 6)) {
+            (Some(contexts @ 2..=MAX_PUS), Some(nodes), Some(smt @ 0..=1)) => {
+                Ok(Header { contexts, nodes, smt: smt == 1, end: start + line.len() + 1 })
+            }
+            _ => Err(wrong(
+                text,
+                start,
+                format!("#HWCs is not 2 to {MAX_PUS}, #Nodes no number or SMT not 0 or 1"),
+            )),
+        }
+    }
+}
+
+fn number(words: &[&str], at: usize) -> Option<usize> {
+    words.get(at).and_then(|word| whole_number::<usize>(word))
+}
+
+/// One-way cycles, row by row, of which none is more than `most`.
+fn one_way_cycles(text: &str, header: &Header, most: f64) -> Result<Vec<u32>, ImportError> {
+    let n = header.contexts;
+    let body = text.get(header.end..).unwrap_or_default();
+    // Before the matrix is made: a short file must not ask for much memory.
+    if body.len() + 1 < n * n * MIN_PAIR_BYTES {
+        return Err(wrong(
+            text,
+            text.len(),
+            format!(
+                "the file ends before the {} of {n}",
+                counted(n * n, "pair"),
+                n = counted(n, "context")
+            ),
+        ));
+    }
+    let mut cycles = vec![0; n * n];
+    let mut offset = header.end;
+    for line in body.split('\n').take_while(|line| !line.starts_with('#')) {
+        if let Some((i, j, count)) =
+            pair(line, n, most).map_err(|problem| wrong(text, offset, problem))?
+        {
+            cycles[i * n + j] = count;
+        }
+        offset += line.len() + 1;
+    }
+    // No pair takes 0 cycles, so 0 is a pair that was not there.
+    match (0..n * n).find(|at| cycles[*at] == 0 && at / n != at % n) {
+        Some(at) => Err(wrong(
+            text,
+            offset - 1,
+            format!("the pair {} {} is missing before this", at / n, at % n),
+        )),
+        None => Ok(cycles),
+    }
+}
+
+/// One line; `None` if blank.
+fn pair(line: &str, n: usize, most: f64) -> Result<Option<(usize, usize, u32)>, String> {
+    // A fourth word shows that the line has too many.
+    let words: Vec<&str> = line.split_whitespace().take(4).collect();
+    let [i, j, cycles] = words[..] else {
+        return if words.is_empty() {
+            Ok(None)
+        } else {
+            Err("this is not a line of three numbers".to_owned())
+        };
+    };
+    let numbers =
+        whole_number::<usize>(i).zip(whole_number::<usize>(j)).zip(whole_number::<u32>(cycles));
+    let Some(((i, j), cycles)) = numbers else {
+        return Err("this is not a line of three whole numbers".to_owned());
+    };
+    let in_range = cycles > 0 && f64::from(cycles) <= most;
+    match (i.max(j) < n, i == j || in_range) {
+        (false, _) => Err(format!("there is no context {} among {n}", i.max(j))),
+        (_, false) => Err(format!(
+            "{cycles} are not a latency between two contexts",
+            cycles = counted(cycles, "cycle")
+        )),
+        _ => Ok(Some((i, j, cycles))),
+    }
+}
+
+/// Cores and nodes, from the clusters of the latencies.
+fn topology(header: &Header, distances: &Matrix) -> Topology {
+    let levels = Levels::of(distances);
+    let cores =
+        if header.smt { levels.first() } else { Some((0..header.contexts as u32).collect()) };
+    // The file gives the number of nodes, and distances say which PUs they hold.
+    let nodes = levels.with_groups(header.nodes);
+    let mut seen = vec![0; header.contexts];
+    let pus = (0..header.contexts).map(|context| {
+        let core = cores.as_ref().map(|cores| cores[context]);
+        let smt = core.map(|core| rank(&mut seen, core));
+        let numa = nodes.as_ref().map(|nodes| nodes[context]);
+        Pu { os: context as u32, core, smt, numa, ..Pu::default() }
+    });
+    Topology { pus: pus.collect() }
+}
+
+fn rank(seen: &mut [u32], core: u32) -> u32 {
+    let rank = seen[core as usize];
+    seen[core as usize] += 1;
+    rank
+}
+
+fn wrong(text: &str, offset: usize, problem: String) -> ImportError {
+    ImportError::Malformed { place: Position::of(text.as_bytes(), offset), problem, remedy: REMEDY }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two nodes of two cores of two contexts, numbered as Linux does: siblings 4 apart, nodes
+    /// alternating.
+    fn text() -> String {
+        let mut text = "#box #HWCs 8 #Nodes 2 SMT 1\n".to_owned();
+        for (i, j) in (0..8).flat_map(|i| (0..8).map(move |j| (i, j))) {
+            let cycles = match (i == j, i % 4 == j % 4, i % 2 == j % 2) {
+                (true, ..) => 0,
+                (_, true, _) => 28,
+                (_, _, true) => 112,
+                _ => 308,
+            };
+            text += &format!("{i}    {j}    {cycles}\n");
+        }
+        text + "#Cache_levels 1\nCache_level 0   Latency 0      SizeOS 32    SizeEst 32\n"
+    }
+
+    fn import(text: &str, frequency_hz: Option<f64>) -> Result<Imported, ImportError> {
+        read(
+            text,
+            File { name: "box.mct", path: "box.mct", date: None },
+            &ImportOptions { frequency_hz, ..ImportOptions::default() },
+        )
+    }
+
+    fn refusal(text: &str) -> String {
+        let full = import(text, None).unwrap_err().to_string();
+        full.split("; ").next().unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn a_number_that_may_mean_another_one_is_refused() {
+        for number in ["+28", "28.0", "0x1c", "2_8", "1e2", "nan", "-28"] {
+            assert!(
+                import(&text().replacen("    28\n", &format!("    {number}\n"), 1), None).is_err(),
+                "{number}"
+            );
+        }
+    }
+
+    #[test]
+    fn cycles_become_nanoseconds_there_and_back() {
+        let imported = import(&text(), Some(2.8e9)).unwrap();
+        let matrix = &imported.profile.core_distance.as_ref().unwrap().median_ns;
+        assert_eq!(matrix.row(0)[..3], [0.0, 220.0, 80.0]);
+        assert_eq!(imported.notes, []);
+        assert_eq!(imported.profile.origin.source, "box.mct");
+    }
+
+    #[test]
+    fn clusters_are_cores_and_nodes() {
+        let pus = import(&text(), None).unwrap().profile.topology.pus;
+        let of = |level: fn(&Pu) -> Option<u32>| {
+            pus.iter().map(|pu| level(pu).unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(of(|pu| pu.core), [0, 1, 2, 3, 0, 1, 2, 3]);
+        assert_eq!(of(|pu| pu.smt), [0, 0, 0, 0, 1, 1, 1, 1]);
+        assert_eq!(of(|pu| pu.numa), [0, 1, 0, 1, 0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn an_assumed_frequency_is_said() {
+        let imported = import(&text(), None).unwrap();
+        assert_eq!(imported.profile.origin.source, "box.mct (in cycles; 2.5 GHz assumed)");
+        assert_eq!(imported.notes, [Note::AssumedFrequency { frequency_hz: 2.5e9 }]);
+        assert!(matches!(import(&text(), Some(f64::NAN)), Err(ImportError::Frequency(_))));
+    }
+
+    #[test]
+    fn what_is_too_long_depends_on_the_clock() {
+        let long =
+            text().replace("0    1    308", "0 1 2000000").replace("1    0    308", "1 0 2000000");
+        assert!(import(&long, Some(2e6)).is_ok(), "a second each way");
+        let error = import(&long, Some(1.9e6)).unwrap_err().to_string();
+        assert!(
+            error.starts_with(
+                "line 3, column 1: 2000000 cycles are not a latency between two contexts"
+            ),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_place() {
+        let whole = text();
+        let all: Vec<String> = [
+            whole.replace("#Nodes", "Nodes"),
+            whole.replace("HWCs 8", "HWCs 9999999"),
+            whole.replace("HWCs 8", "HWCs 8000"),
+            whole.replace("3    3    0\n", "3 3\n"),
+            whole.replace("0    1    308", "0 1 -308"),
+            whole.replace("0    1    308", "0 1 0"),
+            whole.replace("0    1    308", "0 8 308"),
+            whole.replace("7    6    308\n", "7   6   7   3\n"),
+            whole.replace("7    6    308\n", "7    5    112 \n"),
+        ]
+        .map(|text| refusal(&text))
+        .into();
+        insta::assert_snapshot!(all.join("\n"), @"
+        line 1, column 1: the first line is not an MCTOP header
+        line 1, column 1: #HWCs is not 2 to 8192, #Nodes no number or SMT not 0 or 1
+        line 68, column 1: the file ends before the 64000000 pairs of 8000 contexts
+        line 29, column 1: this is not a line of three numbers
+        line 3, column 1: this is not a line of three whole numbers
+        line 3, column 1: 0 cycles are not a latency between two contexts
+        line 3, column 1: there is no context 8 among 8
+        line 64, column 1: this is not a line of three numbers
+        line 65, column 12: the pair 7 6 is missing before this
+        ");
+    }
+}

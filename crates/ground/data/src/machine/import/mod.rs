@@ -1,0 +1,214 @@
+//! Other tools' files, read into a [`Profile`].
+//!
+//! A file is recognised by its content, so it may have any name:
+//!
+//! | kind | module | distances | topology |
+//! |---|---|---|---|
+//! | core-to-core-latency CSV | [`core_to_core`] | one-way ns, doubled | none: row k is PU k |
+//! | MCTOP `.mct` | [`mctop`] | one-way cycles, doubled and divided by the frequency | cores and NUMA nodes, from the latencies |
+//! | hwloc v2 and v3 XML | [`hwloc_xml`] | those that [`crate::machine::export::hwloc_xml`] wrote | all of it |
+//! | Seatmap's profiles, JSON | [`crate::machine::profile`] | as they are | as it is |
+//! | Seatmap's descriptions, TOML | [`crate::machine::description`] | predicted | as described |
+//!
+//! Files come from anywhere, so nothing in them is trusted. Sizes are bounded before memory is
+//! taken, nested input is read with a stack of our own, and every problem is an [`ImportError`]
+//! with its place. A merely odd input comes back as a [`Note`] beside the profile.
+
+mod clusters;
+pub mod core_to_core;
+pub(crate) mod cpuset;
+mod error;
+mod foreign;
+mod format;
+pub mod hwloc_xml;
+mod marry;
+pub mod mctop;
+mod note;
+pub mod quantisation;
+mod round_trip;
+
+pub use error::ImportError;
+pub use format::Format;
+use marry::name_rows;
+pub use marry::{Rows, marry};
+pub use note::Note;
+
+use crate::document::Position;
+use crate::machine::{CoreDistance, Description, Matrix, Origin, OriginKind, Profile, Topology};
+use seatmap_os::CpuList;
+
+/// The largest file that is read: room for the matrices of 2,000 PUs in JSON.
+pub const MAX_FILE_BYTES: usize = 512 << 20;
+
+/// The most PUs that a matrix or topology may have: Linux's `NR_CPUS` on x86-64 stops here.
+pub const MAX_PUS: usize = 8192;
+
+/// Facts that a file does not hold and that the user may add.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ImportOptions {
+    /// Cycles a second, for files that count cycles: the frequency of the time-stamp counter, which
+    /// is the nominal one.
+    pub frequency_hz: Option<f64>,
+    /// The CPUs that the rows of a matrix without names stand for, in the order of the rows.
+    pub cpus: Option<CpuList>,
+    /// The topology of the machine that a matrix was measured on.
+    pub topology: Option<Topology>,
+}
+
+/// A file that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported {
+    /// The machine that the file describes.
+    pub profile: Profile,
+    /// Notes for users of the profile.
+    pub notes: Vec<Note>,
+}
+
+/// Reads a file of any kind known here; see [`read_with`].
+///
+/// # Errors
+/// The same errors as [`read_with`].
+pub fn read(bytes: &[u8], name: &str, date: Option<&str>) -> Result<Profile, ImportError> {
+    read_with(bytes, name, date, &ImportOptions::default()).map(|imported| imported.profile)
+}
+
+/// Reads a file of any kind known here.
+///
+/// `name` is the file's name, with or without its folders: its stem names the profile, where the
+/// file itself does not. `date` is the day of the import, `YYYY-MM-DD`.
+///
+/// ```
+/// let profile = seatmap_data::machine::import::read(b",\n40.5,\n", "data/duo.csv", Some("2026-01-31"))?;
+/// assert_eq!(profile.name, "duo");
+/// assert_eq!(profile.core_distance.unwrap().median_ns[(0, 1)], 81.0);
+/// # Ok::<(), seatmap_data::machine::import::ImportError>(())
+/// ```
+///
+/// # Errors
+/// [`ImportError`] with the problem, its place and the remedy.
+pub fn read_with(
+    bytes: &[u8],
+    name: &str,
+    date: Option<&str>,
+    options: &ImportOptions,
+) -> Result<Imported, ImportError> {
+    if let Some(packed) = foreign::packed(bytes) {
+        return Err(packed);
+    }
+    let text = text_of(bytes)?;
+    let file = File { name: name.rsplit(['/', '\\']).next().unwrap_or(name), path: name, date };
+    // Before the formats: by its name alone, a foreign output could pass for one of them.
+    if let Some(foreign) = foreign::recognised(text) {
+        return Err(foreign);
+    }
+    let mut imported = match Format::recognise(text, name).ok_or(ImportError::Unknown)? {
+        Format::Profile => Imported { profile: Profile::from_json(text)?, notes: Vec::new() },
+        Format::Description => {
+            Imported { profile: Description::from_toml(text)?.to_profile(), notes: Vec::new() }
+        }
+        Format::CoreToCore => core_to_core::read(text, file)?,
+        Format::Mctop => mctop::read(text, file, options)?,
+        Format::HwlocXml => hwloc_xml::read(text, file)?,
+    };
+    add(&mut imported, options)?;
+    imported.profile.check()?;
+    Ok(imported)
+}
+
+/// A profile of any other origin with the facts that the user has added.
+///
+/// # Errors
+/// [`ImportError`]: they do not fit the profile.
+pub fn with_facts(profile: Profile, options: &ImportOptions) -> Result<Profile, ImportError> {
+    let mut imported = Imported { profile, notes: Vec::new() };
+    add(&mut imported, options)?;
+    Ok(imported.profile)
+}
+
+/// The facts that the user has added.
+fn add(imported: &mut Imported, options: &ImportOptions) -> Result<(), ImportError> {
+    if let Some(cpus) = &options.cpus {
+        name_rows(&mut imported.profile, &cpus.0)?;
+    }
+    if let Some(topology) = &options.topology {
+        let rows = if options.cpus.is_some() { Rows::Named } else { Rows::Numbered };
+        marry(&mut imported.profile, topology.clone(), rows)?;
+    }
+    // A user who names the rows need not be told that they were counted.
+    let is_explained = options.cpus.is_some() || options.topology.is_some();
+    imported.notes.retain(|note| !is_explained || !matches!(note, Note::RowsInOrder { .. }));
+    Ok(())
+}
+
+fn text_of(bytes: &[u8]) -> Result<&str, ImportError> {
+    if bytes.len() > MAX_FILE_BYTES {
+        return Err(ImportError::TooLarge { bytes: bytes.len() });
+    }
+    // A byte-order mark, which some editors write.
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|error| ImportError::NotText {
+        place: Position::of(bytes, error.valid_up_to()),
+    })?;
+    if text.trim().is_empty() { Err(ImportError::Empty) } else { Ok(text) }
+}
+
+/// The facts about a file besides its text.
+#[derive(Clone, Copy, Debug)]
+struct File<'a> {
+    name: &'a str,
+    path: &'a str,
+    date: Option<&'a str>,
+}
+
+impl File<'_> {
+    /// A profile named after the file.
+    fn profile(&self, tool: &str, topology: Topology) -> Profile {
+        let stem = self.name.rsplit_once('.').map_or(self.name, |(stem, _)| stem);
+        let origin = Origin {
+            kind: OriginKind::Imported,
+            source: self.name.to_owned(),
+            date: self.date.map(str::to_owned),
+            tool: Some(tool.to_owned()),
+        };
+        Profile::new(stem, origin, topology)
+    }
+
+    /// A profile of a matrix whose rows are the PUs of the topology.
+    fn profile_of_matrix(&self, tool: &str, topology: Topology, median_ns: Matrix) -> Profile {
+        let pus = topology.os_indices().collect();
+        let mut profile = self.profile(tool, topology);
+        profile.core_distance = Some(CoreDistance::imported(pus, median_ns));
+        profile
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refusal(bytes: &[u8], name: &str) -> String {
+        read(bytes, name, None).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_no_text_says_where() {
+        assert_eq!(refusal(b"\n \r\n", "x.csv"), "the file is empty; make it anew");
+        assert!(refusal(b"1,\n\xff,", "x").starts_with("line 2, column 1: this is not UTF-8 text"));
+    }
+
+    #[test]
+    fn an_unknown_kind_lists_what_is_known() {
+        insta::assert_snapshot!(refusal(b"Dear all,", "letter.txt"), @"unrecognised format; expected one of: seatmap-profile JSON, seatmap-machine TOML, core-to-core-latency CSV (run it with --csv), MCTOP .mct, hwloc v2 XML (lstopo --of xml)");
+    }
+
+    #[test]
+    fn a_profile_comes_back_as_it_is() {
+        let profile = read(b",\n40.5,\n", "duo.csv", None).unwrap();
+        assert_eq!(read(profile.to_json().as_bytes(), "other.json", None).unwrap(), profile);
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_cell() {
+        assert_eq!(read(b"\xef\xbb\xbf,\n40.5,\n", "duo.csv", None).unwrap().topology.pus.len(), 2);
+    }
+}

@@ -1,0 +1,113 @@
+//! Notes for the reader of an imported file.
+
+use crate::statistics::words::{agreeing, counted};
+use std::fmt;
+
+/// A fact about an imported file that did not stop the import, but that users of the figures should
+/// know.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Note {
+    /// The figures fall on multiples of a clock step too coarse for them.
+    Quantised {
+        /// The step, round trip.
+        step_ns: f64,
+    },
+    /// The file counts cycles and does not name the clock frequency.
+    AssumedFrequency {
+        /// The frequency that was used.
+        frequency_hz: f64,
+    },
+    /// The two directions of some pairs differ; a round trip goes once each way, so they were
+    /// added.
+    Asymmetric {
+        /// The number of pairs.
+        pairs: usize,
+        /// The largest difference, as a share of the pair's round trip.
+        worst: f64,
+    },
+    /// The file does not say which CPUs its rows are; they were numbered from 0.
+    RowsInOrder {
+        /// The number of rows.
+        rows: usize,
+    },
+    /// Pairs without a figure; they are `null` in the profile.
+    Unknown {
+        /// The number of pairs.
+        pairs: usize,
+    },
+    /// Two parts of the machine have some PUs in common and not all; one was left out.
+    Contradiction {
+        /// The part that was left out, with its PUs.
+        left_out: String,
+        /// The other one.
+        earlier: String,
+    },
+    /// Distances between PUs in a unit that is not known here; they were left out.
+    ForeignDistances {
+        /// Their name in the file.
+        name: String,
+    },
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Note::Quantised { step_ns } => write!(
+                out,
+                "the figures fall on multiples of {step_ns:.1} ns (round trip), a coarse clock's \
+                 step: smaller differences mean nothing; measure again with a finer clock"
+            ),
+            Note::AssumedFrequency { frequency_hz } => write!(
+                out,
+                "the file counts cycles and does not say how long one is: {:.1} GHz was assumed, \
+                 so only ratios can be trusted; give the processor's nominal frequency with \
+                 --frequency",
+                frequency_hz / 1e9
+            ),
+            Note::Asymmetric { pairs, worst } => write!(
+                out,
+                "{pairs} {differ} by direction, the worst by {:.0} % of its round trip: there and \
+                 back were added",
+                100.0 * worst,
+                pairs = counted(pairs, "pair"),
+                differ = agreeing(*pairs, "differs", "differ")
+            ),
+            Note::RowsInOrder { rows } => write!(
+                out,
+                "the rows have no CPU numbers and were taken for CPUs 0-{}; if the measurement \
+                 left CPUs out, name those of the rows with --cpus LIST",
+                rows.saturating_sub(1)
+            ),
+            Note::Unknown { pairs } => {
+                write!(
+                    out,
+                    "no figure for {pairs}, unknown from here on",
+                    pairs = counted(pairs, "pair")
+                )
+            }
+            Note::Contradiction { left_out, earlier } => write!(
+                out,
+                "the files contradict each other: the {left_out} and the {earlier} overlap; the \
+                 first one was left out"
+            ),
+            Note::ForeignDistances { name } => write!(
+                out,
+                "the distances '{name}' between PUs were left out: their unit is not known; only \
+                 picoseconds as Seatmap exports them are read"
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_what_to_do() {
+        let note = Note::AssumedFrequency { frequency_hz: 2.5e9 };
+        insta::assert_snapshot!(note, @"the file counts cycles and does not say how long one is: 2.5 GHz was assumed, so only ratios can be trusted; give the processor's nominal frequency with --frequency");
+        let note = Note::Asymmetric { pairs: 3, worst: 0.25 };
+        insta::assert_snapshot!(note, @"3 pairs differ by direction, the worst by 25 % of its round trip: there and back were added");
+    }
+}

@@ -1,0 +1,306 @@
+//! `seatmap-profile/1`: everything known of one machine.
+
+mod check;
+
+use crate::document::DocumentError;
+use crate::machine::{
+    Clock, CoreDistance, Environment, HomeModel, Loaded, Origin, SeatSpeed, Topology, Wakeups,
+};
+use serde::{Deserialize, Serialize};
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-profile/1";
+
+/// Everything known of one machine. Readers ignore keys that they do not know, and refuse versions
+/// that they do not know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Profile {
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
+    pub format: String,
+    /// The machine's name for people: a host name, a processor, a file's stem.
+    pub name: String,
+    /// The origin of the figures.
+    pub origin: Origin,
+    /// The circumstances of the measurement.
+    #[serde(default)]
+    pub environment: Environment,
+    /// The clock behind the figures.
+    #[serde(default)]
+    pub clock: Clock,
+    /// The hardware threads and the parts that they share.
+    pub topology: Topology,
+    /// Core distances of all pairs; null where none are known.
+    #[serde(default)]
+    pub core_distance: Option<CoreDistance>,
+    /// The distances explained by groups and homes; null where they could not be.
+    #[serde(default)]
+    pub home_model: Option<HomeModel>,
+    /// Core distances under load, by ascending number of pairs; empty where they were not measured.
+    #[serde(default)]
+    pub loaded: Vec<Loaded>,
+    /// The seed of the random pairs of `loaded`, so that the very same ones can be drawn again;
+    /// `null` where it is unknown.
+    #[serde(default)]
+    pub loaded_seed: Option<u64>,
+    /// How fast each PU works, relative to the fastest; absent where that is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed: Option<SeatSpeed>,
+    /// The cost of waking a thread that sleeps, on the same CPU and on another one; absent where it
+    /// was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wakeups: Option<Wakeups>,
+}
+
+impl Profile {
+    /// A profile with nothing but a name, an origin and a topology.
+    #[must_use]
+    pub fn new(name: impl Into<String>, origin: Origin, topology: Topology) -> Self {
+        Profile {
+            format: FORMAT.to_owned(),
+            name: name.into(),
+            origin,
+            environment: Environment::default(),
+            clock: Clock::default(),
+            topology,
+            core_distance: None,
+            home_model: None,
+            loaded: Vec::new(),
+            loaded_seed: None,
+            speed: None,
+            wakeups: None,
+        }
+    }
+
+    /// Reads a profile and checks that its parts fit together.
+    ///
+    /// # Errors
+    /// [`DocumentError`], with line and column for text that is not such JSON.
+    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
+        let profile: Profile = crate::document::read(text, FORMAT)?;
+        profile.check()?;
+        Ok(profile)
+    }
+
+    /// The profile as JSON with a final newline.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        crate::document::written(self)
+    }
+
+    /// Checks sizes, references and values.
+    ///
+    /// # Errors
+    /// [`DocumentError::Inconsistent`] with the first thing found wrong.
+    pub fn check(&self) -> Result<(), DocumentError> {
+        check::profile(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::{Deciles, Matrix, OriginKind};
+
+    fn small() -> Profile {
+        let origin =
+            Origin { kind: OriginKind::Imported, source: "test".into(), date: None, tool: None };
+        let mut profile = Profile::new("small", origin, Topology::unknown([0, 4]));
+        let mut median_ns = Matrix::filled(2, 0.0);
+        median_ns.set_both(0, 1, 80.0);
+        profile.core_distance = Some(CoreDistance::imported(vec![0, 4], median_ns));
+        profile
+    }
+
+    #[test]
+    fn survives_the_file() {
+        assert_eq!(Profile::from_json(&small().to_json()).unwrap(), small());
+    }
+
+    #[test]
+    fn keeps_the_promised_keys() {
+        let value: serde_json::Value = serde_json::from_str(&small().to_json()).unwrap();
+        for pointer in [
+            "/format",
+            "/name",
+            "/origin/kind",
+            "/clock/step_ns",
+            "/topology/pus/0/os",
+            "/topology/pus/0/l3",
+        ] {
+            assert!(value.pointer(pointer).is_some(), "{pointer}");
+        }
+        assert_eq!(value.pointer("/core_distance/median_ns/0/1").unwrap(), 80.0);
+        assert_eq!(value.pointer("/core_distance/status/0/1").unwrap(), "imported");
+    }
+
+    #[test]
+    fn unknown_fields_are_ignored_and_unknown_versions_refused() {
+        let text = small().to_json().replacen('{', "{\"colour\": [1, {}],", 1);
+        assert_eq!(Profile::from_json(&text).unwrap(), small());
+        let text = small().to_json().replace("profile/1", "profile/9");
+        assert!(
+            matches!(Profile::from_json(&text), Err(DocumentError::Format { found, .. }) if found == "seatmap-profile/9")
+        );
+    }
+
+    #[test]
+    fn distances_are_the_same_both_ways() {
+        let mut profile = small();
+        let distance = profile.core_distance.as_mut().unwrap();
+        distance.median_ns[(0, 1)] = 3.0;
+        let error = profile.check().unwrap_err().to_string();
+        assert_eq!(error, "core_distance.median_ns[0][1] is 3, and [1][0] is 80: make them equal");
+        profile.core_distance.as_mut().unwrap().median_ns.set_both(0, 1, f64::NAN);
+        profile.check().unwrap();
+    }
+
+    #[test]
+    fn deciles_are_a_row_a_pair_and_ascend() {
+        let mut profile = small();
+        let mut told = |deciles: Vec<Option<Deciles>>| {
+            profile.core_distance.as_mut().unwrap().deciles_ns = Some(deciles);
+            profile.check().map_err(|error| error.to_string())
+        };
+        let ascending: Deciles = std::array::from_fn(|at| 70.0 + at as f64);
+        assert_eq!(told(vec![Some(ascending)]).and_then(|()| told(vec![None])), Ok(()));
+        assert_eq!(told(vec![]).unwrap_err(), "core_distance.deciles_ns has 0 rows for 1 pair");
+        for wrong in [f64::NAN, -1.0, 99.0] {
+            let mut row = ascending;
+            row[0] = wrong;
+            assert_eq!(
+                told(vec![Some(row)]).unwrap_err(),
+                "core_distance.deciles_ns[0] does not ascend from 0 or above"
+            );
+        }
+    }
+
+    #[test]
+    fn bad_parts_are_named() {
+        let mut profile = small();
+        profile.topology = Topology::unknown([0, 1]);
+        assert_eq!(
+            profile.check().unwrap_err().to_string(),
+            "core_distance.pus: PU 4 is not in topology.pus"
+        );
+        let text = small().to_json().replace("80.0", "-80.0");
+        let error = Profile::from_json(&text).unwrap_err().to_string();
+        assert_eq!(error, "core_distance.median_ns[0][1] is negative: -80");
+        let error = Profile::from_json("{\n \"format\": 3}").unwrap_err().to_string();
+        assert!(error.starts_with("line 2, column 12: expected"), "{error}");
+    }
+
+    #[test]
+    fn distances_have_an_end() {
+        let longest = small().to_json().replace("80.0", "2e9");
+        assert!(Profile::from_json(&longest).is_ok());
+        let error = Profile::from_json(&longest.replace("2e9", "1e100")).unwrap_err().to_string();
+        let place = "line 1, column ";
+        assert!(
+            error.starts_with(place) && error.contains(": 1e100 ns is beyond any machine"),
+            "{error}"
+        );
+        let mut profile = small();
+        profile.core_distance.as_mut().unwrap().median_ns.set_both(0, 1, f64::INFINITY);
+        let error = profile.check().unwrap_err().to_string();
+        assert!(
+            error.starts_with("core_distance.median_ns[0][1]: inf ns is beyond any machine"),
+            "{error}"
+        );
+    }
+
+    /// A home model with lines, a loaded curve, and everything else that has numbers.
+    fn full() -> serde_json::Value {
+        let mut value = serde_json::to_value(small()).unwrap();
+        value["clock"] = serde_json::json!({"step_ns": 1.0, "frequency_hz": 2e9});
+        value["environment"]["steal_percent"] = 0.5.into();
+        value["environment"]["load_average"] = 1.5.into();
+        value["core_distance"]["regimes"] =
+            serde_json::json!([{"pus": [0, 4], "regimes": [{"median_ns": 80.0, "share": 1.0}]}]);
+        value["core_distance"]["deciles_ns"] = serde_json::json!([vec![80.0; 11]]);
+        value["core_distance"]["protocol"] = serde_json::json!({
+            "passes": 1, "batches": 1, "round_trips": 1, "resolution_ns": 0.1, "discarded_gap": 0,
+            "discarded_switched": 0, "discarded_moved": 0, "kept": 1, "seconds": 1.5,
+        });
+        let loaded = [1, 2].map(|pairs| Loaded {
+            pairs,
+            median_ns: 80.0,
+            p10_ns: 79.0,
+            p90_ns: 81.0,
+            draws: 1,
+            samples: 1,
+        });
+        value["loaded"] = serde_json::to_value(loaded).unwrap();
+        value["home_model"] = serde_json::json!({
+            "groups": [[0, 4]], "between_ns": [[80.0]], "inside_ns": null,
+            "offset_ns": [[0.0, 1.0], [1.0, 0.0]], "r2": 0.9, "residual_ns": 0.5,
+            "pair_view_empty": false, "star_r2": 0.5, "smt_ns": 9.0,
+            "lines": {
+                "home_of_line": [0, 1], "nearest_pu": [0, 4], "confidence": 0.9, "resolvable": true,
+            },
+        });
+        value
+    }
+
+    fn refusal(pointer: &str, with: f64) -> Option<String> {
+        let mut value = full();
+        *value.pointer_mut(pointer).unwrap() = if with.fract() == 0.0 && with.abs() < 1e10 {
+            (with as i64).into()
+        } else {
+            with.into()
+        };
+        Profile::from_json(&value.to_string()).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_number_that_cannot_be_is_refused_with_its_place() {
+        assert_eq!(refusal("/clock/step_ns", 1.0), None);
+        let places = [
+            ("/clock/step_ns", -1.0),
+            ("/clock/frequency_hz", -1.0),
+            ("/environment/steal_percent", -1.0),
+            ("/environment/load_average", 1e300),
+            ("/core_distance/median_ns/0/0", -1.0),
+            ("/core_distance/median_ns/1/1", -1.0),
+            ("/core_distance/regimes/0/pus/1", 7.0),
+            ("/core_distance/regimes/0/regimes/0/median_ns", 1e300),
+            ("/core_distance/regimes/0/regimes/0/share", 1.5),
+            ("/core_distance/deciles_ns/0/10", 1e300),
+            ("/core_distance/protocol/resolution_ns", -1.0),
+            ("/core_distance/protocol/seconds", -1.0),
+            ("/loaded/1/median_ns", -1.0),
+            ("/loaded/1/p10_ns", 1e300),
+            ("/loaded/0/p90_ns", -0.5),
+            ("/loaded/0/pairs", 2.0),
+            ("/home_model/r2", 1.5),
+            ("/home_model/residual_ns", -1.0),
+            ("/home_model/star_r2", -1e300),
+            ("/home_model/smt_ns", -1.0),
+            ("/home_model/lines/confidence", 2.0),
+            ("/home_model/lines/home_of_line/1", 2.0),
+            ("/home_model/lines/nearest_pu/1", 3.0),
+            ("/topology/pus/1/os", 4e9),
+        ];
+        let all: Vec<String> = places
+            .map(|(place, with)| refusal(place, with).unwrap_or_else(|| format!("{place}: read")))
+            .into();
+        insta::assert_snapshot!(all.join("\n"));
+    }
+
+    #[test]
+    fn numbers_that_json_has_not_are_refused_too() {
+        let mut profile = Profile::from_json(&full().to_string()).unwrap();
+        profile.loaded[1].p90_ns = f64::NAN;
+        let error = profile.check().unwrap_err().to_string();
+        assert_eq!(error, "loaded[1].p90_ns is NaN, which is not from 0e0 to 2e9");
+        profile.loaded[1].p90_ns = f64::INFINITY;
+        assert!(profile.check().unwrap_err().to_string().starts_with("loaded[1].p90_ns is inf"));
+    }
+
+    #[test]
+    fn deep_nesting_is_an_error_and_no_overflow() {
+        let text = format!("{{\"format\": {}", "[".repeat(100_000));
+        assert!(matches!(Profile::from_json(&text), Err(DocumentError::Json { .. })));
+    }
+}

@@ -1,0 +1,348 @@
+//! Whether the parts of a profile fit together, and each number can be what it says.
+
+use crate::document::DocumentError;
+use crate::machine::nanoseconds::{MAX_ROUND_TRIP_NS, too_long};
+use crate::machine::{
+    CoreDistance, Deciles, HomeLines, HomeModel, Matrix, Profile, SeatSpeed, Topology,
+};
+use crate::statistics::words::counted;
+use seatmap_os::cpu_list::MAX_CPU;
+use std::collections::HashSet;
+use std::ops::RangeInclusive;
+
+/// A time in nanoseconds.
+const TIME_NS: RangeInclusive<f64> = 0.0..=MAX_ROUND_TRIP_NS;
+/// A share of the whole.
+const SHARE: RangeInclusive<f64> = 0.0..=1.0;
+/// A share of a variance: below 0 where a model is worse than the mean.
+const EXPLAINED: RangeInclusive<f64> = -LARGEST..=1.0;
+/// Any number that is not negative.
+const AMOUNT: RangeInclusive<f64> = 0.0..=LARGEST;
+/// The largest number that is read: it can be added up and printed.
+const LARGEST: f64 = 1e15;
+
+/// Everything that [`Profile::check`] promises.
+pub fn profile(profile: &Profile) -> Result<(), DocumentError> {
+    topology(&profile.topology)?;
+    circumstances(profile)?;
+    if let Some(distance) = &profile.core_distance {
+        check_core_distance(distance, &profile.topology)?;
+    }
+    if let Some(model) = &profile.home_model {
+        check_home_model(model, profile)?;
+    }
+    loaded(profile)?;
+    if let Some(speed) = &profile.speed {
+        check_speed(speed, &profile.topology)?;
+    }
+    let wakeups = profile.wakeups.as_ref();
+    match wakeups.and_then(|wakeups| wakeups.problem(&profile.topology)) {
+        Some(problem) => wrong(format!("wakeups.{problem}")),
+        None => Ok(()),
+    }
+}
+
+fn topology(topology: &Topology) -> Result<(), DocumentError> {
+    check_unique("topology.pus", topology.os_indices())?;
+    // Sets of CPUs have a bit for each index up to the last.
+    match topology.os_indices().find(|os| *os > MAX_CPU) {
+        Some(os) => wrong(format!("topology.pus: PU {os} is beyond the largest index, {MAX_CPU}")),
+        None => Ok(()),
+    }
+}
+
+/// A number that a document says, if it says one.
+type Figure<'a> = (&'a str, Option<f64>, RangeInclusive<f64>);
+
+/// Numbers of one part of a profile. JSON has no infinity and nothing that is not a number, but a
+/// program that makes profiles has.
+fn figures<const N: usize>(part: &str, figures: [Figure; N]) -> Result<(), DocumentError> {
+    for (name, value, range) in figures {
+        if let Some(value) = value.filter(|value| !range.contains(value)) {
+            return wrong(format!(
+                "{part}.{name} is {value:e}, which is not from {:e} to {:e}",
+                range.start(),
+                range.end()
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn circumstances(profile: &Profile) -> Result<(), DocumentError> {
+    let environment = &profile.environment;
+    figures(
+        "environment",
+        [
+            ("steal_percent", environment.steal_percent, AMOUNT),
+            ("load_average", environment.load_average, AMOUNT),
+        ],
+    )?;
+    let clock = &profile.clock;
+    figures(
+        "clock",
+        [("step_ns", clock.step_ns, TIME_NS), ("frequency_hz", clock.frequency_hz, AMOUNT)],
+    )
+}
+
+fn loaded(profile: &Profile) -> Result<(), DocumentError> {
+    for (at, point) in profile.loaded.iter().enumerate() {
+        figures(
+            &format!("loaded[{at}]"),
+            [
+                ("median_ns", Some(point.median_ns), TIME_NS),
+                ("p10_ns", Some(point.p10_ns), TIME_NS),
+                ("p90_ns", Some(point.p90_ns), TIME_NS),
+            ],
+        )?;
+    }
+    // Curves are drawn from point to point.
+    match profile.loaded.windows(2).position(|two| two[0].pairs >= two[1].pairs) {
+        Some(at) => wrong(format!(
+            "loaded[{}].pairs is {}, and loaded[{at}].pairs is {}: the numbers ascend",
+            at + 1,
+            profile.loaded[at + 1].pairs,
+            profile.loaded[at].pairs
+        )),
+        None => Ok(()),
+    }
+}
+
+fn check_lines(lines: &HomeLines, homes: usize, topology: &Topology) -> Result<(), DocumentError> {
+    let part = "home_model.lines";
+    figures(part, [("confidence", Some(lines.confidence), SHARE)])?;
+    if let Some(at) = lines.home_of_line.iter().position(|home| *home as usize >= homes) {
+        return wrong(format!(
+            "{part}.home_of_line[{at}] is {}, and there are {homes}, counted from 0",
+            lines.home_of_line[at],
+            homes = counted(homes, "home")
+        ));
+    }
+    match lines.nearest_pu.iter().find(|os| topology.pu(**os).is_none()) {
+        Some(os) => wrong(format!("{part}.nearest_pu: PU {os} is not in topology.pus")),
+        None => Ok(()),
+    }
+}
+
+fn check_regimes(distance: &CoreDistance) -> Result<(), DocumentError> {
+    for (at, pair) in distance.regimes.iter().enumerate() {
+        let part = format!("core_distance.regimes[{at}]");
+        if let Some(os) = pair.pus.iter().find(|os| distance.index_of(**os).is_none()) {
+            return wrong(format!("{part}.pus: PU {os} is not in core_distance.pus"));
+        }
+        for (number, regime) in pair.regimes.iter().enumerate() {
+            figures(
+                &format!("{part}.regimes[{number}]"),
+                [
+                    ("median_ns", Some(regime.median_ns), TIME_NS),
+                    ("share", Some(regime.share), SHARE),
+                ],
+            )?;
+        }
+    }
+    let protocol = distance.protocol.as_ref();
+    figures(
+        "core_distance.protocol",
+        [
+            ("resolution_ns", protocol.map(|protocol| protocol.resolution_ns), TIME_NS),
+            ("seconds", protocol.map(|protocol| protocol.seconds), AMOUNT),
+        ],
+    )
+}
+
+fn wrong<T>(what: String) -> Result<T, DocumentError> {
+    Err(DocumentError::Inconsistent(what))
+}
+
+fn check_unique(what: &str, os: impl Iterator<Item = u32>) -> Result<(), DocumentError> {
+    let mut seen = HashSet::new();
+    for os in os {
+        if !seen.insert(os) {
+            return wrong(format!("{what}: PU {os} stands there twice"));
+        }
+    }
+    Ok(())
+}
+
+fn check_speed(speed: &SeatSpeed, topology: &Topology) -> Result<(), DocumentError> {
+    check_unique("speed.pus", speed.pus.iter().copied())?;
+    if let Some(os) = speed.pus.iter().find(|os| topology.pu(**os).is_none()) {
+        return wrong(format!("speed.pus: PU {os} is not in topology.pus"));
+    }
+    match speed.problem() {
+        Some(problem) => wrong(format!("speed.{problem}")),
+        None => Ok(()),
+    }
+}
+
+fn check_core_distance(distance: &CoreDistance, topology: &Topology) -> Result<(), DocumentError> {
+    check_unique("core_distance.pus", distance.pus.iter().copied())?;
+    // A set, because thousands of PUs are looked up.
+    let known: HashSet<u32> = topology.os_indices().collect();
+    if let Some(os) = distance.pus.iter().find(|os| !known.contains(os)) {
+        return wrong(format!("core_distance.pus: PU {os} is not in topology.pus"));
+    }
+    let named = [
+        ("median_ns", Some(&distance.median_ns)),
+        ("p10_ns", distance.p10_ns.as_ref()),
+        ("mad_ns", distance.mad_ns.as_ref()),
+        ("ci95_low_ns", distance.ci95_low_ns.as_ref()),
+        ("ci95_high_ns", distance.ci95_high_ns.as_ref()),
+    ];
+    for (name, matrix) in named.into_iter().filter_map(|(name, matrix)| Some((name, matrix?))) {
+        check_matrix(name, matrix, distance.pus.len())?;
+    }
+    check_deciles(distance)?;
+    check_regimes(distance)?;
+    if distance.status.n() == distance.pus.len() {
+        Ok(())
+    } else {
+        wrong(format!(
+            "core_distance.status has {} for {}",
+            counted(distance.status.n(), "row"),
+            counted(distance.pus.len(), "PU")
+        ))
+    }
+}
+
+fn check_deciles(distance: &CoreDistance) -> Result<(), DocumentError> {
+    let Some(deciles) = &distance.deciles_ns else { return Ok(()) };
+    let pairs = distance.pus.len() * distance.pus.len().saturating_sub(1) / 2;
+    if deciles.len() != pairs {
+        return wrong(format!(
+            "core_distance.deciles_ns has {} for {}",
+            counted(deciles.len(), "row"),
+            counted(pairs, "pair")
+        ));
+    }
+    match deciles.iter().position(|row| !row.as_ref().is_none_or(ascend)) {
+        Some(at) => {
+            wrong(format!("core_distance.deciles_ns[{at}] does not ascend from 0 or above"))
+        }
+        None => {
+            let none = [0.0; 11];
+            let rows = deciles.iter().map(|row| row.as_ref().unwrap_or(&none).as_slice());
+            check_length("core_distance.deciles_ns", rows)
+        }
+    }
+}
+
+fn ascend(row: &Deciles) -> bool {
+    row[0] >= 0.0 && row.windows(2).all(|two| two[0] <= two[1])
+}
+
+fn check_matrix(name: &str, matrix: &Matrix, n: usize) -> Result<(), DocumentError> {
+    if matrix.n() != n {
+        return wrong(format!(
+            "core_distance.{name} has {} for {}",
+            counted(matrix.n(), "row"),
+            counted(n, "PU")
+        ));
+    }
+    // The diagonal is held to be a distance too, though nothing reads it: a PU has none to itself.
+    for i in 0..n {
+        // Unknown distances are not a number, and so are not below 0.
+        if let Some(j) = matrix.row(i).iter().position(|cell| *cell < 0.0) {
+            return wrong(format!(
+                "core_distance.{name}[{i}][{j}] is negative: {}",
+                matrix[(i, j)]
+            ));
+        }
+    }
+    check_length(&format!("core_distance.{name}"), (0..n).map(|i| matrix.row(i)))?;
+    check_symmetric(&format!("core_distance.{name}"), matrix)
+}
+
+/// Profiles that were not read from a file must keep to the limits of files.
+fn check_length<'a>(
+    name: &str,
+    rows: impl Iterator<Item = &'a [f64]>,
+) -> Result<(), DocumentError> {
+    for (i, row) in rows.enumerate() {
+        if let Some((j, problem)) =
+            row.iter().enumerate().find_map(|(j, ns)| Some((j, too_long(*ns)?)))
+        {
+            return wrong(format!("{name}[{i}][{j}]: {problem}"));
+        }
+    }
+    Ok(())
+}
+
+/// A round trip is the same from both ends, and searches that trust in that would never end where
+/// it is not.
+fn check_symmetric(name: &str, matrix: &Matrix) -> Result<(), DocumentError> {
+    match matrix.pairs().find(|(i, j, there)| {
+        let back = matrix[(*j, *i)];
+        // Two that are unknown are alike, though NaN is never equal.
+        **there != back && !(there.is_nan() && back.is_nan())
+    }) {
+        Some((i, j, there)) => wrong(format!(
+            "{name}[{i}][{j}] is {there}, and [{j}][{i}] is {}: make them equal",
+            matrix[(j, i)]
+        )),
+        None => Ok(()),
+    }
+}
+
+fn check_home_model(model: &HomeModel, profile: &Profile) -> Result<(), DocumentError> {
+    let Some(distance) = &profile.core_distance else {
+        return wrong("home_model stands there without core_distance".to_owned());
+    };
+    check_unique("home_model.groups", model.groups.iter().flatten().copied())?;
+    if let Some(os) = model.groups.iter().flatten().find(|os| !distance.pus.contains(os)) {
+        return wrong(format!("home_model.groups: PU {os} is not in core_distance.pus"));
+    }
+    if model.between_ns.n() != model.groups.len() {
+        let rows = model.between_ns.n();
+        let groups = model.groups.len();
+        return wrong(format!(
+            "home_model.between_ns has {} for {}",
+            counted(rows, "row"),
+            counted(groups, "group")
+        ));
+    }
+    check_symmetric("home_model.between_ns", &model.between_ns)?;
+    if model.offset_ns.len() != distance.pus.len() {
+        let rows = model.offset_ns.len();
+        let pus = distance.pus.len();
+        return wrong(format!(
+            "home_model.offset_ns has {} for {}",
+            counted(rows, "row"),
+            counted(pus, "PU")
+        ));
+    }
+    check_length(
+        "home_model.between_ns",
+        (0..model.groups.len()).map(|i| model.between_ns.row(i)),
+    )?;
+    check_length("home_model.offset_ns", model.offset_ns.iter().map(Vec::as_slice))?;
+    check_length("home_model.inside_ns", model.inside_ns.iter().flatten().map(Vec::as_slice))?;
+    let homes = model.homes();
+    if let Some(inside) = &model.inside_ns
+        && (inside.len() != model.groups.len() || inside.iter().any(|row| row.len() != homes))
+    {
+        return wrong(format!(
+            "home_model.inside_ns is not {} by {homes}",
+            counted(model.groups.len(), "group"),
+            homes = counted(homes, "home")
+        ));
+    }
+    if let Some(bad) = model.offset_ns.iter().position(|row| row.len() != homes) {
+        return wrong(format!(
+            "home_model.offset_ns[{bad}] has another number of homes than row 0"
+        ));
+    }
+    figures(
+        "home_model",
+        [
+            ("r2", Some(model.r2), EXPLAINED),
+            ("residual_ns", Some(model.residual_ns), TIME_NS),
+            ("star_r2", model.star_r2, EXPLAINED),
+            ("smt_ns", model.smt_ns, TIME_NS),
+        ],
+    )?;
+    match &model.lines {
+        Some(lines) => check_lines(lines, homes, &profile.topology),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,190 @@
+//! How fast each PU works: one piece of work, timed on every PU.
+
+use crate::statistics::words::counted;
+use serde::{Deserialize, Serialize};
+
+/// The share of the faster of two speeds by which they may differ and still count as equal.
+pub const EQUAL_WITHIN: f64 = 0.03;
+
+/// The speed of each PU, relative to the fastest PU while the others are idle, which has 1.
+///
+/// Speeds follow from the tenth percentile of the times, because interference only ever adds time
+/// to a fixed piece of work. The medians stand beside them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SeatSpeed {
+    /// OS indices, in the order of all other lists.
+    pub pus: Vec<u32>,
+    /// The speed of each PU while all others are idle.
+    pub alone: Vec<f64>,
+    /// The speed of each PU while all of them work; absent where that was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub together: Option<Vec<f64>>,
+    /// The times behind the speeds; absent where the speeds were not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<WorkTimes>,
+}
+
+/// How long the work took on each PU.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct WorkTimes {
+    /// Visits to each PU.
+    pub rounds: u32,
+    /// The tenth percentile on each PU while all others were idle.
+    pub alone_p10_ns: Vec<f64>,
+    /// The median on each PU while all others were idle.
+    pub alone_median_ns: Vec<f64>,
+    /// The tenth percentile on each PU while all of them worked.
+    pub together_p10_ns: Vec<f64>,
+    /// The median on each PU while all of them worked.
+    pub together_median_ns: Vec<f64>,
+}
+
+impl SeatSpeed {
+    /// Speeds from times of the same work.
+    #[must_use]
+    pub fn of(pus: Vec<u32>, work: WorkTimes) -> Self {
+        let fastest_ns = work.alone_p10_ns.iter().copied().fold(f64::INFINITY, f64::min);
+        SeatSpeed {
+            alone: relative(fastest_ns, &work.alone_p10_ns),
+            together: Some(relative(fastest_ns, &work.together_p10_ns)),
+            pus,
+            work: Some(work),
+        }
+    }
+
+    /// The speed of a PU while the others are idle; `None` where it is not known.
+    #[must_use]
+    pub fn alone_of(&self, os: u32) -> Option<f64> {
+        self.alone.get(self.row(os)?).copied()
+    }
+
+    /// The speed of a PU while all work; `None` where it is not known.
+    #[must_use]
+    pub fn together_of(&self, os: u32) -> Option<f64> {
+        self.together.as_ref()?.get(self.row(os)?).copied()
+    }
+
+    fn row(&self, os: u32) -> Option<usize> {
+        crate::machine::topology::place_of(&self.pus, os, |other| *other)
+    }
+
+    /// How far the slowest PU is behind the fastest while the others are idle, as a share of the
+    /// fastest: 0 where all are equal. Noise alone is not a difference: where the medians disagree
+    /// less than the tenth percentiles do, the smaller of the two counts.
+    #[must_use]
+    pub fn spread(&self) -> f64 {
+        let by_median = self.work.as_ref().map(|work| spread_of_times(&work.alone_median_ns));
+        // By both figures, as one disturbed measurement does not make a slow seat.
+        spread(&self.alone).min(by_median.unwrap_or(f64::INFINITY))
+    }
+
+    /// Whether the PUs differ by more than [`EQUAL_WITHIN`].
+    #[must_use]
+    pub fn differs(&self) -> bool {
+        self.spread() > EQUAL_WITHIN
+    }
+
+    /// The problem with these figures, if there is one.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let n = self.pus.len();
+        if n == 0 {
+            return Some("pus is empty".to_owned());
+        }
+        let work = self.work.iter().flat_map(|work| {
+            [
+                ("work.alone_p10_ns", &work.alone_p10_ns),
+                ("work.alone_median_ns", &work.alone_median_ns),
+                ("work.together_p10_ns", &work.together_p10_ns),
+                ("work.together_median_ns", &work.together_median_ns),
+            ]
+        });
+        let lists = [("alone", &self.alone)]
+            .into_iter()
+            .chain(self.together.as_ref().map(|it| ("together", it)));
+        for (name, list) in lists.chain(work) {
+            if list.len() != n {
+                return Some(format!(
+                    "{name} has {} for {}",
+                    counted(list.len(), "entry"),
+                    counted(n, "PU")
+                ));
+            }
+            if let Some(at) = list.iter().position(|value| !is_figure(*value)) {
+                return Some(format!(
+                    "{name}[{at}] is {}; a figure is above 0 and at most {LARGEST:e}",
+                    list[at]
+                ));
+            }
+        }
+        None
+    }
+}
+
+fn relative(fastest_ns: f64, times: &[f64]) -> Vec<f64> {
+    times.iter().map(|ns| fastest_ns / ns).collect::<Vec<f64>>()
+}
+
+/// The largest speed or time that is read: sums of millions of them, and their quotients, stay
+/// finite.
+const LARGEST: f64 = 1e15;
+/// The smallest.
+const SMALLEST: f64 = 1e-6;
+
+fn is_figure(value: f64) -> bool {
+    (SMALLEST..=LARGEST).contains(&value)
+}
+
+fn spread(speeds: &[f64]) -> f64 {
+    let least = speeds.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = speeds.iter().copied().fold(0.0, f64::max);
+    if most > 0.0 { 1.0 - least / most } else { 0.0 }
+}
+
+fn spread_of_times(times: &[f64]) -> f64 {
+    spread(&times.iter().map(|ns| 1.0 / ns).collect::<Vec<f64>>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn timed(p10_ns: [f64; 2], median_ns: [f64; 2]) -> SeatSpeed {
+        let work = WorkTimes {
+            rounds: 9,
+            alone_p10_ns: p10_ns.to_vec(),
+            alone_median_ns: median_ns.to_vec(),
+            together_p10_ns: p10_ns.map(|ns| 2.0 * ns).to_vec(),
+            together_median_ns: median_ns.to_vec(),
+        };
+        SeatSpeed::of(vec![0, 4], work)
+    }
+
+    #[test]
+    fn the_fastest_alone_has_speed_one() {
+        let speed = timed([200.0, 100.0], [210.0, 105.0]);
+        assert_eq!(
+            (speed.alone_of(0), speed.alone_of(4), speed.alone_of(1)),
+            (Some(0.5), Some(1.0), None)
+        );
+        assert_eq!((speed.together_of(4), speed.spread(), speed.differs()), (Some(0.5), 0.5, true));
+    }
+
+    #[test]
+    fn noise_in_one_of_the_two_figures_is_no_difference() {
+        assert!(!timed([100.0, 101.0], [100.0, 120.0]).differs());
+        assert!(!timed([100.0, 120.0], [120.0, 121.0]).differs());
+        assert!(timed([100.0, 110.0], [105.0, 115.0]).differs());
+    }
+
+    #[test]
+    fn figures_that_no_clock_gives_are_refused() {
+        let mut speed = timed([100.0, 101.0], [100.0, 120.0]);
+        assert_eq!(speed.problem(), None);
+        speed.alone[1] = 0.0;
+        assert!(speed.problem().unwrap().starts_with("alone[1] is 0"));
+        speed.alone.pop();
+        assert_eq!(speed.problem().unwrap(), "alone has 1 entry for 2 PUs");
+    }
+}

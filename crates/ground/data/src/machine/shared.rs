@@ -1,0 +1,101 @@
+//! A profile for strangers: nothing in it names a person or a host.
+
+use crate::machine::Profile;
+
+/// The words for a machine whose processor is not known.
+const UNNAMED: &str = "a computer";
+
+/// The fact that is left out of every profile.
+const HOST_NAME: &str = "the host's name";
+
+/// A profile that can be published, and the facts that were left out of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SharedProfile {
+    /// The profile, named after its processor.
+    pub profile: Profile,
+    /// The facts that are not in it, in words: `the host's name`.
+    pub left_out: Vec<&'static str>,
+}
+
+impl SharedProfile {
+    /// Leaves out the names of the machine and of its control groups, and the part of the kernel's
+    /// release that whoever built it may have chosen. Every figure stays.
+    #[must_use]
+    pub fn of(profile: &Profile) -> Self {
+        let mut shared = profile.clone();
+        let mut left_out = vec![HOST_NAME];
+        let model = shared.environment.cpu_model.clone().unwrap_or_else(|| UNNAMED.to_owned());
+        shared.name.clone_from(&model);
+        shared.origin.source = model;
+        let release = shared.environment.kernel.take();
+        let version = release.as_deref().map(version);
+        if version != release.as_deref() {
+            left_out.push("what follows the version in the kernel's release");
+        }
+        shared.environment.kernel = version.map(str::to_owned);
+        // The words name the control group, and so a user, a job or a container.
+        if shared.environment.quota.as_deref().is_some_and(|quota| quota != "none") {
+            shared.environment.quota = None;
+            left_out.push("the control group that limits its CPU time");
+        }
+        SharedProfile { profile: shared, left_out }
+    }
+
+    /// The facts in a profile that name a person or a host, or may do so, in the words of
+    /// `left_out`; empty for a profile that was written for strangers.
+    #[must_use]
+    pub fn names_in(profile: &Profile) -> Vec<&'static str> {
+        let shared = SharedProfile::of(profile);
+        let is_named =
+            shared.profile.name != profile.name || shared.profile.origin != profile.origin;
+        // The first fact is always left out, as it cannot be known whether a name is a host's.
+        let mut found = shared.left_out;
+        found.retain(|fact| *fact != HOST_NAME || is_named);
+        found
+    }
+
+    /// One sentence about the facts that are not in it.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        format!("left out for strangers: {}", self.left_out.join(", "))
+    }
+}
+
+/// The numbers at the beginning of a release: `6.18.44` of `6.18.44-fc-v657`.
+fn version(release: &str) -> &str {
+    let end = release.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(release.len());
+    release[..end].trim_end_matches('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::catalog;
+
+    #[test]
+    fn no_name_is_left_and_every_figure_is() {
+        let mut profile = catalog::load("graviton3").unwrap();
+        profile.name = "alice-laptop".to_owned();
+        profile.origin.source = "host alice-laptop".to_owned();
+        profile.environment.kernel = Some("6.18.44-alice-rt3".to_owned());
+        profile.environment.quota = Some("1.5 CPUs by /user.slice/alice.slice".to_owned());
+        profile.environment.cpu_model = Some("Neoverse-V1".to_owned());
+        let shared = SharedProfile::of(&profile);
+        let text = shared.profile.to_json();
+        assert!(!text.contains("alice"), "{text}");
+        assert_eq!(shared.profile.name, "Neoverse-V1");
+        assert_eq!(shared.profile.environment.kernel.as_deref(), Some("6.18.44"));
+        assert_eq!(shared.profile.core_distance, profile.core_distance);
+        assert_eq!(shared.left_out.len(), 3, "{}", shared.sentence());
+        assert_eq!(SharedProfile::names_in(&profile), shared.left_out);
+        assert_eq!(SharedProfile::names_in(&shared.profile), [""; 0]);
+    }
+
+    #[test]
+    fn a_plain_release_stays() {
+        assert_eq!(version("6.12.1"), "6.12.1");
+        assert_eq!(version("6.12.-x"), "6.12");
+        let profile = catalog::load("graviton3").unwrap();
+        assert_eq!(SharedProfile::of(&profile).left_out, ["the host's name"]);
+    }
+}

@@ -1,0 +1,221 @@
+//! CSV lists of edges: `from,to,bytes[,messages]`.
+//!
+//! The first line names the columns, in any order. Tasks are numbers counted from 0, or names in
+//! the order in which they first occur, never both in one file. Of many numbers those that occur
+//! are tasks, named by them, where fewer than half do: crawled graphs number their vertices with
+//! gaps. A pair may stand in several rows,
+//! as in a log of messages: they are added up.
+
+use super::entries::{Entries, amount};
+use super::error::FEWER_TASKS;
+use super::rows::{Field, Row, rows};
+use super::{ImportError, Imported, Note};
+use crate::pattern::pattern::{MAX_TASKS, tasks_problem};
+use crate::pattern::words::quoted;
+use crate::pattern::{Edge, Pattern};
+use crate::statistics::words::counted;
+use std::collections::HashMap;
+
+const COLUMNS: &str =
+    "the first line of a list of edges has from, to, bytes and perhaps messages, each once";
+const ROWS: &str = "each row has a field for every column of the first line";
+const TASKS: &str = "write all tasks as numbers counted from 0, or all as names";
+const AMOUNTS: &str = "bytes and messages are plain numbers";
+
+/// The largest number of a task: identifiers of crawled graphs have 32 bits.
+const MOST_NUMBER: usize = u32::MAX as usize;
+
+/// Up to this many tasks all numbers are tasks: those that do not occur are ranks which are silent.
+const SPARSE_FROM: usize = 4096;
+
+/// Whether the first row names the columns of a list of edges. An empty first field makes it the
+/// head of a matrix.
+pub(super) fn is_one(text: &str) -> bool {
+    let first = rows(text).next().and_then(Result::ok);
+    // The first field of a matrix with names is the corner of its two heads.
+    let is_matrix =
+        first.as_ref().and_then(|row| row.fields.first()).is_none_or(|field| field.text.is_empty());
+    !is_matrix
+        && first.iter().flat_map(|row| &row.fields).any(|field| field.is("from"))
+        && first.iter().flat_map(|row| &row.fields).any(|field| field.is("to"))
+}
+
+/// The meaning of the fields of a row.
+struct Columns {
+    from: usize,
+    to: usize,
+    bytes: usize,
+    messages: Option<usize>,
+    count: usize,
+}
+
+/// The way in which the file writes tasks.
+enum Tasks {
+    /// The first row has not been read.
+    Open,
+    /// Numbers from 0 to below `count`; `least` is the smallest that occurs.
+    Numbers { count: usize, least: usize },
+    /// Names, in order of appearance.
+    Names(HashMap<String, usize>),
+}
+
+/// Reads the text of such a file.
+///
+/// # Errors
+/// [`ImportError::Malformed`] for a file that is not such a list.
+pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
+    let mut rows = rows(text);
+    let head = rows.next().ok_or(ImportError::Empty)??;
+    let columns = columns(&head)?;
+    let mut entries = Entries::default();
+    let mut tasks = Tasks::Open;
+    for row in rows {
+        let row = row?;
+        let edge = edge(&row, &columns, &mut tasks)?;
+        entries.add(row.end, edge)?;
+    }
+    let (count, names, note) = tasks.finish();
+    // A head alone may be a file that was cut off.
+    if count == 0 {
+        return Err(ImportError::new(head.end, "there is not one edge in the list", COLUMNS));
+    }
+    let mut imported = entries.pattern(name, count);
+    imported.pattern.names = names;
+    let note = compact(&mut imported.pattern).or(note);
+    imported.notes.extend(note);
+    Ok(imported)
+}
+
+/// Leaves out the numbers that no edge has, where those are most of many; the tasks are named by
+/// their numbers.
+fn compact(pattern: &mut Pattern) -> Option<Note> {
+    let of = pattern.tasks;
+    if of <= SPARSE_FROM || !pattern.names.is_empty() {
+        return None;
+    }
+    let mut used: Vec<usize> = pattern.edges.iter().flat_map(|edge| [edge.from, edge.to]).collect();
+    used.sort_unstable();
+    used.dedup();
+    if used.is_empty() || 2 * used.len() >= of {
+        return None;
+    }
+    for edge in &mut pattern.edges {
+        edge.from = used.binary_search(&edge.from).unwrap_or_default();
+        edge.to = used.binary_search(&edge.to).unwrap_or_default();
+    }
+    pattern.tasks = used.len();
+    pattern.names = used.iter().map(usize::to_string).collect();
+    Some(Note::Sparse { used: used.len(), last: of - 1 })
+}
+
+fn columns(head: &Row) -> Result<Columns, ImportError> {
+    let known = ["from", "to", "bytes", "messages"].map(|word| column(head, word));
+    // A name that stands twice counts the first time, and is odd the second.
+    let odd = (0..head.fields.len()).find(|at| !known.contains(&Some(*at)));
+    if let Some(field) = odd.map(|at| &head.fields[at]) {
+        return Err(ImportError::new(
+            field.place,
+            format!("{} is one column too many", quoted(&field.text)),
+            COLUMNS,
+        ));
+    }
+    Ok(Columns {
+        from: needed_column(head, "from")?,
+        to: needed_column(head, "to")?,
+        bytes: needed_column(head, "bytes")?,
+        messages: column(head, "messages"),
+        count: head.fields.len(),
+    })
+}
+
+fn column(head: &Row, word: &str) -> Option<usize> {
+    head.fields.iter().position(|field| field.is(word))
+}
+
+fn needed_column(head: &Row, word: &str) -> Result<usize, ImportError> {
+    column(head, word)
+        .ok_or_else(|| ImportError::new(head.end, format!("there is no column '{word}'"), COLUMNS))
+}
+
+fn edge(row: &Row, columns: &Columns, tasks: &mut Tasks) -> Result<Edge, ImportError> {
+    if row.fields.len() != columns.count {
+        let place = row.fields.get(columns.count).map_or(row.end, |field| field.place);
+        let problem = format!(
+            "{} under {}",
+            counted(row.fields.len(), "field"),
+            counted(columns.count, "column")
+        );
+        return Err(ImportError::new(place, problem, ROWS));
+    }
+    Ok(Edge {
+        from: tasks.number(&row.fields[columns.from])?,
+        to: tasks.number(&row.fields[columns.to])?,
+        bytes: figure(row, columns.bytes)?,
+        messages: columns.messages.map_or(Ok(1.0), |at| figure(row, at))?,
+    })
+}
+
+fn figure(row: &Row, at: usize) -> Result<f64, ImportError> {
+    let field = &row.fields[at];
+    amount(&field.text).map_err(|problem| ImportError::new(field.place, problem, AMOUNTS))
+}
+
+impl Tasks {
+    /// The number of the task that a field names.
+    fn number(&mut self, field: &Field) -> Result<usize, ImportError> {
+        let wrong = |problem: String, remedy| Err(ImportError::new(field.place, problem, remedy));
+        let number = field.text.parse::<usize>();
+        // A fraction is neither the number of a task nor a name.
+        if field.text.is_empty() || (number.is_err() && !field.is_word()) {
+            return wrong(format!("{} is not a task", quoted(&field.text)), TASKS);
+        }
+        if matches!(number, Ok(number) if number > MOST_NUMBER) {
+            return wrong(
+                format!("task {}: tasks are numbered 0 to {MOST_NUMBER}", field.text),
+                FEWER_TASKS,
+            );
+        }
+        if matches!(self, Tasks::Open) {
+            *self = number.as_ref().map_or_else(
+                |_| Tasks::Names(HashMap::new()),
+                |first| Tasks::Numbers { count: 0, least: *first },
+            );
+        }
+        match (self, number) {
+            (Tasks::Numbers { count, least }, Ok(number)) => {
+                (*count, *least) = ((*count).max(number + 1), (*least).min(number));
+                Ok(number)
+            }
+            (Tasks::Names(names), Err(_)) => {
+                let next = names.len();
+                let number = *names.entry(field.text.to_string()).or_insert(next);
+                if number < MAX_TASKS {
+                    Ok(number)
+                } else {
+                    wrong(tasks_problem("more"), FEWER_TASKS)
+                }
+            }
+            _ => wrong(
+                format!("{} among tasks that are written otherwise", quoted(&field.text)),
+                TASKS,
+            ),
+        }
+    }
+
+    /// The number of tasks, their names, and a note where the numbers do not begin at 0.
+    fn finish(self) -> (usize, Vec<String>, Option<Note>) {
+        match self {
+            Tasks::Open => (0, Vec::new(), None),
+            Tasks::Numbers { count, least } => {
+                (count, Vec::new(), (least > 0).then_some(Note::FromOne))
+            }
+            Tasks::Names(names) => {
+                // The map has lost the order of the names.
+                let mut by_number: Vec<(usize, String)> =
+                    names.into_iter().map(|(name, at)| (at, name)).collect();
+                by_number.sort_unstable();
+                (by_number.len(), by_number.into_iter().map(|(_, name)| name).collect(), None)
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The entries that importers collect.
+
+use super::{ImportError, Imported, Note};
+use crate::document::Position;
+use crate::document::decimal_number;
+use crate::pattern::edge::{MAX_AMOUNT, gather, is_amount};
+use crate::pattern::pattern::MAX_EDGES;
+use crate::pattern::words::quoted;
+use crate::pattern::{Edge, Pattern};
+
+const SMALLER: &str = "leave out what hardly counts";
+
+/// The entries of a matrix or list so far.
+#[derive(Debug, Default)]
+pub(super) struct Entries {
+    edges: Vec<Edge>,
+    to_itself: usize,
+}
+
+impl Entries {
+    /// Adds an entry. An entry of no data at all is skipped, and one from a task to itself is only
+    /// counted.
+    pub(super) fn add(&mut self, place: Position, edge: Edge) -> Result<(), ImportError> {
+        let is_something = edge.bytes > 0.0 || edge.messages > 0.0;
+        self.to_itself += usize::from(is_something && edge.from == edge.to);
+        if is_something && edge.from != edge.to {
+            self.edges.push(edge);
+        }
+        // Only at twice the limit, so that each sort comes after as many new entries.
+        if self.edges.len() > 2 * MAX_EDGES { self.condense(place) } else { Ok(()) }
+    }
+
+    /// Lists may name a pair of tasks many times over: only pairs are counted.
+    fn condense(&mut self, place: Position) -> Result<(), ImportError> {
+        gather(&mut self.edges);
+        if self.edges.len() > MAX_EDGES {
+            Err(ImportError::new(place, format!("more than {MAX_EDGES} edges"), SMALLER))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The pattern of all entries.
+    pub(super) fn pattern(self, name: &str, tasks: usize) -> Imported {
+        let notes = (self.to_itself > 0).then_some(Note::ToItself { entries: self.to_itself });
+        Imported {
+            pattern: Pattern::gathered(name, tasks, self.edges),
+            notes: notes.into_iter().collect(),
+        }
+    }
+}
+
+/// An amount of bytes or messages.
+pub(super) fn amount(word: &str) -> Result<f64, String> {
+    let number: f64 = word.parse().map_err(|_| format!("{} is not a number", quoted(word)))?;
+    // A smaller number would be read as 0, or as another one.
+    let is_tiny = number.is_finite() && decimal_number(word).is_none();
+    if is_tiny {
+        return Err(format!("{} is too small to be exact", quoted(word)));
+    }
+    if !is_amount(number) {
+        return Err(format!(
+            "{} is not between 0 and {MAX_AMOUNT:e}, as amounts are",
+            quoted(word)
+        ));
+    }
+    // The sum makes 0 of -0.
+    Ok(number + 0.0)
+}

@@ -1,0 +1,72 @@
+//! The errors of importing a pattern.
+
+use super::MAX_FILE_BYTES;
+use crate::document::{DocumentError, Position};
+use crate::pattern::qaplib::QaplibError;
+
+/// The remedy for too many tasks.
+pub(super) const FEWER_TASKS: &str = "merge tasks that stay together anyway";
+
+/// The reason why a file cannot be imported as a pattern: the problem, its place, and what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The file holds only white space.
+    #[error("the file is empty; make it anew")]
+    Empty,
+    /// The file is larger than [`MAX_FILE_BYTES`].
+    #[error(
+        "the file has more than {MAX_FILE_BYTES} bytes, and no more are read; leave out what \
+         hardly counts"
+    )]
+    TooLarge,
+    /// Bytes that are not UTF-8, as compressed files and UTF-16 exports have them.
+    #[error("{place}: this is not UTF-8 text; unpack the file, or save it as plain UTF-8 text")]
+    NotText {
+        /// The first such byte.
+        place: Position,
+    },
+    /// The file is not of a kind known here.
+    #[error(
+        "unrecognised format of a pattern; expected one of: seatmap-pattern JSON, MatrixMarket, \
+         METIS graphs, QAPLIB .dat, CSV matrices, CSV lists of edges (with the first line \
+         from,to,bytes)"
+    )]
+    Unknown,
+    /// Another format of the field.
+    #[error("this is {format}, which is not read; {remedy}")]
+    Foreign {
+        /// Its name.
+        format: &'static str,
+        /// The way to convert it.
+        remedy: String,
+    },
+    /// A choice between two matrices, for a file that does not hold two.
+    #[error(
+        "the file holds one matrix only; leave out the choice between two, which is for QAPLIB's \
+         .dat files"
+    )]
+    OneMatrix,
+    /// A known kind of file with something wrong in it.
+    #[error("{place}: {problem}; {remedy}")]
+    Malformed {
+        /// The place of the fault.
+        place: Position,
+        /// The problem, in words.
+        problem: String,
+        /// The remedy: what the user can do.
+        remedy: &'static str,
+    },
+    /// It looks like our own format and is not, or it makes a pattern whose parts do not fit
+    /// together.
+    #[error(transparent)]
+    Pattern(#[from] DocumentError),
+    /// It looks like a QAPLIB instance and is not.
+    #[error(transparent)]
+    Qaplib(#[from] QaplibError),
+}
+
+impl ImportError {
+    pub(super) fn new(place: Position, problem: impl Into<String>, remedy: &'static str) -> Self {
+        ImportError::Malformed { place, problem: problem.into(), remedy }
+    }
+}

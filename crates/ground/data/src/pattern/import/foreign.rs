@@ -1,0 +1,236 @@
+//! Formats of the field that are not read, recognised by how they begin, each with the way to
+//! convert it.
+//!
+//! A graph of processes exists in many formats. A person who gives one of these is told which it is
+//! and what makes a list of edges of it, and not that a word on some line is not a number.
+
+use super::ImportError;
+
+/// The start of a file in which its format is looked for.
+const HEAD_BYTES: usize = 4096;
+
+/// The command that makes a list of edges of a format that NetworkX reads: the name of its reader
+/// goes between the two.
+const NETWORKX: [&str; 2] = [
+    "python3 -c \"import networkx as nx; print('from,to,bytes'); [print(a, b, w, sep=',') for a, \
+     b, w in nx.",
+    // An edge without a direction stands once in such a file, and goes both ways in a pattern.
+    "('OLD').to_directed().edges(data='weight', default=1)]\" > NEW.csv",
+];
+
+/// The remedy for DOT: Graphviz itself reads all of it, subgraphs included, which NetworkX loses.
+const GRAPHVIZ: &str = "make a list of edges of it with Graphviz (Debian package graphviz): gvpr \
+                        'BEGIN {print(\"from,to,bytes\")} E {string w = hasAttr($, \"weight\") && \
+                        aget($, \"weight\") != \"\" ? aget($, \"weight\") : \"1\"; \
+                        print(tail.name, \",\", head.name, \",\", w); if ($G.directed == 0) \
+                        print(head.name, \",\", tail.name, \",\", w)}' OLD > NEW.csv";
+
+/// The remedy for a trace.
+const TRACE: &str = "it is a record of calls, not of who sends how much to whom; 'seatmap observe \
+                     --method mpi' makes a pattern of the program itself";
+
+/// A format: its name, and what to do.
+type Format = (&'static str, String);
+
+fn networkx(reader: &str) -> String {
+    format!("make a list of edges of it: {}{reader}{}", NETWORKX[0], NETWORKX[1])
+}
+
+/// The error that names the format of a file that is not read, if it is a known one.
+pub(super) fn recognised(bytes: &[u8]) -> Option<ImportError> {
+    let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+    // The cut may fall inside a character.
+    let (format, remedy) = binary(head).or_else(|| text(&String::from_utf8_lossy(head)))?;
+    Some(ImportError::Foreign { format, remedy })
+}
+
+/// Formats that begin with bytes of their own (file(1) has the same numbers).
+fn binary(head: &[u8]) -> Option<Format> {
+    let formats: [(&[u8], &str, &str); 2] = [
+        (
+            b"PERFILE2",
+            "a recording of perf",
+            "'seatmap observe --recording OLD' makes a pattern of it",
+        ),
+        (b"OTF2", "an OTF2 trace", TRACE),
+    ];
+    let known = formats.iter().find(|(magic, ..)| head.starts_with(magic));
+    let (format, remedy) = known
+        .map(|(_, format, remedy)| (*format, *remedy))
+        .or_else(|| crate::document::packed(head))?;
+    Some((format, remedy.to_owned()))
+}
+
+fn text(head: &str) -> Option<Format> {
+    let start = head.trim_start_matches('\u{feff}').trim_start();
+    let lower = start.to_ascii_lowercase();
+    markup(&lower).or_else(|| words(&lower)).or_else(|| numbers(start))
+}
+
+/// XML and JSON.
+fn markup(lower: &str) -> Option<Format> {
+    if lower.starts_with('<') {
+        let kinds = [("<graphml", "GraphML", "read_graphml"), ("<gexf", "GEXF", "read_gexf")];
+        let graph = kinds.iter().find(|(tag, ..)| lower.contains(tag));
+        let trace = [("<ipm", "a profile of IPM")].into_iter().find(|(tag, _)| lower.contains(tag));
+        return graph
+            .map(|(_, name, reader)| (*name, networkx(reader)))
+            .or_else(|| trace.map(|(_, name)| (name, TRACE.to_owned())));
+    }
+    // Seatmap's own patterns are JSON as well, and name their format.
+    let is_json_graph = lower.starts_with('{')
+        && !lower.contains("\"format\"")
+        && lower.contains("\"nodes\"")
+        && (lower.contains("\"links\"") || lower.contains("\"edges\""));
+    let load = "node_link_graph(__import__('json').load(open('OLD'))).to_directed()\
+                .edges(data='weight', default=1)]\" > NEW.csv";
+    is_json_graph.then(|| {
+        (
+            "a JSON graph of nodes and links",
+            format!("make a list of edges of it: {}{load}", NETWORKX[0]),
+        )
+    })
+}
+
+/// Formats that begin with a word.
+fn words(lower: &str) -> Option<Format> {
+    let formats: [(&[&str], &str, String); 7] = [
+        (&["*vertices", "*network"], "Pajek", networkx("read_pajek")),
+        (&["graph [", "graph\n[", "graph\r\n[", "creator \""], "GML", networkx("read_gml")),
+        (&["digraph", "strict ", "graph "], "Graphviz DOT", GRAPHVIZ.to_owned()),
+        (&["#paraver", "extrae"], "a Paraver trace", TRACE.to_owned()),
+        (&["@ mpip"], "a report of mpiP", TRACE.to_owned()),
+        (&["##ipm"], "a report of IPM", TRACE.to_owned()),
+        (
+            &["%matrixmarket"],
+            "MatrixMarket with one % too few",
+            "write the first line as %%MatrixMarket ...".to_owned(),
+        ),
+    ];
+    let lower = behind_comments(lower);
+    let found = formats
+        .into_iter()
+        .find(|(starts, ..)| starts.iter().any(|start| lower.starts_with(start)))?;
+    Some((found.1, found.2))
+}
+
+/// A text without the comments in C's manner at its start, which Graphviz writes.
+fn behind_comments(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        let end = match rest.get(..2) {
+            Some("//") => rest.find('\n').map(|at| at + 1),
+            Some("/*") => rest.find("*/").map(|at| at + 2),
+            _ => return rest,
+        };
+        rest = rest[end.unwrap_or(rest.len())..].trim_start();
+    }
+}
+
+/// Formats whose lines are numbers, told apart by their first lines.
+fn numbers(start: &str) -> Option<Format> {
+    let mut lines = start.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next()?;
+    // The DIMACS challenges: comments `c`, one line `p`, then arcs `a` or edges `e`.
+    let problem = start
+        .lines()
+        .map(str::trim)
+        .find(|line| !(line.is_empty() || *line == "c" || line.starts_with("c ")))
+        .unwrap_or_default();
+    if problem.starts_with("p ") && problem.split_whitespace().count() >= 4 {
+        // An arc `a` has a direction, an edge `e` has none.
+        let edges = "$1 == \"a\" || $1 == \"e\" {w = $4 == \"\" ? 1 : $4; print $2 - 1 \",\" \
+                     $3 - 1 \",\" w} $1 == \"e\" {print $3 - 1 \",\" $2 - 1 \",\" w}";
+        return Some(("DIMACS", awk(edges)));
+    }
+    // SNAP's lists: comments `#`, then two numbers a line.
+    if first.starts_with('#') {
+        let pair = lines.find(|line| !line.starts_with('#'))?;
+        let fields: Vec<&str> = pair.split_whitespace().collect();
+        let is_pair = (2..=3).contains(&fields.len())
+            && fields.iter().all(|field| field.parse::<f64>().is_ok());
+        // Its comments say so where each edge goes both ways and is listed once.
+        let is_undirected = start.to_ascii_lowercase().contains("undirected");
+        let back = if is_undirected { "; print $2 \",\" $1 \",\" w" } else { "" };
+        let edges = format!("!/^#/ {{w = $3 == \"\" ? 1 : $3; print $1 \",\" $2 \",\" w{back}}}");
+        return is_pair.then(|| ("a SNAP list of edges", awk(&edges)));
+    }
+    // Scotch's graphs: the version 0 alone, then the numbers of vertices and arcs, then base value
+    // and flags.
+    let is_scotch = first == "0"
+        && lines.next().and_then(counts).is_some_and(|counts| counts.len() == 2)
+        && lines.next().and_then(counts).is_some_and(|flags| flags.len() == 2 && flags[0] <= 1);
+    is_scotch
+        .then(|| ("a Scotch graph", "make a METIS graph of it: gcv -is -oc OLD NEW".to_owned()))
+}
+
+fn awk(edges: &str) -> String {
+    format!(
+        "make a list of edges of it: awk 'BEGIN {{print \"from,to,bytes\"}} {edges}' OLD > NEW.csv"
+    )
+}
+
+fn counts(line: &str) -> Option<Vec<usize>> {
+    line.split_whitespace().map(|word| word.parse::<usize>().ok()).collect::<Option<Vec<_>>>()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::pattern::import::read;
+
+    fn refusal(file: &[u8]) -> String {
+        read(file, "x", None).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn formats_of_the_field_are_named_with_the_way_to_convert_them() {
+        let files: [(&[u8], &str, &str); 21] = [
+            (
+                b"<?xml version=\"1.0\"?>\n<graphml xmlns=\"x\"><graph/></graphml>",
+                "GraphML",
+                "read_graphml",
+            ),
+            (b"<gexf></gexf>", "GEXF", "read_gexf"),
+            (b"*Vertices 2\n1 \"a\"\n2 \"b\"\n*Edges\n1 2 3\n", "Pajek", "read_pajek"),
+            (b"Creator \"x\"\ngraph [\n node [ id 0 ]\n]\n", "GML", "read_gml"),
+            (b"digraph { a -> b }", "Graphviz DOT", "gvpr"),
+            (b"graph \"of mine\" { a -- b }", "Graphviz DOT", "print(head.name"),
+            (b"// mine\n/* of\n two */ graph of_mine\n{ a -- b }", "Graphviz DOT", "gvpr"),
+            (b"{\"nodes\":[{\"id\":0}],\"links\":[]}", "a JSON graph", "node_link_graph"),
+            (b"c a graph\np sp 2 2\na 1 2 5\na 2 1 5\n", "DIMACS", "awk"),
+            (b"p edge 3 2\ne 1 2\ne 2 3\n", "DIMACS", "awk"),
+            (b"# FromNodeId\tToNodeId\n0\t1\n1\t2\n", "a SNAP list", "awk"),
+            (b"# Undirected graph\n0\t1\n1\t2\n", "a SNAP list", "print $2 \",\" $1"),
+            (b"\x93NUMPY\x01\x00", "an array of NumPy", "savetxt"),
+            (b"0\n3 4\n0 000\n1 1\n2 0 2\n1 1\n", "a Scotch graph", "gcv -is -oc"),
+            (b"#Paraver (01/01/2026)", "a Paraver trace", "seatmap observe"),
+            (b"@ mpiP\n@ Command : ./a\n", "mpiP", "seatmap observe"),
+            (b"<?xml version=\"1.0\"?><ipm></ipm>", "IPM", "seatmap observe"),
+            (b"\x1f\x8b\x08\x00\xff\xfe", "a gzip file", "gunzip"),
+            (b"PERFILE2\x00\x01\xff", "a recording of perf", "--recording"),
+            (b"PK\x03\x04\xff", "a zip file", "CSV"),
+            (
+                b"%MatrixMarket matrix coordinate real general\n2 2 1\n1 2 3\n",
+                "one % too few",
+                "%%MatrixMarket",
+            ),
+        ];
+        for (file, format, remedy) in files {
+            let error = refusal(file);
+            assert!(
+                error.contains(format) && error.contains(remedy),
+                "{}: {error}",
+                String::from_utf8_lossy(file)
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_read_is_not_taken_for_another_format() {
+        for file in
+            ["2\n0 1\n1 0\n0 2\n2 0\n", "0,5\n5,0\n", "from,to,bytes\n0,1,5\n", "%\n2 1\n2\n1\n"]
+        {
+            assert!(super::recognised(file.as_bytes()).is_none(), "{file}");
+        }
+    }
+}

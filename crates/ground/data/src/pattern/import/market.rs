@@ -1,0 +1,274 @@
+//! MatrixMarket, NIST's exchange format for matrices (Boisvert, Pozo & Remington 1996, NISTIR
+//! 5935).
+//!
+//! Coordinates or a dense array column by column, of real or whole numbers or, for coordinates, of
+//! a bare pattern (each entry is one byte); general or symmetric. A symmetric file holds the lower
+//! triangle only.
+
+use super::entries::{Entries, amount};
+use super::error::FEWER_TASKS;
+use super::{ImportError, Imported};
+use crate::document::Position;
+use crate::document::whole_number;
+use crate::pattern::Edge;
+use crate::pattern::pattern::{MAX_TASKS, tasks_problem};
+use crate::pattern::words::{quoted, words_of_line};
+use crate::statistics::words::counted;
+
+const HEADER: &str = "the first line is %%MatrixMarket matrix coordinate|array \
+                      real|integer|pattern general|symmetric";
+const SIZES: &str =
+    "the first line below the comments has the rows, the columns and, for coordinates, the entries";
+const ENTRIES: &str =
+    "a line has the row, the column and, unless the header says pattern, an amount";
+const CELLS: &str = "an array has one amount for each cell, column by column; of a symmetric one \
+                     only the lower triangle";
+const LOWER: &str =
+    "a symmetric file holds the lower triangle only: exchange row and column, or call it general";
+
+/// The words that may stand at each place of the first line.
+const KNOWN: [&[&str]; 5] = [
+    &["%%matrixmarket"],
+    &["matrix"],
+    &["coordinate", "array"],
+    &["real", "integer", "pattern"],
+    &["general", "symmetric"],
+];
+
+/// The facts that the first line and the line of sizes promise.
+struct Header {
+    n: usize,
+    /// Lines with coordinates; `None` for an array.
+    entries: Option<usize>,
+    is_bare: bool,
+    is_whole: bool,
+    is_symmetric: bool,
+}
+
+/// Reads the text of such a file.
+///
+/// # Errors
+/// [`ImportError::Malformed`] for a file that is not such a matrix, or whose matrix is not a
+/// pattern.
+pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
+    let mut lines = text
+        .lines()
+        .enumerate()
+        .map(|(at, line)| (at + 1, line))
+        .filter(|(_, line)| !line.trim_start().starts_with('%') && !line.trim().is_empty());
+    let header = header(text, lines.next())?;
+    let mut matrix = Matrix { entries: Entries::default(), header };
+    match matrix.header.entries {
+        Some(count) => matrix.coordinates(text, count, lines)?,
+        None => matrix.array(text, lines.flat_map(|(at, line)| words_of_line(at, line)))?,
+    }
+    Ok(matrix.entries.pattern(name, matrix.header.n))
+}
+
+fn header(text: &str, sizes: Option<(usize, &str)>) -> Result<Header, ImportError> {
+    let (at, first) =
+        text.lines().enumerate().find(|(_, line)| !line.trim().is_empty()).unwrap_or((0, ""));
+    let words: Vec<(Position, String)> = words_of_line(at + 1, first)
+        .map(|(place, word)| (place, word.to_ascii_lowercase()))
+        .collect();
+    for (at, known) in KNOWN.iter().enumerate() {
+        match words.get(at) {
+            Some((_, word)) if known.contains(&word.as_str()) => {}
+            Some((place, word)) => {
+                return Err(ImportError::new(
+                    *place,
+                    format!("{} is not read", quoted(word)),
+                    HEADER,
+                ));
+            }
+            None => {
+                return Err(ImportError::new(
+                    Position::end(first),
+                    "the first line ends too early",
+                    HEADER,
+                ));
+            }
+        }
+    }
+    // The format forbids it (Boisvert et al. 1996, "The Matrix Market Exchange Formats").
+    if has_word(&words, "array") && has_word(&words, "pattern") {
+        return Err(ImportError::new(
+            words[3].0,
+            "an array is made of amounts, and a pattern has none",
+            HEADER,
+        ));
+    }
+    let (n, entries) = self::sizes(text, sizes, has_word(&words, "coordinate"))?;
+    Ok(Header {
+        n,
+        entries,
+        is_bare: has_word(&words, "pattern"),
+        is_whole: has_word(&words, "integer"),
+        is_symmetric: has_word(&words, "symmetric"),
+    })
+}
+
+fn has_word(words: &[(Position, String)], word: &str) -> bool {
+    words.iter().any(|(_, other)| other == word)
+}
+
+fn sizes(
+    text: &str,
+    line: Option<(usize, &str)>,
+    sparse: bool,
+) -> Result<(usize, Option<usize>), ImportError> {
+    let Some((at, line)) = line else {
+        return Err(ImportError::new(
+            Position::end(text),
+            "the line with the sizes is missing",
+            SIZES,
+        ));
+    };
+    let numbers = words_of_line(at, line).map(|(place, word)| match whole_number::<usize>(word) {
+        Some(number) => Ok(number),
+        None => Err(ImportError::new(place, format!("{} is not a size", quoted(word)), SIZES)),
+    });
+    let numbers = numbers.collect::<Result<Vec<usize>, ImportError>>()?;
+    let (rows, columns, entries) = match numbers[..] {
+        [rows, columns] if !sparse => (rows, columns, None),
+        [rows, columns, entries] if sparse => (rows, columns, Some(entries)),
+        _ => return wrong_sizes(at, format!("{} sizes", numbers.len())),
+    };
+    match rows {
+        _ if rows != columns => wrong_sizes(
+            at,
+            format!(
+                "{} and {}, and a pattern is a square",
+                counted(rows, "row"),
+                counted(columns, "column")
+            ),
+        ),
+        _ if !(1..=MAX_TASKS).contains(&rows) => Err(ImportError::new(
+            Position { line: at, column: 1 },
+            tasks_problem(rows),
+            FEWER_TASKS,
+        )),
+        _ => Ok((rows, entries)),
+    }
+}
+
+fn wrong_sizes(at: usize, problem: String) -> Result<(usize, Option<usize>), ImportError> {
+    Err(ImportError::new(Position { line: at, column: 1 }, problem, SIZES))
+}
+
+/// A matrix in the making.
+struct Matrix {
+    header: Header,
+    entries: Entries,
+}
+
+impl Matrix {
+    fn coordinates<'a>(
+        &mut self,
+        text: &str,
+        promised: usize,
+        lines: impl Iterator<Item = (usize, &'a str)>,
+    ) -> Result<(), ImportError> {
+        let mut count = 0;
+        for (at, line) in lines {
+            let words: Vec<(Position, &str)> = words_of_line(at, line).collect();
+            let place = Position { line: at, column: 1 };
+            let (from, to, bytes) = match (&words[..], self.header.is_bare) {
+                ([from, to], true) => (self.index(from)?, self.index(to)?, 1.0),
+                ([from, to, value], false) => {
+                    (self.index(from)?, self.index(to)?, self.amount(value)?)
+                }
+                _ => return Err(ImportError::new(place, counted(words.len(), "word"), ENTRIES)),
+            };
+            // Such a file would count the pair twice.
+            if self.header.is_symmetric && from < to {
+                return Err(ImportError::new(place, "an entry above the diagonal", LOWER));
+            }
+            count += 1;
+            // At each entry, before it is kept: the header says how much memory the file may take.
+            if count > promised {
+                return Err(ImportError::new(
+                    place,
+                    format!("more entries than the {promised} of the header"),
+                    SIZES,
+                ));
+            }
+            self.add(place, from, to, bytes)?;
+        }
+        self.whole(text, count, promised, SIZES)
+    }
+
+    fn array<'a>(
+        &mut self,
+        text: &str,
+        words: impl Iterator<Item = (Position, &'a str)>,
+    ) -> Result<(), ImportError> {
+        let n = self.header.n;
+        let is_symmetric = self.header.is_symmetric;
+        // The format goes column by column, and from the diagonal down where the matrix is
+        // symmetric.
+        let mut cells = (0..n)
+            .flat_map(|to| (if is_symmetric { to } else { 0 }..n).map(move |from| (from, to)));
+        let mut count = 0;
+        for (place, word) in words {
+            let Some((from, to)) = cells.next() else {
+                return Err(ImportError::new(place, "more amounts than cells", CELLS));
+            };
+            let bytes = self.amount(&(place, word))?;
+            self.add(place, from, to, bytes)?;
+            count += 1;
+        }
+        self.whole(text, count, if is_symmetric { n * (n + 1) / 2 } else { n * n }, CELLS)
+    }
+
+    fn whole(
+        &self,
+        text: &str,
+        count: usize,
+        promised: usize,
+        remedy: &'static str,
+    ) -> Result<(), ImportError> {
+        if count == promised {
+            Ok(())
+        } else {
+            Err(ImportError::new(
+                Position::end(text),
+                format!("the file ends after {count} of {}", counted(promised, "entry")),
+                remedy,
+            ))
+        }
+    }
+
+    fn add(
+        &mut self,
+        place: Position,
+        from: usize,
+        to: usize,
+        bytes: f64,
+    ) -> Result<(), ImportError> {
+        // A cell of 0 stands for silence.
+        let messages = f64::from(u8::from(bytes > 0.0));
+        // The file has the lower half of a symmetric matrix only; the diagonal stands there once.
+        if self.header.is_symmetric && from != to {
+            self.entries.add(place, Edge { from: to, to: from, bytes, messages })?;
+        }
+        self.entries.add(place, Edge { from, to, bytes, messages })
+    }
+
+    fn index(&self, (place, word): &(Position, &str)) -> Result<usize, ImportError> {
+        let n = self.header.n;
+        let index = whole_number::<usize>(word).filter(|index| (1..=n).contains(index));
+        index.map(|index| index - 1).ok_or_else(|| {
+            ImportError::new(*place, format!("{} is not between 1 and {n}", quoted(word)), ENTRIES)
+        })
+    }
+
+    fn amount(&self, (place, word): &(Position, &str)) -> Result<f64, ImportError> {
+        match amount(word) {
+            Ok(number) if self.header.is_whole && number.fract() != 0.0 => {
+                Err(ImportError::new(*place, format!("{} is not whole", quoted(word)), HEADER))
+            }
+            read => read.map_err(|problem| ImportError::new(*place, problem, ENTRIES)),
+        }
+    }
+}

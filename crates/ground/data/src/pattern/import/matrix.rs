@@ -1,0 +1,224 @@
+//! CSV matrices: a row sends, a column receives, a cell holds bytes, an empty cell nothing.
+//!
+//! With or without a line of names above, with or without a column of names before; names of rows
+//! and columns are in the same order. A file that could be something else is refused.
+
+use super::entries::{Entries, amount};
+use super::error::FEWER_TASKS;
+use super::rows::{self, Field, Row, rows};
+use super::{ImportError, Imported};
+use crate::document::Position;
+use crate::pattern::Edge;
+use crate::pattern::pattern::{MAX_TASKS, tasks_problem};
+use crate::pattern::words::quoted;
+
+const SHAPE: &str = "a matrix has as many cells in each row as rows; a list of edges begins with \
+                     the line from,to,bytes";
+const CELLS: &str = "cells are amounts of bytes; an empty one is 0";
+const NAMES: &str = "name rows and columns alike, in the same order";
+const CORNER: &str = "write 0 for what a task sends to itself, or name the tasks with letters";
+const DIAGONAL: &str =
+    "begin a list of edges with the line from,to,bytes; write 0 on the diagonal of a matrix";
+
+/// The names around the cells.
+struct Shape {
+    /// The position of the first row.
+    start: Position,
+    /// Rows and columns of cells.
+    n: usize,
+    has_head: bool,
+    /// The tasks' names stand before each row.
+    has_labels: bool,
+    /// Empty where the file has no names.
+    names: Vec<String>,
+    /// Names that are numbers below an empty corner: they could be cells.
+    names_are_numbers: bool,
+}
+
+/// Signs that the file may be something else.
+struct Doubt {
+    /// Every row begins with the numbers of two different tasks.
+    like_edges: bool,
+    /// Some task sends to itself.
+    to_itself: bool,
+    /// No cell of the diagonal holds anything.
+    empty_diagonal: bool,
+    /// No cell holds anything.
+    empty: bool,
+}
+
+/// Reads the text of such a file.
+///
+/// # Errors
+/// [`ImportError::Malformed`] for a file that is not a square matrix of amounts.
+pub(super) fn read(text: &str, name: &str) -> Result<Imported, ImportError> {
+    let mut shape = shape(text)?;
+    let mut entries = Entries::default();
+    let mut doubt = Doubt { like_edges: true, to_itself: false, empty_diagonal: true, empty: true };
+    for (from, row) in rows(text).skip(usize::from(shape.has_head)).enumerate() {
+        let row = row?;
+        let cells = shape.cells(from, &row)?;
+        doubt.see(from, cells);
+        for (to, field) in cells.iter().enumerate().filter(|(_, field)| !field.text.is_empty()) {
+            let bytes = amount(&field.text)
+                .map_err(|problem| ImportError::new(field.place, problem, CELLS))?;
+            entries.add(
+                field.place,
+                Edge { from, to, bytes, messages: f64::from(u8::from(bytes > 0.0)) },
+            )?;
+        }
+    }
+    doubt.settle(&shape)?;
+    let mut imported = entries.pattern(name, shape.n);
+    imported.pattern.names = shape.names;
+    Ok(imported)
+}
+
+fn shape(text: &str) -> Result<Shape, ImportError> {
+    let mut rows = rows(text);
+    let first = rows.next().ok_or(ImportError::Empty)??;
+    // The first row may lack the corner; the second is as wide as all others.
+    let width = rows.next().transpose()?.map_or(0, |second| second.fields.len());
+    let count = rows::count(text);
+    let Some((corner, rest)) = first.fields.split_first() else { return Err(ImportError::Empty) };
+    let start = corner.place;
+    let none = Shape {
+        start,
+        n: count,
+        has_head: false,
+        has_labels: false,
+        names: Vec::new(),
+        names_are_numbers: false,
+    };
+    let shape = if !corner.text.is_empty() && !corner.is_word() {
+        // A number in the corner is a cell, so that nothing is named.
+        none
+    } else if rest.iter().any(Field::is_word) {
+        let has_labels = width == count;
+        Shape {
+            n: count - 1,
+            has_head: true,
+            has_labels,
+            names: names(&first, count - 1, has_labels)?,
+            ..none
+        }
+    } else if first.fields.len() == count + 1 {
+        // The first row has one field more than there are rows: names stand before the cells only.
+        Shape { has_labels: true, ..none }
+    } else if let Some(names) = counted(rest) {
+        let names_are_numbers = corner.text.is_empty();
+        Shape { n: count - 1, has_head: true, has_labels: true, names, names_are_numbers, ..none }
+    } else {
+        return Err(ImportError::new(start, "the first cell holds no number", CORNER));
+    };
+    match shape.n {
+        0 => Err(ImportError::Unknown),
+        n if n > MAX_TASKS => Err(ImportError::new(start, tasks_problem(n), FEWER_TASKS)),
+        _ => Ok(shape),
+    }
+}
+
+/// The names in the first line; with labels below, its first field may stand above them.
+fn names(head: &Row, n: usize, has_labels: bool) -> Result<Vec<String>, ImportError> {
+    let skipped = usize::from(has_labels && head.fields.len() == n + 1);
+    let names: Vec<String> =
+        head.fields.iter().skip(skipped).map(|field| field.text.to_string()).collect();
+    if names.len() == n {
+        Ok(names)
+    } else {
+        Err(ImportError::new(
+            head.end,
+            format!(
+                "{} above {n}",
+                crate::statistics::words::counted(names.len(), "name"),
+                n = crate::statistics::words::counted(n, "row")
+            ),
+            SHAPE,
+        ))
+    }
+}
+
+/// Names that only count the tasks, from 0 or 1, as programs write them that know no names.
+fn counted(fields: &[Field]) -> Option<Vec<String>> {
+    // Tools of C count tasks from 0, those of Fortran and MATLAB from 1.
+    (count_from(fields, 0) || count_from(fields, 1))
+        .then(|| fields.iter().map(|field| field.text.to_string()).collect())
+}
+
+fn count_from(fields: &[Field], first: usize) -> bool {
+    fields.iter().enumerate().all(|(at, field)| field.text == (at + first).to_string())
+}
+
+impl Shape {
+    /// The cells of a row, once it has been found to have the right number of them below the right
+    /// name.
+    fn cells<'a, 'b>(
+        &mut self,
+        from: usize,
+        row: &'b Row<'a>,
+    ) -> Result<&'b [Field<'a>], ImportError> {
+        let before = usize::from(self.has_labels);
+        if row.fields.len() != self.n + before {
+            let place = row.fields.get(self.n + before).map_or(row.end, |field| field.place);
+            let cells = row.fields.len().saturating_sub(before);
+            return Err(ImportError::new(
+                place,
+                format!(
+                    "a row of length {cells} in a matrix of {}",
+                    crate::statistics::words::counted(self.n, "row")
+                ),
+                SHAPE,
+            ));
+        }
+        if let Some(label) = row.fields.first().filter(|_| self.has_labels) {
+            if !self.has_head {
+                self.names.push(label.text.to_string());
+            }
+            let column = self.names.get(from).map_or("", String::as_str);
+            if label.text != column || label.text.is_empty() {
+                let problem = format!(
+                    "row {} stands where column {} does",
+                    quoted(&label.text),
+                    quoted(column)
+                );
+                return Err(ImportError::new(label.place, problem, NAMES));
+            }
+        }
+        Ok(&row.fields[before..])
+    }
+}
+
+impl Doubt {
+    fn see(&mut self, from: usize, cells: &[Field]) {
+        let ends = cells
+            .iter()
+            .take(2)
+            .map(|cell| cell.text.parse::<usize>().ok())
+            .collect::<Option<Vec<_>>>();
+        self.like_edges &= ends.is_some_and(|ends| ends.first() != ends.get(1));
+        let own = cells.get(from).map_or("", |cell| &*cell.text);
+        self.to_itself |= own.parse::<f64>().is_ok_and(|bytes| bytes > 0.0);
+        self.empty_diagonal &= own.is_empty();
+        self.empty &= cells.iter().all(|cell| cell.text.is_empty());
+    }
+
+    fn settle(&self, shape: &Shape) -> Result<(), ImportError> {
+        // Each row holds from, to, bytes and perhaps messages.
+        if self.like_edges && self.to_itself && !shape.has_labels && (shape.n == 3 || shape.n == 4)
+        {
+            // Plural: three or four.
+            let problem =
+                format!("{0} rows of {0} numbers may be a matrix or a list of edges", shape.n);
+            return Err(ImportError::new(shape.start, problem, DIAGONAL));
+        }
+        match self {
+            Doubt { empty: true, .. } => Err(ImportError::Unknown),
+            Doubt { empty_diagonal: true, .. } if shape.names_are_numbers => Err(ImportError::new(
+                shape.start,
+                "the first line may be cells or the numbers of the tasks",
+                CORNER,
+            )),
+            _ => Ok(()),
+        }
+    }
+}

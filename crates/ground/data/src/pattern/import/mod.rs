@@ -1,0 +1,108 @@
+//! Other tools' files, read into a [`Pattern`].
+//!
+//! A file is recognised by its content, so it may have any name:
+//!
+//! | kind | begins with | a row, or the first number, is | its figures are |
+//! |---|---|---|---|
+//! | Seatmap's patterns, JSON | `{` | | as they are |
+//! | MatrixMarket | `%%MatrixMarket` | the sender, counted from 1 | bytes |
+//! | METIS graph | comments `%`, or two to four numbers and as many lines below as the first says | a vertex, counted from 1 | bytes each way |
+//! | QAPLIB `.dat` | a number alone on its line | the sender | bytes, one of two matrices |
+//! | CSV list of edges | a line with `from`, `to` and `bytes` | the sender, counted from 0 or by name | as the columns say |
+//! | CSV matrix | anything else | the sender | bytes |
+//!
+//! Other formats of the field are recognised and refused with the way to convert them (`foreign`).
+//! CSV fields may be separated by commas, semicolons, tabs or blanks.
+//!
+//! Files come from anywhere, so nothing in them is trusted. Sizes are bounded before memory is
+//! taken, and every problem or ambiguity is an [`ImportError`] with its place. A merely odd input
+//! comes back as a [`Note`] beside the pattern.
+
+mod edge_list;
+mod entries;
+mod error;
+mod foreign;
+mod market;
+mod matrix;
+mod metis;
+mod note;
+mod rows;
+
+#[cfg(test)]
+mod tests;
+
+pub use error::ImportError;
+pub use note::Note;
+
+use crate::document::Position;
+use crate::pattern::Pattern;
+use crate::pattern::qaplib::{Instance, Which};
+
+/// The largest file that is read: room for [`MAX_EDGES`](crate::pattern::pattern::MAX_EDGES) edges in JSON.
+pub const MAX_FILE_BYTES: usize = 512 << 20;
+
+/// A file that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Imported {
+    /// The pattern that the file holds.
+    pub pattern: Pattern,
+    /// Notes for users of the pattern.
+    pub notes: Vec<Note>,
+}
+
+/// Reads a pattern of any kind known here.
+///
+/// `name` becomes the pattern's name where the file has none. `which` chooses between the two
+/// matrices of a QAPLIB file; without a choice the first is taken, with a note.
+///
+/// ```
+/// let imported = seatmap_data::pattern::import::read(b"from,to,bytes\nproducer,consumer,4096\n", "pair", None)?;
+/// assert_eq!(imported.pattern.names, ["producer", "consumer"]);
+/// # Ok::<(), seatmap_data::pattern::import::ImportError>(())
+/// ```
+///
+/// # Errors
+/// [`ImportError`] with the problem, its place and the remedy.
+pub fn read(bytes: &[u8], name: &str, which: Option<Which>) -> Result<Imported, ImportError> {
+    if let Some(foreign) = foreign::recognised(bytes) {
+        return Err(foreign);
+    }
+    let text = text_of(bytes)?;
+    let start = text.trim_start();
+    if is_qaplib(start) {
+        let instance = Instance::read(text)?;
+        let pattern = instance.pattern(which.unwrap_or(Which::First), name)?;
+        let notes = which.is_none().then_some(Note::FirstOfTwo).into_iter().collect();
+        return Ok(Imported { pattern, notes });
+    }
+    if which.is_some() {
+        return Err(ImportError::OneMatrix);
+    }
+    let imported = match start.chars().next() {
+        Some('{') => Imported { pattern: Pattern::from_json(text)?, notes: Vec::new() },
+        _ if metis::is_one(text) => metis::read(text, name)?,
+        Some('%') => market::read(text, name)?,
+        Some('<' | '[') => return Err(ImportError::Unknown),
+        _ if edge_list::is_one(text) => edge_list::read(text, name)?,
+        _ => matrix::read(text, name)?,
+    };
+    imported.pattern.check()?;
+    Ok(imported)
+}
+
+fn text_of(bytes: &[u8]) -> Result<&str, ImportError> {
+    if bytes.len() > MAX_FILE_BYTES {
+        return Err(ImportError::TooLarge);
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let text = std::str::from_utf8(bytes).map_err(|error| ImportError::NotText {
+        place: Position::of(bytes, error.valid_up_to()),
+    })?;
+    if text.trim().is_empty() { Err(ImportError::Empty) } else { Ok(text) }
+}
+
+/// The size stands alone on the first line, and more follows.
+fn is_qaplib(start: &str) -> bool {
+    let (first, rest) = start.split_once('\n').unwrap_or((start, ""));
+    first.trim().parse::<usize>().is_ok() && !rest.trim().is_empty()
+}

@@ -1,0 +1,76 @@
+//! Notes for the reader of an imported pattern.
+
+use crate::statistics::words::counted;
+use std::fmt;
+
+/// A fact about an imported file that did not stop the import, but that users of the pattern should
+/// know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Note {
+    /// Tasks that send to themselves: that costs the same wherever they sit.
+    ToItself {
+        /// The number of entries that were left out.
+        entries: usize,
+    },
+    /// A list of edges in which no edge has the task 0.
+    FromOne,
+    /// A list of edges in which most numbers do not occur: those that do are the tasks.
+    Sparse {
+        /// The numbers that occur.
+        used: usize,
+        /// The largest number.
+        last: usize,
+    },
+    /// A QAPLIB instance whose first matrix was taken because the user did not choose one.
+    FirstOfTwo,
+    /// The sizes of vertices, which say what moving one costs: nothing moves here.
+    SizesLeftOut,
+    /// All but the first weight of each vertex: a task has one load.
+    WeightsLeftOut {
+        /// The number of weights beyond the first.
+        more: usize,
+    },
+}
+
+impl fmt::Display for Note {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Note::ToItself { entries } => {
+                write!(
+                    out,
+                    "what tasks send to themselves was left out, as it costs the same anywhere: \
+                     {entries}",
+                    entries = counted(entries, "entry")
+                )
+            }
+            Note::FromOne => write!(
+                out,
+                "no edge has the task 0, and tasks are counted from 0; if the file counts from 1, \
+                 subtract 1 or name the tasks with letters"
+            ),
+            Note::Sparse { used, last } => write!(
+                out,
+                "of the numbers up to {last} {used} occur: only these are tasks, each named by its \
+                 number"
+            ),
+            Note::FirstOfTwo => write!(
+                out,
+                "the file holds two matrices and does not say which of them is the flow: the first \
+                 was taken; 'seatmap pattern convert --matrix second' takes the other"
+            ),
+            Note::SizesLeftOut => {
+                write!(
+                    out,
+                    "the sizes of vertices were left out: they cost something only on the move"
+                )
+            }
+            Note::WeightsLeftOut { more } => {
+                let others = if *more == 1 { "other was" } else { "others were" };
+                write!(
+                    out,
+                    "the first weight of each vertex is the task's load, and the {others} left out"
+                )
+            }
+        }
+    }
+}

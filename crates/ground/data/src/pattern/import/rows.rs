@@ -1,0 +1,141 @@
+//! The rows of a CSV file, each field with its place.
+
+use super::ImportError;
+use crate::document::Position;
+use crate::pattern::words::words_of_line;
+use std::borrow::Cow;
+
+/// A field without the blanks and quotation marks around it.
+#[derive(Clone, Debug)]
+pub(super) struct Field<'a> {
+    pub(super) text: Cow<'a, str>,
+    pub(super) place: Position,
+}
+
+impl Field<'_> {
+    pub(super) fn is(&self, word: &str) -> bool {
+        self.text.eq_ignore_ascii_case(word)
+    }
+
+    /// Whether it holds something that is not a number.
+    pub(super) fn is_word(&self) -> bool {
+        !self.text.is_empty() && self.text.parse::<f64>().is_err()
+    }
+}
+
+/// A line with fields.
+#[derive(Clone, Debug)]
+pub(super) struct Row<'a> {
+    pub(super) fields: Vec<Field<'a>>,
+    /// Behind the last field.
+    pub(super) end: Position,
+}
+
+/// The rows of a text without empty lines and comments (`#`). The separator of the first row holds
+/// for all rows: tabs, else semicolons, else commas, else blanks.
+pub(super) fn rows(text: &str) -> impl Iterator<Item = Result<Row<'_>, ImportError>> {
+    let lines = text.lines().enumerate().filter(|(_, line)| is_row(line));
+    let first = lines.clone().next().map_or("", |(_, line)| line);
+    let separator =
+        ['\t', ';', ','].into_iter().find(|separator| split(first, *separator).0.len() > 1);
+    lines.map(move |(at, line)| row(at + 1, line, separator))
+}
+
+/// The number of rows.
+pub(super) fn count(text: &str) -> usize {
+    text.lines().filter(|line| is_row(line)).count()
+}
+
+fn is_row(line: &str) -> bool {
+    !line.trim().is_empty() && !line.trim_start().starts_with('#')
+}
+
+fn row(line: usize, text: &str, separator: Option<char>) -> Result<Row<'_>, ImportError> {
+    let end = Position { line, column: text.trim_end().len() + 1 };
+    let Some(separator) = separator else {
+        let words = words_of_line(line, text);
+        let fields = words.map(|(place, word)| bounded(Field { text: word.into(), place }));
+        return Ok(Row { fields: fields.collect::<Result<_, _>>()?, end });
+    };
+    let (parts, is_closed) = split(text, separator);
+    if !is_closed {
+        let remedy = "close it, or write it twice inside a name in quotation marks";
+        return Err(ImportError::new(end, "a quotation mark is not closed on its line", remedy));
+    }
+    let fields = parts.into_iter().map(|(offset, part)| bounded(field(line, offset, part)));
+    Ok(Row { fields: fields.collect::<Result<_, _>>()?, end })
+}
+
+fn bounded(field: Field<'_>) -> Result<Field<'_>, ImportError> {
+    let remedy = "write tasks as numbers or as short names";
+    match crate::document::too_long(&field.text) {
+        None => Ok(field),
+        Some(problem) => Err(ImportError::new(field.place, problem, remedy)),
+    }
+}
+
+/// The parts between separators outside quotation marks, with their offsets; and whether all
+/// quotation marks are closed.
+fn split(line: &str, separator: char) -> (Vec<(usize, &str)>, bool) {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    let mut is_quoted = false;
+    for (at, c) in line.char_indices() {
+        // A mark that is written twice turns it twice, which changes nothing.
+        is_quoted ^= c == '"';
+        if c == separator && !is_quoted {
+            parts.push((start, &line[start..at]));
+            // All separators take one byte.
+            start = at + 1;
+        }
+    }
+    parts.push((start, &line[start..]));
+    (parts, !is_quoted)
+}
+
+fn field(line: usize, offset: usize, part: &str) -> Field<'_> {
+    let blanks = part.len() - part.trim_start().len();
+    // A field of blanks alone has its place at its start.
+    let blanks = if blanks == part.len() { 0 } else { blanks };
+    let bare = part.trim();
+    let inside = bare.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+    let text = match inside {
+        Some(inside) if inside.contains("\"\"") => inside.replace("\"\"", "\"").into(),
+        Some(inside) => inside.into(),
+        None => bare.into(),
+    };
+    Field { text, place: Position { line, column: offset + blanks + 1 } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(text: &str) -> Vec<String> {
+        let row = |row: Row| {
+            let fields =
+                row.fields.iter().map(|field| format!("{}={}", field.place.column, field.text));
+            fields.collect::<Vec<_>>().join(" ")
+        };
+        rows(text).map(|found| row(found.unwrap())).collect()
+    }
+
+    #[test]
+    fn separators_in_their_order() {
+        assert_eq!(all("a,b\n\n# no\n c , d\r\n"), ["1=a 3=b", "2=c 6=d"]);
+        assert_eq!(all("a;1,5\n"), ["1=a 3=1,5"]);
+        assert_eq!(all("a;\tb"), ["1=a; 4=b"]);
+        assert_eq!(all("  1   2\n3 4"), ["3=1 7=2", "1=3 3=4"]);
+        assert_eq!(all(",\n1, "), ["1= 2=", "1=1 3="]);
+    }
+
+    #[test]
+    fn quotation_marks_hold_separators() {
+        assert_eq!(all("\"a;b\",c\n\"say \"\"so\"\"\",2"), ["1=a;b 7=c", "1=say \"so\" 14=2"]);
+        let refused = rows("a,b\n\"c,d\n").last().unwrap().unwrap_err().to_string();
+        assert!(
+            refused.starts_with("line 2, column 5: a quotation mark is not closed"),
+            "{refused}"
+        );
+    }
+}

@@ -1,0 +1,68 @@
+//! The loads of tasks: how much each works, as people write it.
+
+use crate::document::Position;
+use crate::document::decimal_number;
+use crate::pattern::edge::{MAX_AMOUNT, is_amount};
+use crate::pattern::words::{quoted, words};
+
+/// Why a list of loads was refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {problem}")]
+pub struct LoadsError {
+    /// The place of the fault.
+    pub place: Position,
+    /// The fault.
+    pub problem: String,
+}
+
+/// The loads in a text: numbers with commas or spaces between them, such as `4,1,1,1`. A `#` begins
+/// a comment that ends with the line.
+///
+/// # Errors
+/// [`LoadsError`] with the first word that is not a load.
+///
+/// ```
+/// # use seatmap_data::pattern::loads;
+/// assert_eq!(loads::read("4, 1 1 # the first does most\n0.5").unwrap(), [4.0, 1.0, 1.0, 0.5]);
+/// ```
+pub fn read(text: &str) -> Result<Vec<f64>, LoadsError> {
+    let kept = text.lines().map(|line| line.split('#').next().unwrap_or_default());
+    // A comma becomes a blank, so that a word stays at its place in the file.
+    let plain: String = kept.map(|line| line.replace(',', " ") + "\n").collect();
+    words(&plain)
+        .map(|(place, word)| {
+            let load = decimal_number(word).filter(|load| is_load(*load));
+            load.ok_or_else(|| LoadsError {
+                place,
+                problem: format!(
+                    "{} is not a load; write a number between 0 and {MAX_AMOUNT:e}",
+                    quoted(word)
+                ),
+            })
+        })
+        .collect()
+}
+
+/// Whether a number can be a load.
+pub(crate) fn is_load(load: f64) -> bool {
+    is_amount(load)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_is_no_load_is_named_with_its_place() {
+        assert_eq!(read("").unwrap(), Vec::<f64>::new());
+        let problem = |text: &str| read(text).unwrap_err().to_string();
+        assert!(
+            problem("1,2\n 3,x").starts_with("line 2, column 4: 'x' is not a load"),
+            "{}",
+            problem("1,2\n 3,x")
+        );
+        for bad in ["-1", "nan", "inf", "1e19", "1;2", "1e-320", "1e-400", "0x10", "1_000"] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,392 @@
+//! `seatmap-pattern/1`: a weighted directed graph of tasks.
+
+use crate::document::DocumentError;
+use crate::pattern::edge::{Edge, MAX_AMOUNT, gather};
+use crate::pattern::loads::is_load;
+use crate::statistics::words::counted;
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-pattern/1";
+
+/// More tasks than any placement here can handle; a file that claims more would only fill the
+/// memory.
+pub const MAX_TASKS: usize = 1 << 20;
+
+/// More edges than this (all pairs of 2,896 tasks) would not fit in a file that is read.
+pub const MAX_EDGES: usize = 1 << 23;
+
+/// The largest working set of a task that is read: an exabyte.
+pub const MAX_CACHE_BYTES: u64 = 1 << 60;
+
+/// A communication pattern: a weighted directed graph that says how much each task sends to each
+/// other task. Readers ignore keys that they do not know, and refuse versions that they do not
+/// know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Pattern {
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
+    pub format: String,
+    /// The pattern's name for people: `stencil2d:8x8`, a file's stem.
+    pub name: String,
+    /// How many tasks there are; they are numbered from 0.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = MAX_TASKS)))]
+    pub tasks: usize,
+    /// The name of each task: as many as there are tasks, or none.
+    #[serde(default)]
+    pub names: Vec<String>,
+    /// The messages: at most one edge for each ordered pair of tasks, and none from a task to
+    /// itself.
+    #[cfg_attr(feature = "schema", schemars(length(max = MAX_EDGES)))]
+    pub edges: Vec<Edge>,
+    /// How much each task works between its messages, in any unit; empty where all tasks work alike
+    /// (a load of 1).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(inner(range(min = 0, max = MAX_AMOUNT))))]
+    pub loads: Vec<f64>,
+    /// The time of a load of 1 on the fastest PU of the machine, in nanoseconds, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = MAX_AMOUNT)))]
+    pub load_ns: Option<f64>,
+    /// The bytes that each task works on again and again; empty where that is unknown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(inner(range(max = MAX_CACHE_BYTES))))]
+    pub cache_bytes: Vec<u64>,
+    /// How the pattern was observed, where it was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observation: Option<Observed>,
+}
+
+/// The part of an observation that placing and seating need. Files of `seatmap observe` say more.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Observed {
+    /// The words of the methods, such as `wakeups`.
+    #[serde(default)]
+    pub methods: Vec<String>,
+    /// How each task came to be, as numbers in the order of creation: `0.2` is the third thread
+    /// that the first one made. Empty where that is unknown.
+    #[serde(default)]
+    pub paths: Vec<String>,
+    /// Whether the program was observed from its first instruction. Only then was each creation
+    /// seen, and the paths are those of the next run too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub from_start: bool,
+    /// How long the program was observed, in seconds; absent where that is unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0)))]
+    pub seconds: Option<f64>,
+    /// Processes outside the program that woke it. Their messages are not among the edges.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outsiders: Vec<Outsider>,
+}
+
+/// A process outside an observed program that woke threads of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Outsider {
+    /// The process's number.
+    pub pid: i32,
+    /// Its name; empty where it had ended before that could be read.
+    #[serde(default)]
+    pub name: String,
+    /// The wakeups.
+    #[serde(default)]
+    pub wakeups: f64,
+    /// Whether it is the kernel's own.
+    #[serde(skip)]
+    pub is_kernel: bool,
+}
+
+/// The method whose messages are wakeups of threads that sleep.
+const WAKEUPS: &str = "wakeups";
+
+impl Pattern {
+    /// A pattern of tasks without names. Edges of one ordered pair are added up, in ascending order
+    /// of their ends.
+    #[must_use]
+    pub fn gathered(
+        name: impl Into<String>,
+        tasks: usize,
+        edges: impl IntoIterator<Item = Edge>,
+    ) -> Self {
+        let mut edges: Vec<Edge> = edges.into_iter().collect();
+        gather(&mut edges);
+        Pattern { edges, ..Pattern::silent(name, tasks) }
+    }
+
+    /// A pattern of tasks without names that send nothing and work alike.
+    #[must_use]
+    pub fn silent(name: impl Into<String>, tasks: usize) -> Self {
+        Pattern {
+            format: FORMAT.to_owned(),
+            name: name.into(),
+            tasks,
+            names: Vec::new(),
+            edges: Vec::new(),
+            loads: Vec::new(),
+            load_ns: None,
+            cache_bytes: Vec::new(),
+            observation: None,
+        }
+    }
+
+    /// This pattern and others together, each with a factor on its bytes and messages.
+    ///
+    /// ```
+    /// use seatmap_data::pattern::generate;
+    /// let both = generate("ring:4")?.with(&[(0.5, generate("all-to-all:4")?)]).unwrap();
+    /// let edge = both.edges.iter().find(|edge| (edge.from, edge.to) == (0, 1)).unwrap();
+    /// assert_eq!(edge.messages, 1.5);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DocumentError::Inconsistent`]: the patterns have different numbers of tasks, or a sum is
+    /// too large.
+    pub fn with(&self, others: &[(f64, Pattern)]) -> Result<Self, DocumentError> {
+        let mut whole = self.clone();
+        for (factor, other) in others {
+            if other.tasks != self.tasks {
+                let [name, with] = [&self.name, &other.name];
+                let wrong = format!(
+                    "{name} has {}, and {with} has {}",
+                    counted(self.tasks, "task"),
+                    other.tasks
+                );
+                return Err(DocumentError::Inconsistent(wrong));
+            }
+            whole.name += &format!(" + {factor} x {}", other.name);
+            whole.edges.extend(other.edges.iter().map(|edge| Edge {
+                bytes: edge.bytes * factor,
+                messages: edge.messages * factor,
+                ..*edge
+            }));
+        }
+        gather(&mut whole.edges);
+        whole.check()?;
+        Ok(whole)
+    }
+
+    /// The load of a task: 1 where the pattern has no loads.
+    #[must_use]
+    pub fn load(&self, task: usize) -> f64 {
+        self.loads.get(task).copied().unwrap_or(1.0)
+    }
+
+    /// Whether messages were seen as wakeups: the tasks sleep until a message comes.
+    #[must_use]
+    pub fn waits(&self) -> bool {
+        self.observation
+            .as_ref()
+            .is_some_and(|observed| observed.methods.iter().any(|method| method == WAKEUPS))
+    }
+
+    /// How each task came to be; empty where that was not seen.
+    #[must_use]
+    pub fn paths(&self) -> &[String] {
+        self.observation
+            .as_ref()
+            .filter(|observed| observed.from_start)
+            .map_or(&[], |observed| &observed.paths)
+    }
+
+    /// Reads a pattern and checks that its parts fit together.
+    ///
+    /// # Errors
+    /// [`DocumentError`], with line and column for text that is not such JSON.
+    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
+        let pattern: Pattern = crate::document::read(text, FORMAT)?;
+        pattern.check()?;
+        Ok(pattern)
+    }
+
+    /// The pattern as JSON with a final newline.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        crate::document::written(self)
+    }
+
+    /// Checks sizes, references and values.
+    ///
+    /// # Errors
+    /// [`DocumentError::Inconsistent`] with the first thing found wrong.
+    pub fn check(&self) -> Result<(), DocumentError> {
+        if !(1..=MAX_TASKS).contains(&self.tasks) {
+            return wrong(tasks_problem(self.tasks));
+        }
+        if !self.names.is_empty() && self.names.len() != self.tasks {
+            return wrong(format!(
+                "names: {} for {}; give all or none",
+                self.names.len(),
+                counted(self.tasks, "task")
+            ));
+        }
+        // A pattern that was written by hand has no observation.
+        let paths = self.observation.as_ref().map_or(0, |observed| observed.paths.len());
+        if paths != 0 && paths != self.tasks {
+            return wrong(format!(
+                "observation.paths: {paths} for {}; give all or none",
+                counted(self.tasks, "task")
+            ));
+        }
+        let seconds = self.observation.as_ref().and_then(|observed| observed.seconds);
+        if let Some(seconds) = seconds.filter(|seconds| !is_load(*seconds)) {
+            return wrong(format!(
+                "observation.seconds: {seconds} is not between 0 and {MAX_AMOUNT:e}"
+            ));
+        }
+        if self.edges.len() > MAX_EDGES {
+            return wrong(format!(
+                "edges: {}, and no more than {MAX_EDGES} are read",
+                self.edges.len()
+            ));
+        }
+        self.check_work()?;
+        self.check_edges()
+    }
+
+    fn check_work(&self) -> Result<(), DocumentError> {
+        for (key, given) in [("loads", self.loads.len()), ("cache_bytes", self.cache_bytes.len())] {
+            if given != 0 && given != self.tasks {
+                return wrong(format!(
+                    "{key}: {given} for {}; give all or none",
+                    counted(self.tasks, "task")
+                ));
+            }
+        }
+        if let Some(at) = self.loads.iter().position(|load| !is_load(*load)) {
+            return wrong(format!(
+                "loads[{at}]: {} is not between 0 and {MAX_AMOUNT:e}",
+                self.loads[at]
+            ));
+        }
+        if let Some(at) = self.cache_bytes.iter().position(|bytes| *bytes > MAX_CACHE_BYTES) {
+            return wrong(format!(
+                "cache_bytes[{at}]: {} is above {MAX_CACHE_BYTES}",
+                self.cache_bytes[at]
+            ));
+        }
+        match self.load_ns {
+            Some(ns) if !is_load(ns) => {
+                wrong(format!("load_ns: {ns} is not between 0 and {MAX_AMOUNT:e}"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_edges(&self) -> Result<(), DocumentError> {
+        // Files written by Seatmap are sorted, and then no set of a million edges is needed.
+        let ascend = self.edges.is_sorted_by(|a, b| a.ends() < b.ends());
+        let mut seen = HashSet::new();
+        for (at, edge) in self.edges.iter().enumerate() {
+            if let Some(problem) = edge.problem(self.tasks) {
+                return wrong_edge(at, problem);
+            }
+            if !ascend && !seen.insert(edge.ends()) {
+                let (from, to) = edge.ends();
+                return wrong_edge(
+                    at,
+                    format!("a second edge from task {from} to task {to}; add the two up"),
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+fn wrong(what: String) -> Result<(), DocumentError> {
+    Err(DocumentError::Inconsistent(what))
+}
+
+fn wrong_edge(at: usize, what: String) -> Result<(), DocumentError> {
+    Err(DocumentError::Inconsistent(format!("edges[{at}]: {what}")))
+}
+
+/// Why a number of tasks is refused.
+pub(crate) fn tasks_problem(tasks: impl std::fmt::Display) -> String {
+    // Plural: one task is not refused.
+    format!("{tasks} tasks, and a pattern has 1 to {MAX_TASKS}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_comes_back_from_file() {
+        let pattern =
+            Pattern::gathered("two", 3, [Edge::unit(1, 0), Edge::unit(0, 2), Edge::unit(1, 0)]);
+        assert_eq!(pattern.edges[1], Edge { from: 1, to: 0, bytes: 2.0, messages: 2.0 });
+        assert_eq!(Pattern::from_json(&pattern.to_json()).unwrap(), pattern);
+    }
+
+    #[test]
+    fn an_observation_says_whether_tasks_sleep() {
+        let read = |observation: &str| {
+            let text = format!(
+                r#"{{"format":"seatmap-pattern/1","name":"x","tasks":1,"edges":[],"observation":{observation}}}"#
+            );
+            Pattern::from_json(&text)
+        };
+        let seen =
+            read(r#"{"methods":["sockets","wakeups"],"paths":["0"],"from_start":true}"#).unwrap();
+        assert!(seen.waits() && seen.paths() == ["0"]);
+        let living = read(r#"{"methods":["wakeups"],"paths":["0"],"means":"eBPF"}"#).unwrap();
+        assert!(living.paths().is_empty(), "its threads were there before");
+        assert!(
+            !read(r#"{"methods":["tsan"]}"#).unwrap().waits() && !Pattern::silent("x", 1).waits()
+        );
+        let error = read(r#"{"paths":["0","0.0"]}"#).unwrap_err().to_string();
+        assert!(error.contains("observation.paths: 2 for 1 task;"), "{error}");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let refused = |rest: &str| {
+            let text = format!("{{\"format\":\"seatmap-pattern/1\",\"name\":\"x\",{rest}}}");
+            Pattern::from_json(&text).unwrap_err().to_string()
+        };
+        assert!(refused(r#""tasks":0,"edges":[]"#).contains("1 to"));
+        assert!(refused(r#""tasks":2,"names":["a"],"edges":[]"#).contains("1 for 2 tasks"));
+        assert!(
+            refused(r#""tasks":2,"edges":[{"from":0,"to":2,"bytes":1}]"#)
+                .contains("edges[0]: there is no task 2")
+        );
+        assert!(
+            refused(r#""tasks":2,"edges":[{"from":1,"to":1,"bytes":1}]"#).contains("to itself")
+        );
+        assert!(
+            refused(r#""tasks":2,"edges":[{"from":1,"to":0,"bytes":-1}]"#)
+                .contains("between 0 and 1e18")
+        );
+        assert!(refused(r#""tasks":2,"loads":[1],"edges":[]"#).contains("loads: 1 for 2 tasks"));
+        assert!(
+            refused(r#""tasks":2,"edges":[{"from":1,"to":0,"bytes":1e-320}]"#)
+                .contains("too small to be exact")
+        );
+        assert!(
+            refused(r#""tasks":2,"loads":[1,-1],"edges":[]"#)
+                .contains("loads[1]: -1 is not between 0 and 1e18")
+        );
+        assert!(refused(r#""tasks":2,"load_ns":-1,"edges":[]"#).contains("load_ns: -1"));
+        assert!(
+            refused(r#""tasks":1,"cache_bytes":[1152921504606846977],"edges":[]"#)
+                .contains("cache_bytes[0]")
+        );
+        let twice =
+            r#""tasks":2,"edges":[{"from":1,"to":0,"bytes":1},{"from":1,"to":0,"bytes":1}]"#;
+        assert!(refused(twice).contains("edges[1]: a second edge"));
+        assert!(
+            Pattern::from_json("{\"format\":\"seatmap-pattern/9\"}")
+                .unwrap_err()
+                .to_string()
+                .contains("/9")
+        );
+        assert!(
+            Pattern::from_json("{\n!").unwrap_err().to_string().starts_with("line 2, column 1")
+        );
+    }
+}

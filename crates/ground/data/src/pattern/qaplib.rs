@@ -1,0 +1,156 @@
+//! QAPLIB's `.dat` files (Burkard, Karisch & Rendl 1997).
+
+use crate::document::Position;
+use crate::document::{decimal_number, whole_number};
+use crate::pattern::edge::{MAX_AMOUNT, is_amount};
+use crate::pattern::words::{quoted, words};
+use crate::pattern::{Edge, Pattern};
+use crate::statistics::words::counted;
+
+/// Larger instances than any published one; a file that claims more would only fill the memory.
+const MAX_SIZE: usize = 4096;
+
+/// A quadratic assignment problem: minimise the sum of a\[i\]\[j\] x b\[p\[i\]\]\[p\[j\]\].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instance {
+    /// Items, and as many places.
+    pub n: usize,
+    /// Row-major n x n.
+    pub a: Vec<f64>,
+    /// Row-major n x n.
+    pub b: Vec<f64>,
+}
+
+/// One of the two matrices of a file, which does not say which is the flow: in some instances it is
+/// the first, in others the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Which {
+    /// The first matrix, `a`.
+    First,
+    /// The second matrix, `b`.
+    Second,
+}
+
+/// The reason why a file is not an instance.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{place}: {problem}")]
+pub struct QaplibError {
+    /// The place of the fault.
+    pub place: Position,
+    /// The problem, in words.
+    pub problem: String,
+}
+
+impl Instance {
+    /// Reads n and the two matrices; line breaks mean nothing.
+    ///
+    /// # Errors
+    /// [`QaplibError`] with the place of text that is missing, superfluous or not a number.
+    pub fn read(text: &str) -> Result<Self, QaplibError> {
+        let mut words = words(text);
+        let Some((place, word)) = words.next() else {
+            return Err(wrong(Position::end(text), "the file is empty"));
+        };
+        let size = whole_number::<usize>(word).filter(|n| (1..=MAX_SIZE).contains(n));
+        let n = size.ok_or_else(|| {
+            wrong(place, format!("the size {} is not between 1 and {MAX_SIZE}", quoted(word)))
+        })?;
+        let whole = 2 * n * n;
+        let mut numbers = Vec::new();
+        for (place, word) in words {
+            if numbers.len() == whole {
+                return Err(wrong(
+                    place,
+                    format!(
+                        "two {n} x {n} matrices are {whole}, and the file has more",
+                        whole = counted(whole, "number")
+                    ),
+                ));
+            }
+            // Some files have commas behind their numbers.
+            let number = decimal_number(word.strip_suffix(',').unwrap_or(word));
+            let number = number.filter(|number| is_amount(number.abs()));
+            numbers.push(number.ok_or_else(|| {
+                wrong(place, format!("{} is not a number up to {MAX_AMOUNT:e}", quoted(word)))
+            })?);
+        }
+        if numbers.len() < whole {
+            let got = numbers.len();
+            let problem = format!(
+                "two {n} x {n} matrices are {whole}, and the file has {got}",
+                whole = counted(whole, "number")
+            );
+            return Err(wrong(Position::end(text), problem));
+        }
+        let b = numbers.split_off(n * n);
+        Ok(Instance { n, a: numbers, b })
+    }
+
+    /// One of the matrices as a pattern: what flows, without the diagonal.
+    ///
+    /// # Errors
+    /// [`QaplibError`] for a negative flow.
+    pub fn pattern(&self, which: Which, name: &str) -> Result<Pattern, QaplibError> {
+        let cells = match which {
+            Which::First => &self.a,
+            Which::Second => &self.b,
+        };
+        if let Some(flow) = cells.iter().find(|flow| **flow < 0.0) {
+            let problem = format!(
+                "a flow of {flow}, and no task sends less than nothing; take the other matrix"
+            );
+            return Err(wrong(Position { line: 1, column: 1 }, problem));
+        }
+        let cells = cells.iter().enumerate().map(|(at, bytes)| (at / self.n, at % self.n, *bytes));
+        let edges = cells.filter(|(from, to, bytes)| from != to && *bytes > 0.0);
+        let edges = edges.map(|(from, to, bytes)| Edge { from, to, bytes, messages: 1.0 });
+        Ok(Pattern::gathered(name, self.n, edges))
+    }
+}
+
+fn wrong(place: Position, problem: impl Into<String>) -> QaplibError {
+    QaplibError { place, problem: problem.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_breaks_mean_nothing() {
+        let instance = Instance::read("2\n\n0 1 2\n 0\n0 5, 6 0\n").unwrap();
+        assert_eq!(
+            (&instance.a[..], &instance.b[..]),
+            (&[0.0, 1.0, 2.0, 0.0][..], &[0.0, 5.0, 6.0, 0.0][..])
+        );
+        let bytes = |which| {
+            instance
+                .pattern(which, "x")
+                .unwrap()
+                .edges
+                .iter()
+                .map(|edge| edge.bytes)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!((bytes(Which::First), bytes(Which::Second)), (vec![1.0, 2.0], vec![5.0, 6.0]));
+    }
+
+    #[test]
+    fn what_is_no_instance_is_refused() {
+        let refused = |text: &str| Instance::read(text).unwrap_err().to_string();
+        assert_eq!(refused(""), "line 1, column 1: the file is empty");
+        assert_eq!(refused("2\n0 1e-320"), "line 2, column 3: '1e-320' is not a number up to 1e18");
+        assert!(
+            ["nan", "1e-400", "1,,", "1.234,5", "0x1"]
+                .iter()
+                .all(|word| refused(&format!("2\n0 {word}")).contains(word))
+        );
+        assert_eq!(refused("2\n0 x"), "line 2, column 3: 'x' is not a number up to 1e18");
+        let short = "line 3, column 2: two 2 x 2 matrices are 8 numbers, and the file has 3";
+        assert_eq!(refused("2\n0 1\n2"), short);
+        let long = "line 4, column 1: two 1 x 1 matrices are 2 numbers, and the file has more";
+        assert_eq!(refused("1\n0\n0\n7 7"), long);
+        assert!(refused("99999").contains("not between"));
+        assert!(refused("1.5").contains("not between"));
+    }
+}

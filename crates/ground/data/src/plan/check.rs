@@ -1,0 +1,253 @@
+//! Whether the parts of a plan fit together.
+
+use crate::document::DocumentError;
+use crate::plan::plan::{MAX_NODE, MAX_TASKS};
+use crate::plan::{Channel, Plan};
+use crate::statistics::words::counted;
+use seatmap_os::cpu_list::MAX_CPU;
+
+/// Everything that [`Plan::check`] promises.
+pub fn plan(plan: &Plan) -> Result<(), DocumentError> {
+    placement(&plan.placement)?;
+    seats(plan)?;
+    memory(plan)?;
+    let tasks = plan.placement.len();
+    if !plan.names.is_empty() && plan.names.len() != tasks {
+        return wrong(entries("names", plan.names.len(), tasks));
+    }
+    if !plan.paths.is_empty() && plan.paths.len() != tasks {
+        return wrong(entries("paths", plan.paths.len(), tasks));
+    }
+    pus(plan)?;
+    figures(plan)?;
+    plan.channels.iter().enumerate().try_for_each(|(at, it)| channel(at, it, tasks))
+}
+
+fn wrong<T>(what: String) -> Result<T, DocumentError> {
+    Err(DocumentError::Inconsistent(what))
+}
+
+fn placement(placement: &[u32]) -> Result<(), DocumentError> {
+    if placement.is_empty() {
+        return wrong("placement is empty; a plan has a task or more".to_owned());
+    }
+    if placement.len() > MAX_TASKS {
+        return wrong(format!(
+            "placement has {}, and {MAX_TASKS} is the most",
+            counted(placement.len(), "task")
+        ));
+    }
+    match placement.iter().position(|pu| *pu > MAX_CPU) {
+        Some(task) => wrong(format!(
+            "placement[{task}]: PU {} is beyond the largest index, {MAX_CPU}",
+            placement[task]
+        )),
+        None => Ok(()),
+    }
+}
+
+fn seats(plan: &Plan) -> Result<(), DocumentError> {
+    let tasks = plan.placement.len();
+    if !plan.seats.is_empty() && plan.seats.len() != tasks {
+        return wrong(entries("seats", plan.seats.len(), tasks));
+    }
+    for (task, (seat, pu)) in plan.seats.iter().zip(&plan.placement).enumerate() {
+        if seat.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return wrong(format!("seats[{task}]: each PU stands there once, by ascending index"));
+        }
+        if seat.last().is_some_and(|last| *last > MAX_CPU) {
+            return wrong(format!("seats[{task}]: a PU is beyond the largest index, {MAX_CPU}"));
+        }
+        if !seat.contains(pu) {
+            return wrong(format!(
+                "seats[{task}] does not hold PU {pu}, where placement[{task}] has the task"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn memory(plan: &Plan) -> Result<(), DocumentError> {
+    let tasks = plan.placement.len();
+    if !plan.memory.is_empty() && plan.memory.len() != tasks {
+        return wrong(entries("memory", plan.memory.len(), tasks));
+    }
+    for (task, nodes) in plan.memory.iter().enumerate() {
+        if nodes.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return wrong(format!(
+                "memory[{task}]: each NUMA node stands there once, by ascending index"
+            ));
+        }
+        if nodes.last().is_some_and(|last| *last > MAX_NODE) {
+            return wrong(format!(
+                "memory[{task}]: a NUMA node is beyond the largest index, {MAX_NODE}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn pus(plan: &Plan) -> Result<(), DocumentError> {
+    if let Some(pair) = plan.pus.windows(2).find(|pair| pair[0].os >= pair[1].os) {
+        let first = pair[0].os;
+        let second = pair[1].os;
+        return wrong(format!(
+            "pus: PU {second} follows PU {first}; each stands there once, by ascending index"
+        ));
+    }
+    match plan
+        .placement
+        .iter()
+        .position(|pu| plan.pus.binary_search_by_key(pu, |known| known.os).is_err())
+    {
+        // A plan made by hand may leave the PUs out.
+        Some(task) if !plan.pus.is_empty() => {
+            wrong(format!("placement[{task}]: PU {} is not in pus", plan.placement[task]))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// JSON cannot hold infinity or NaN, but a program that makes plans can.
+fn figures(plan: &Plan) -> Result<(), DocumentError> {
+    let named = [("cost", plan.cost), ("lower_bound", plan.lower_bound), ("seconds", plan.seconds)];
+    let baselines = plan.baselines.iter().flat_map(|them| {
+        [
+            ("baselines.os", them.os),
+            ("baselines.compact", them.compact),
+            ("baselines.scatter", them.scatter),
+            ("baselines.random.mean", them.random.mean),
+            ("baselines.random.best", them.random.best),
+        ]
+    });
+    let effect = plan.effect.iter().flat_map(|effect| {
+        [
+            ("effect.observed_s", effect.observed_s),
+            ("effect.messages", effect.messages),
+            ("effect.outside_wakeups", effect.outside_wakeups),
+            ("effect.nearest_ns", effect.nearest_ns),
+            ("effect.farthest_ns", effect.farthest_ns),
+            ("effect.planned_s", effect.planned_s),
+            ("effect.farthest_s", effect.farthest_s),
+        ]
+    });
+    let known = named.into_iter().filter_map(|(name, figure)| Some((name, figure?)));
+    match known.chain(baselines).chain(effect).find(|(_, figure)| !figure.is_finite()) {
+        Some((name, figure)) => wrong(format!("{name} is not a number: {figure}")),
+        None => Ok(()),
+    }
+}
+
+fn channel(at: usize, channel: &Channel, tasks: usize) -> Result<(), DocumentError> {
+    if let Some(task) = [channel.from, channel.to].into_iter().find(|task| *task >= tasks) {
+        return wrong(format!(
+            "channels[{at}]: there is no task {task}; the plan has {tasks}, counted from 0"
+        ));
+    }
+    if channel.distance_ns.is_finite() {
+        Ok(())
+    } else {
+        wrong(format!("channels[{at}].distance_ns is not a number: {}", channel.distance_ns))
+    }
+}
+
+/// A list whose length is not that of the placement.
+fn entries(key: &str, entries: usize, tasks: usize) -> String {
+    format!("{key} has {} for {}", counted(entries, "entry"), counted(tasks, "task"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::machine::Pu;
+    use crate::plan::{Baselines, Channel, Plan, Random, plan::MAX_TASKS};
+
+    fn refusal(change: impl FnOnce(&mut Plan)) -> String {
+        let mut plan = Plan::new("small", vec![4, 0, 4]);
+        change(&mut plan);
+        plan.check().unwrap_err().to_string()
+    }
+
+    fn known(os: &[u32]) -> Vec<Pu> {
+        os.iter().map(|os| Pu { os: *os, ..Pu::default() }).collect()
+    }
+
+    #[test]
+    fn placements_have_a_task_and_an_end() {
+        assert_eq!(
+            refusal(|it| it.placement.clear()),
+            "placement is empty; a plan has a task or more"
+        );
+        let long = refusal(|it| it.placement = vec![0; MAX_TASKS + 1]);
+        assert_eq!(long, "placement has 1048577 tasks, and 1048576 is the most");
+        let far = refusal(|it| it.placement[1] = u32::MAX);
+        assert_eq!(far, "placement[1]: PU 4294967295 is beyond the largest index, 1048576");
+    }
+
+    #[test]
+    fn there_is_one_name_a_task_or_none() {
+        assert_eq!(refusal(|it| it.seats = vec![vec![0]]), "seats has 1 entry for 3 tasks");
+        let seats = |second: &[u32]| {
+            refusal(|it| {
+                it.seats = vec![vec![it.placement[0]], second.to_vec(), vec![it.placement[2]]]
+            })
+        };
+        assert_eq!(seats(&[9, 8]), "seats[1]: each PU stands there once, by ascending index");
+        assert!(seats(&[1 << 21]).contains("beyond the largest index"));
+        assert!(seats(&[]).starts_with("seats[1] does not hold PU "));
+        assert_eq!(refusal(|it| it.names = vec!["a".into(); 2]), "names has 2 entries for 3 tasks");
+    }
+
+    #[test]
+    fn memory_is_some_nodes_a_task() {
+        assert_eq!(refusal(|it| it.memory = vec![vec![0]]), "memory has 1 entry for 3 tasks");
+        let memory =
+            |second: &[u32]| refusal(|it| it.memory = vec![vec![0], second.to_vec(), vec![]]);
+        assert_eq!(
+            memory(&[2, 1]),
+            "memory[1]: each NUMA node stands there once, by ascending index"
+        );
+        assert_eq!(
+            memory(&[1, 1]),
+            "memory[1]: each NUMA node stands there once, by ascending index"
+        );
+        assert_eq!(memory(&[1024]), "memory[1]: a NUMA node is beyond the largest index, 1023");
+        let plan = Plan {
+            memory: vec![vec![0, 1023], vec![], vec![0]],
+            ..Plan::new("small", vec![4, 0, 4])
+        };
+        assert!(plan.check().is_ok() && plan.memory_in_use().is_none());
+    }
+
+    #[test]
+    fn pus_are_in_order_and_all_there() {
+        assert!(refusal(|it| it.pus = known(&[4, 0])).starts_with("pus: PU 0 follows PU 4;"));
+        assert!(refusal(|it| it.pus = known(&[0, 4, 4])).starts_with("pus: PU 4 follows PU 4;"));
+        assert_eq!(refusal(|it| it.pus = known(&[0, 3])), "placement[0]: PU 4 is not in pus");
+        let with = |pus| Plan { pus: known(pus), ..Plan::new("small", vec![4, 0, 4]) };
+        assert!(with(&[0, 2, 4]).check().is_ok(), "more may be known than is used");
+    }
+
+    #[test]
+    fn figures_are_numbers() {
+        assert_eq!(refusal(|it| it.cost = Some(f64::NAN)), "cost is not a number: NaN");
+        assert_eq!(refusal(|it| it.seconds = Some(f64::INFINITY)), "seconds is not a number: inf");
+        let random = Random { mean: 1.0, best: f64::NAN };
+        let baselines = Baselines { os: 1.0, compact: 1.0, scatter: 1.0, random };
+        assert_eq!(
+            refusal(|it| it.baselines = Some(baselines)),
+            "baselines.random.best is not a number: NaN"
+        );
+    }
+
+    #[test]
+    fn channels_are_between_tasks() {
+        let channel = Channel { from: 0, to: 3, home: 0, line: None, distance_ns: 80.0 };
+        let error = refusal(|it| it.channels = vec![channel]);
+        assert_eq!(error, "channels[0]: there is no task 3; the plan has 3, counted from 0");
+        let channel = Channel { to: 2, distance_ns: f64::NAN, ..channel };
+        assert_eq!(
+            refusal(|it| it.channels = vec![channel]),
+            "channels[0].distance_ns is not a number: NaN"
+        );
+    }
+}

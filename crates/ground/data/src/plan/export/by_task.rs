@@ -1,0 +1,66 @@
+//! A shell script that seats one process, for tools that bind a process to a set of PUs.
+//!
+//! Such tools know nothing of threads or ranks, so the script looks up which task it is started as,
+//! binds itself and becomes the program: signals, standard input and the exit code pass through,
+//! and any launcher of processes can start it in place of the program.
+//!
+//! A plan is for one machine, so a task is a rank *on this node*: on every node of a job the first
+//! rank takes the seat of task 0. A rank of the whole job is not enough, and the script refuses to
+//! guess.
+
+use super::comment;
+use crate::plan::Plan;
+use crate::plan::local_rank::{ALL, LAUNCHERS, OWN};
+
+/// Slurm's number comes last, because a batch script has `SLURM_LOCALID=0` too, which everything
+/// that it starts inherits (`sbatch(1)`); only the tasks of a step (`srun(1)`) have a
+/// `SLURM_STEP_ID` as well.
+const SLURM: &str = "\
+# srun numbers the tasks of a step; the 0 of a batch script is not a rank.
+[ -n \"$task\" ] || { [ -n \"${SLURM_JOB_ID:-}\" ] && [ -z \"${SLURM_STEP_ID:-}\" ]; } || task=${SLURM_LOCALID:-}
+";
+
+/// The shell expression for the number of the task: our own variable, then those that launchers set
+/// for the rank on this node.
+fn task() -> String {
+    // From the inside of the nested defaults outwards, so that the first launcher is asked first.
+    let launchers = LAUNCHERS.iter().rev().map(|launcher| launcher.rank);
+    let of_launchers = launchers.fold(String::new(), |rest, name| format!("${{{name}:-{rest}}}"));
+    format!("${{{OWN}:-{of_launchers}}}")
+}
+
+/// The message of a script that cannot tell which task it is.
+fn unknown() -> String {
+    let names: Vec<&str> =
+        LAUNCHERS.iter().map(|launcher| launcher.rank).chain(["SLURM_LOCALID"]).collect();
+    format!(
+        "which task is this? The launcher has set no rank on this node ({}); set {OWN} to a task's \
+         number, or to '{ALL}' for the PUs of all tasks",
+        names.join(", ")
+    )
+}
+
+/// The script; `bind` writes the binding command for a task's PUs, or for those of all tasks, up to
+/// the program.
+pub fn script(plan: &Plan, bind: impl Fn(Option<usize>, &[u32]) -> String) -> String {
+    let mut text = "#!/bin/sh\n".to_owned() + &comment::header(plan);
+    text += "# sh FILE COMMAND... runs COMMAND on the seat of its task. The task is SEATMAP_TASK, \
+             else the rank on this\n";
+    text += "# node as Open MPI, MPICH, Intel MPI, Cray's PMI or srun sets it; SEATMAP_TASK=all \
+             takes all tasks' PUs.\n";
+    text += &format!("task={}\n{SLURM}case $task in\n", task());
+    // `exec`: the program takes the script's place, and gets its signals and its parent.
+    for task in 0..plan.placement.len() {
+        text += &format!(
+            "{task}) exec {} \"$@\" ;;{}\n",
+            bind(Some(task), plan.seat(task)),
+            comment::name(plan, task)
+        );
+    }
+    text += &format!("all) exec {} \"$@\" ;;\n", bind(None, &plan.pus_in_use()));
+    text += &format!("'') echo \"$0: {}\" >&2; exit 2 ;;\n", unknown());
+    let last = plan.placement.len() - 1;
+    text + &format!(
+        "*) echo \"$0: there is no task $task; the plan has 0 to {last}\" >&2; exit 2 ;;\nesac\n"
+    )
+}

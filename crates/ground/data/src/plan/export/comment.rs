@@ -1,0 +1,41 @@
+//! Words from a plan, in comments.
+
+use crate::plan::Plan;
+use crate::statistics::words::counted;
+
+/// Text that stays on its line. A backslash goes too: systemd takes one at the end of a line for a
+/// continuation.
+pub fn one_line(text: &str) -> String {
+    // A newline would end the comment, and the rest of a name would run as a command.
+    crate::document::visible(&text.replace('\\', r"\\"))
+}
+
+/// `# Seatmap plan: 4 tasks of ring:4 on desk.`
+pub fn header(plan: &Plan) -> String {
+    let tasks = counted(plan.placement.len(), "task");
+    let of = plan.pattern.as_ref().map(|pattern| format!(" of {pattern}")).unwrap_or_default();
+    format!("# Seatmap plan: {}.\n", one_line(&format!("{tasks}{of} on {}", plan.machine)))
+}
+
+/// A comment behind a task's line; nothing where it has no name.
+pub fn name(plan: &Plan, task: usize) -> String {
+    let name = plan.names.get(task).filter(|name| !name.is_empty());
+    name.map(|name| format!(" # {}", one_line(name))).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ends_a_line_does_not() {
+        assert_eq!(one_line("a\nb\r\\\u{85}\u{2028}é"), "a\\nb\\r\\\\\\u{85}\\u{2028}é");
+    }
+
+    #[test]
+    fn headers_say_what_is_known() {
+        assert_eq!(header(&Plan::new("desk", vec![3])), "# Seatmap plan: 1 task on desk.\n");
+        let plan = Plan { pattern: Some("ring:2".into()), ..Plan::new("desk", vec![3, 1]) };
+        assert_eq!(header(&plan), "# Seatmap plan: 2 tasks of ring:2 on desk.\n");
+    }
+}

@@ -1,0 +1,51 @@
+//! Options of a DPDK program: lcore k on the seat of task k.
+
+use super::{ExportError, joined};
+use crate::plan::Plan;
+
+/// The most lcores of an ordinary build (`RTE_MAX_LCORE` of DPDK's configuration).
+const MOST_LCORES: usize = 128;
+
+/// `--lcores=0@3,1@1 --main-lcore=0`, as DPDK's environment layer takes it.
+///
+/// # Errors
+/// [`ExportError::TooMany`] where there are more tasks than lcores.
+pub fn write(plan: &Plan) -> Result<String, ExportError> {
+    if plan.placement.len() > MOST_LCORES {
+        return Err(ExportError::TooMany { tool: "DPDK", what: "lcores", most: MOST_LCORES });
+    }
+    // The main lcore is task 0, which starts the others.
+    Ok(format!(
+        "--lcores={} --main-lcore=0\n",
+        joined((0..plan.placement.len()).map(|task| lcore(plan, task)), ",")
+    ))
+}
+
+fn cpu_list(pus: &[u32]) -> String {
+    match pus {
+        [one] => one.to_string(),
+        several => format!("({})", joined(several, ",")),
+    }
+}
+
+fn lcore(plan: &Plan, task: usize) -> String {
+    format!("{task}@{}", cpu_list(plan.seat(task)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::export::{sample, wide};
+
+    #[test]
+    fn lcores_are_tasks() {
+        insta::assert_snapshot!(write(&sample()).unwrap(), @"--lcores=0@3,1@1,2@12 --main-lcore=0");
+        insta::assert_snapshot!(write(&wide()).unwrap(), @"--lcores=0@(0,1,3),1@1 --main-lcore=0");
+        assert!(
+            write(&Plan::new("rack", vec![0; 129]))
+                .unwrap_err()
+                .to_string()
+                .starts_with("DPDK knows 128 lcores")
+        );
+    }
+}

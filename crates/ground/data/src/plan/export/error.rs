@@ -1,0 +1,53 @@
+//! Why a plan could not be written for another tool.
+
+use crate::plan::Plan;
+use crate::statistics::words::counted;
+
+/// Why a plan could not be written for another tool.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExportError {
+    /// likwid-pin silently cuts its list at the number of hardware threads, which a plan does not
+    /// hold.
+    #[error(
+        "likwid-pin cannot seat several tasks on one PU: it drops what is left of a list longer \
+         than the machine has hardware threads, and this plan has {tasks} on {pus}; export it as \
+         gomp, kmp or omp-places", pus = counted(*.pus, "PU"), tasks = counted(*.tasks, "task"))]
+    LikwidShares {
+        /// The number of tasks.
+        tasks: usize,
+        /// The number of PUs in use.
+        pus: usize,
+    },
+    /// The tool seats a thread on one PU, and a seat of this plan is several.
+    #[error(
+        "{tool} knows single PUs alone, and task {task} has {pus} to choose from; export it as \
+         omp-places or kmp"
+    )]
+    SinglePus {
+        /// The tool that cannot express the plan.
+        tool: &'static str,
+        /// The first task with such a seat.
+        task: usize,
+        /// The number of PUs in its seat.
+        pus: usize,
+    },
+    /// The tool's lists end before the plan does.
+    #[error("{tool} knows {most} {what} at most, and this plan has more")]
+    TooMany {
+        /// The tool that cannot express the plan.
+        tool: &'static str,
+        /// The things that it counts.
+        what: &'static str,
+        /// The most of them.
+        most: usize,
+    },
+}
+
+impl ExportError {
+    /// Refuses a plan in which a seat is several PUs.
+    pub(super) fn refuse_sets(plan: &Plan, tool: &'static str) -> Result<(), ExportError> {
+        let sizes = (0..plan.placement.len()).map(|task| (task, plan.seat(task).len()));
+        let found = sizes.into_iter().find(|(_, pus)| *pus > 1);
+        found.map_or(Ok(()), |(task, pus)| Err(ExportError::SinglePus { tool, task, pus }))
+    }
+}

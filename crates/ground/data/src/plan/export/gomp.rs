@@ -1,0 +1,29 @@
+//! `GOMP_CPU_AFFINITY`, of GCC's OpenMP runtime; LLVM's and Intel's know it too.
+
+use super::{ExportError, environment, joined};
+use crate::plan::Plan;
+
+/// Shell lines: thread k on the k-th CPU of the list (libgomp's manual, section 4.20).
+///
+/// # Errors
+/// [`ExportError::SinglePus`] where a seat is several PUs.
+pub fn write(plan: &Plan) -> Result<String, ExportError> {
+    ExportError::refuse_sets(plan, "GOMP_CPU_AFFINITY")?;
+    Ok(environment::lines(plan, &[("GOMP_CPU_AFFINITY", joined(&plan.placement, " "))]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::export::sample;
+
+    #[test]
+    fn cpus_are_in_the_order_of_the_tasks() {
+        insta::assert_snapshot!(write(&sample()).unwrap(), @"
+        # Seatmap plan: 3 tasks of ring:3 on desk.
+        unset OMP_PLACES OMP_PROC_BIND KMP_AFFINITY
+        export OMP_NUM_THREADS=3
+        export GOMP_CPU_AFFINITY='3 1 12'
+        ");
+    }
+}

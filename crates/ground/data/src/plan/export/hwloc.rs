@@ -1,0 +1,34 @@
+//! A script around `hwloc-bind`, for programs of several processes on whatever system hwloc knows.
+
+use super::{by_task, joined};
+use crate::plan::Plan;
+
+/// The script: as [`super::taskset::write`], with hwloc's binding.
+///
+/// `--physical`, because hwloc's tools count PUs in the order of the topology otherwise;
+/// `--strict`, so that a PU that cannot be had is an error.
+#[must_use]
+pub fn write(plan: &Plan) -> String {
+    by_task::script(plan, |_, pus| {
+        format!(
+            "hwloc-bind --strict --physical {} --",
+            joined(pus.iter().map(|pu| format!("pu:{pu}")), " ")
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::export::{commands, sample};
+
+    #[test]
+    fn each_task_has_its_line() {
+        insta::assert_snapshot!(commands(&write(&sample())), @"
+        hwloc-bind --strict --physical pu:3 --
+        hwloc-bind --strict --physical pu:1 --
+        hwloc-bind --strict --physical pu:12 --
+        hwloc-bind --strict --physical pu:1 pu:3 pu:12 --
+        ");
+    }
+}

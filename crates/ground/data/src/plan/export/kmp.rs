@@ -1,0 +1,32 @@
+//! `KMP_AFFINITY`, of LLVM's and Intel's OpenMP runtime.
+
+use super::{environment, joined};
+use crate::plan::Plan;
+
+/// Shell lines: thread k on the k-th OS index of the list, or the k-th set of them in braces.
+/// `granularity=fine` binds to a PU, not to its whole core.
+#[must_use]
+pub fn write(plan: &Plan) -> String {
+    let seats = (0..plan.placement.len()).map(|task| match plan.seat(task) {
+        [pu] => pu.to_string(),
+        several => format!("{{{}}}", joined(several, ",")),
+    });
+    let value = format!("granularity=fine,explicit,proclist=[{}]", joined(seats, ","));
+    environment::lines(plan, &[("KMP_AFFINITY", value)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::export::sample;
+
+    #[test]
+    fn pus_are_in_the_order_of_the_tasks() {
+        insta::assert_snapshot!(write(&sample()), @"
+        # Seatmap plan: 3 tasks of ring:3 on desk.
+        unset OMP_PLACES OMP_PROC_BIND GOMP_CPU_AFFINITY
+        export OMP_NUM_THREADS=3
+        export KMP_AFFINITY='granularity=fine,explicit,proclist=[3,1,12]'
+        ");
+    }
+}

@@ -1,0 +1,40 @@
+//! The beginning of a `likwid-pin` command, for programs of several threads.
+
+use super::{ExportError, joined};
+use crate::plan::Plan;
+
+/// `likwid-pin -c 3,1`: the main thread on the first PU, the others on the next ones as they are
+/// created.
+///
+/// A list without a domain letter holds OS indices, in order.
+///
+/// # Errors
+/// [`ExportError::SinglePus`] where a seat is several PUs, [`ExportError::LikwidShares`] where
+/// tasks share a PU.
+pub fn write(plan: &Plan) -> Result<String, ExportError> {
+    ExportError::refuse_sets(plan, "likwid-pin")?;
+    if plan.is_oversubscribed() {
+        return Err(ExportError::LikwidShares {
+            tasks: plan.placement.len(),
+            pus: plan.pus_in_use().len(),
+        });
+    }
+    Ok(format!("likwid-pin -c {}\n", joined(&plan.placement, ",")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::export::sample;
+
+    #[test]
+    fn pus_are_in_the_order_of_the_tasks() {
+        insta::assert_snapshot!(write(&sample()).unwrap(), @"likwid-pin -c 3,1,12");
+    }
+
+    #[test]
+    fn shared_pus_are_refused() {
+        let error = write(&Plan::new("desk", vec![3, 1, 3])).unwrap_err().to_string();
+        assert!(error.contains("this plan has 3 tasks on 2 PUs; export it as gomp"), "{error}");
+    }
+}

@@ -1,0 +1,60 @@
+//! Lines for nginx's configuration: worker k on the seat of task k.
+
+use super::{ExportError, comment, joined};
+use crate::plan::Plan;
+
+/// The CPUs that nginx's masks hold (`CPU_SETSIZE` of sched.h).
+const MOST_CPUS: u32 = 1024;
+
+/// `worker_processes 2; worker_cpu_affinity 1000 0010;` for the main context of `nginx.conf`: a
+/// mask for each worker, with one binary digit a CPU, CPU 0 last (the core module's documentation).
+///
+/// # Errors
+/// [`ExportError::TooMany`] where a PU is beyond the masks.
+pub fn write(plan: &Plan) -> Result<String, ExportError> {
+    let tasks = plan.placement.len();
+    let digits = plan.pus_in_use().last().map_or(1, |last| last + 1);
+    if digits > MOST_CPUS {
+        return Err(ExportError::TooMany { tool: "nginx", what: "CPUs", most: MOST_CPUS as usize });
+    }
+    let masks = joined(
+        (0..tasks).map(|task| {
+            (0..digits)
+                .rev()
+                .map(|pu| if plan.seat(task).contains(&pu) { '1' } else { '0' })
+                .collect::<String>()
+        }),
+        " ",
+    );
+    Ok(format!(
+        "{}worker_processes {tasks};\nworker_cpu_affinity {masks};\n",
+        comment::header(plan)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::export::{hostile, sample, wide};
+
+    #[test]
+    fn workers_are_tasks() {
+        insta::assert_snapshot!(write(&sample()).unwrap(), @"
+        # Seatmap plan: 3 tasks of ring:3 on desk.
+        worker_processes 3;
+        worker_cpu_affinity 0000000001000 0000000000010 1000000000000;
+        ");
+        insta::assert_snapshot!(write(&wide()).unwrap(), @"
+        # Seatmap plan: 2 tasks on desk.
+        worker_processes 2;
+        worker_cpu_affinity 1011 0010;
+        ");
+        assert_eq!(write(&hostile()).unwrap().lines().count(), 3);
+        assert!(
+            write(&Plan::new("rack", vec![1024]))
+                .unwrap_err()
+                .to_string()
+                .starts_with("nginx knows 1024 CPUs")
+        );
+    }
+}

@@ -1,0 +1,40 @@
+//! `OMP_PLACES`, which every OpenMP runtime since 4.0 knows.
+
+use super::{environment, joined};
+use crate::plan::Plan;
+
+/// Shell lines: one place a task, and threads laid on the places in order.
+///
+/// `close` rather than `true`, which leaves the order to the runtime: with as many threads as
+/// places, `close` puts thread k on place k (OpenMP 5.2, section 10.1.3).
+#[must_use]
+pub fn write(plan: &Plan) -> String {
+    let places = joined(
+        (0..plan.placement.len()).map(|task| format!("{{{}}}", joined(plan.seat(task), ","))),
+        ",",
+    );
+    // With `close` thread k takes place k, as long as there are as many places as threads.
+    environment::lines(plan, &[("OMP_PROC_BIND", "close".to_owned()), ("OMP_PLACES", places)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::export::{hostile, sample};
+
+    #[test]
+    fn places_are_in_the_order_of_the_tasks() {
+        insta::assert_snapshot!(write(&sample()), @"
+        # Seatmap plan: 3 tasks of ring:3 on desk.
+        unset GOMP_CPU_AFFINITY KMP_AFFINITY
+        export OMP_NUM_THREADS=3
+        export OMP_PROC_BIND='close'
+        export OMP_PLACES='{3},{1},{12}'
+        ");
+    }
+
+    #[test]
+    fn nothing_gets_out_of_its_comment() {
+        assert_eq!(write(&hostile()).lines().count(), write(&sample()).lines().count());
+    }
+}

@@ -1,0 +1,51 @@
+//! A rankfile of Open MPI 4: `mpirun --rankfile`.
+//!
+//! The meaning of `slot=N` depends on options, not on the file. By default N is a *core* in hwloc's
+//! order, and a rank gets all of its PUs. With `--use-hwthread-cpus` it is a PU, and with
+//! `rmaps_rank_file_physical` the index is the OS's. A plan needs both, so the file says so at its
+//! top. Open MPI 5 counts in hwloc's order alone (PRRTE dropped physical indices); there,
+//! [`super::taskset`] seats ranks.
+
+use super::comment;
+use crate::plan::Plan;
+use seatmap_os::CpuList;
+
+/// The rankfile. Ranks are on the host that `mpirun` is started on.
+#[must_use]
+pub fn write(plan: &Plan) -> String {
+    let mut text = comment::header(plan);
+    text += "# mpirun --use-hwthread-cpus --mca rmaps_rank_file_physical 1 --rankfile FILE \
+             COMMAND...\n";
+    text += "# Without these two options, and in Open MPI 5, slots are not OS indices.\n";
+    for task in 0..plan.placement.len() {
+        let seat = CpuList(plan.seat(task).to_vec());
+        text += &format!("rank {task}=localhost slot={seat}{}\n", comment::name(plan, task));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::export::{hostile, sample};
+
+    #[test]
+    fn each_rank_has_its_line() {
+        insta::assert_snapshot!(write(&sample()), @"
+        # Seatmap plan: 3 tasks of ring:3 on desk.
+        # mpirun --use-hwthread-cpus --mca rmaps_rank_file_physical 1 --rankfile FILE COMMAND...
+        # Without these two options, and in Open MPI 5, slots are not OS indices.
+        rank 0=localhost slot=3 # left
+        rank 1=localhost slot=1 # middle
+        rank 2=localhost slot=12 # right
+        ");
+    }
+
+    #[test]
+    fn nothing_gets_out_of_its_comment() {
+        assert_eq!(
+            write(&hostile()).lines().count(),
+            write(&Plan::new("desk", vec![1, 0])).lines().count()
+        );
+    }
+}

@@ -1,0 +1,74 @@
+//! The beginning of an `srun` command, for programs of several ranks on one node.
+
+use super::joined;
+use crate::plan::Plan;
+
+/// `srun --nodes=1 --ntasks=2 --cpu-bind=map_cpu:3,1`, with `--overcommit` where tasks share a PU;
+/// `mask_cpu` where seats are several PUs. Where the plan says where each task's memory is,
+/// `--mem-bind` follows.
+///
+/// Slurm carries `map_cpu` out only where the job has the whole node (srun(1), `--cpu-bind`).
+#[must_use]
+pub fn write(plan: &Plan) -> String {
+    let shared = if plan.is_oversubscribed() { " --overcommit" } else { "" };
+    let tasks = plan.placement.len();
+    // `map_cpu` takes one CPU a task and is easier to read; sets need masks.
+    let bind = if plan.seats.is_empty() {
+        format!("map_cpu:{}", joined(&plan.placement, ","))
+    } else {
+        format!("mask_cpu:{}", joined((0..tasks).map(|task| mask(plan.seat(task))), ","))
+    };
+    format!("srun --nodes=1 --ntasks={tasks}{shared} --cpu-bind={bind}{}\n", memory(plan))
+}
+
+/// `map_mem` where each task has one node, else `mask_mem` (srun(1), `--mem-bind`).
+fn memory(plan: &Plan) -> String {
+    if plan.memory_in_use().is_none() {
+        return String::new();
+    }
+    let one_each: Option<Vec<u32>> = plan
+        .memory
+        .iter()
+        .map(|nodes| nodes.first().copied().filter(|_| nodes.len() == 1))
+        .collect();
+    match one_each {
+        Some(nodes) => format!(" --mem-bind=map_mem:{}", joined(nodes, ",")),
+        None => format!(
+            " --mem-bind=mask_mem:{}",
+            joined(plan.memory.iter().map(|nodes| mask(nodes)), ",")
+        ),
+    }
+}
+
+/// PUs or nodes as a hexadecimal mask, as `mask_cpu` and `mask_mem` take them.
+fn mask(pus: &[u32]) -> String {
+    let digits = pus.iter().max().map_or(0, |largest| largest / 4);
+    let text: String = (0..=digits)
+        .rev()
+        .filter_map(|at| {
+            let four = pus.iter().filter(|pu| **pu / 4 == at);
+            char::from_digit(four.fold(0, |bits, pu| bits | 1 << (pu % 4)), 16)
+        })
+        .collect();
+    format!("0x{text}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::export::sample;
+
+    #[test]
+    fn pus_are_in_the_order_of_the_tasks() {
+        insta::assert_snapshot!(write(&sample()), @"srun --nodes=1 --ntasks=3 --cpu-bind=map_cpu:3,1,12");
+        let shared = Plan::new("desk", vec![3, 3]);
+        insta::assert_snapshot!(write(&shared), @"srun --nodes=1 --ntasks=2 --overcommit --cpu-bind=map_cpu:3,3");
+    }
+
+    #[test]
+    fn seats_of_several_pus_are_masks() {
+        let mut wide = Plan::new("desk", vec![3, 12]);
+        wide.seats = vec![vec![0, 1, 3], vec![4, 12, 65]];
+        insta::assert_snapshot!(write(&wide), @"srun --nodes=1 --ntasks=2 --cpu-bind=mask_cpu:0xb,0x20000000000001010");
+    }
+}

@@ -1,0 +1,50 @@
+//! A drop-in for a systemd service.
+
+use super::{comment, joined};
+use crate::plan::Plan;
+
+/// `/etc/systemd/system/NAME.service.d/seats.conf`: the service's processes and threads on the PUs
+/// in use, and their memory from the plan's nodes, where the plan names some for every task.
+///
+/// systemd knows the set alone. The empty assignment drops what the service said before; without it
+/// the two sets would be merged (systemd.exec(5), `CPUAffinity=`).
+#[must_use]
+pub fn write(plan: &Plan) -> String {
+    let mut text = comment::header(plan);
+    text += "# These are the plan's PUs, without who sits where: systemd has no word for that. For \
+             the seats themselves\n";
+    text += "# begin ExecStart= with 'seatmap run --plan PLAN --'.\n";
+    // The empty assignment clears what the unit's own file says; otherwise systemd adds the two up.
+    text += &format!("[Service]\nCPUAffinity=\nCPUAffinity={}\n", joined(plan.pus_in_use(), " "));
+    let memory = plan
+        .memory_in_use()
+        .map(|nodes| format!("NUMAPolicy=bind\nNUMAMask={}\n", joined(nodes, " ")));
+    text + &memory.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::export::{hostile, sample};
+
+    #[test]
+    fn the_set_is_in_order() {
+        insta::assert_snapshot!(write(&sample()), @"
+        # Seatmap plan: 3 tasks of ring:3 on desk.
+        # These are the plan's PUs, without who sits where: systemd has no word for that. For the seats themselves
+        # begin ExecStart= with 'seatmap run --plan PLAN --'.
+        [Service]
+        CPUAffinity=
+        CPUAffinity=1 3 12
+        ");
+    }
+
+    #[test]
+    fn nothing_gets_out_of_its_comment() {
+        let text = write(&hostile());
+        assert!(
+            text.lines().count() == write(&sample()).lines().count() && !text.contains("\\\n"),
+            "{text}"
+        );
+    }
+}

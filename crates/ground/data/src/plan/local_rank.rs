@@ -1,0 +1,355 @@
+//! Which of several starts of one command this is: the rank on this node, a worker's slot, a task
+//! of a job array.
+//!
+//! A launcher starts the same command line several times on a node. Each start has to take seats of
+//! its own, so it must know which one it is. [`Start::find`] asks the environment; exported scripts
+//! ask the same variables.
+
+/// The variable by which a user says which task a start is, before all others: a number, or
+/// [`ALL`].
+pub const OWN: &str = "SEATMAP_TASK";
+
+/// The value of [`OWN`] for a start that is the only one, and takes the seats of all tasks.
+pub const ALL: &str = "all";
+
+/// The variables of one launcher.
+#[derive(Clone, Copy, Debug)]
+pub struct Variables {
+    /// The rank on this node.
+    pub rank: &'static str,
+    /// The number of ranks on this node, where the launcher says it.
+    pub size: Option<&'static str>,
+    /// A variable that must be there too, where others use the same name for something else.
+    needs: Option<&'static str>,
+}
+
+const fn variables(rank: &'static str, size: &'static str) -> Variables {
+    Variables { rank, size: Some(size), needs: None }
+}
+
+/// Launchers of ranks, the most particular first: Open MPI and what is built on it, MPICH and Intel
+/// MPI (`mpiexec.hydra`), MVAPICH2, Cray's PMI and PALS, IBM's JSM, Flux. Their variables are never
+/// set outside a rank.
+pub const LAUNCHERS: [Variables; 7] = [
+    variables("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
+    variables("MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
+    variables("MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"),
+    variables("PMI_LOCAL_RANK", "PMI_LOCAL_SIZE"),
+    variables("PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE"),
+    variables("JSM_NAMESPACE_LOCAL_RANK", "JSM_NAMESPACE_LOCAL_SIZE"),
+    Variables { rank: "FLUX_TASK_LOCAL_ID", size: None, needs: None },
+];
+
+/// torchrun. Other programs use the short names too, so both must be there.
+const TORCHRUN: Variables = Variables {
+    rank: "LOCAL_RANK",
+    size: Some("LOCAL_WORLD_SIZE"),
+    needs: Some("LOCAL_WORLD_SIZE"),
+};
+
+/// Slurm's rank on this node, and how many tasks a step has on each node: `2(x3),1`.
+const SLURM_RANK: &str = "SLURM_LOCALID";
+const SLURM_SIZES: [&str; 2] = ["SLURM_STEP_TASKS_PER_NODE", "SLURM_TASKS_PER_NODE"];
+
+/// The slot of a worker of GNU parallel, from 1. It does not say how many there are.
+const PARALLEL: &str = "PARALLEL_JOBSLOT";
+
+/// Which of several starts of one command a process is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// The only one, as far as can be told.
+    Alone,
+    /// The one of this task, as the user said.
+    Task(usize),
+    /// One of several.
+    OneOf(LocalRank),
+}
+
+/// One of several starts on a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalRank {
+    /// Its number, from 0.
+    pub rank: usize,
+    /// How many there are; `None` where nobody says.
+    pub size: Option<usize>,
+    /// The kind of start: `rank`, `worker`, `task of the job array`.
+    pub kind: &'static str,
+    /// The variable with its value, for a message: `OMPI_COMM_WORLD_LOCAL_RANK=1`.
+    pub source: String,
+}
+
+/// A variable that is not what its launcher writes.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{variable}={value} is not {expected}; unset it, or set {OWN} to the number of a task, or to \
+     '{ALL}'"
+)]
+pub struct LocalRankError {
+    /// The variable.
+    pub variable: String,
+    /// Its text.
+    pub value: String,
+    /// A word for right values.
+    pub expected: String,
+}
+
+/// A look-up of variables.
+type Look<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+impl Start {
+    /// The start that these variables describe. `here_cpus` is the number of CPUs that this process
+    /// may use: an array of Slurm whose tasks have CPUs of their own needs no share.
+    ///
+    /// ```
+    /// use seatmap_data::plan::local_rank::Start;
+    /// let set = |name: &str| match name {
+    ///     "OMPI_COMM_WORLD_LOCAL_RANK" => Some("1".to_owned()),
+    ///     "OMPI_COMM_WORLD_LOCAL_SIZE" => Some("2".to_owned()),
+    ///     _ => None,
+    /// };
+    /// let Start::OneOf(rank) = Start::find(&set, 8)? else { panic!("one of two") };
+    /// assert_eq!((rank.rank, rank.size), (1, Some(2)));
+    /// # Ok::<(), seatmap_data::plan::local_rank::LocalRankError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`LocalRankError`].
+    pub fn find(look: Look<'_>, here_cpus: usize) -> Result<Self, LocalRankError> {
+        match look(OWN).as_deref() {
+            Some(ALL) => return Ok(Start::Alone),
+            Some("") | None => {}
+            Some(_) => return Ok(Start::Task(number(look, OWN)?.unwrap_or(0))),
+        }
+        let ranks = [of_launchers(look)?, of_slurm(look)?, of_variables(look, &TORCHRUN)?];
+        // One rank a node is as good as no launcher: it has all seats to itself.
+        let rank = ranks.into_iter().flatten().next().filter(|rank| rank.size != Some(1));
+        let found = match (of_array(look, here_cpus)?, rank) {
+            (Some(array), Some(rank)) => Some(array.of_each(rank)),
+            (array, rank) => rank.or(array),
+        };
+        let found = match found {
+            None => of_parallel(look)?,
+            found => found,
+        };
+        Ok(found.map_or(Start::Alone, Start::OneOf))
+    }
+}
+
+impl LocalRank {
+    /// The number of a rank in a task of an array, counted over all tasks.
+    fn of_each(self, inner: LocalRank) -> LocalRank {
+        // Without their number, the ranks of two tasks of the array cannot be told apart.
+        let Some(ranks) = inner.size else { return inner };
+        LocalRank {
+            rank: self.rank * ranks + inner.rank,
+            size: self.size.map(|size| size * ranks),
+            kind: inner.kind,
+            source: format!("{}, {}", self.source, inner.source),
+        }
+    }
+
+    fn checked(self, variable: &str) -> Result<Self, LocalRankError> {
+        match self.size.filter(|size| self.rank >= *size) {
+            None => Ok(self),
+            Some(size) => Err(LocalRankError {
+                variable: variable.to_owned(),
+                value: self.rank.to_string(),
+                expected: format!("below the number of {}s on this node, {size}", self.kind),
+            }),
+        }
+    }
+}
+
+fn of_launchers(look: Look<'_>) -> Result<Option<LocalRank>, LocalRankError> {
+    for variables in &LAUNCHERS {
+        if let Some(rank) = of_variables(look, variables)? {
+            return Ok(Some(rank));
+        }
+    }
+    Ok(None)
+}
+
+fn of_variables(
+    look: Look<'_>,
+    variables: &Variables,
+) -> Result<Option<LocalRank>, LocalRankError> {
+    if variables.needs.is_some_and(|name| look(name).is_none()) {
+        return Ok(None);
+    }
+    let Some(rank) = number(look, variables.rank)? else { return Ok(None) };
+    let size = variables.size.map(|name| number(look, name)).transpose()?.flatten();
+    let source = format!("{}={rank}", variables.rank);
+    LocalRank { rank, size, kind: "rank", source }.checked(variables.rank).map(Some)
+}
+
+/// A batch script has `SLURM_LOCALID=0` too, which everything that it starts inherits (sbatch(1));
+/// only the tasks of a step (srun(1)) have a `SLURM_STEP_ID` as well.
+fn of_slurm(look: Look<'_>) -> Result<Option<LocalRank>, LocalRankError> {
+    // A batch script has the variables of the job, and does not run as a task of a step.
+    let is_batch = look("SLURM_JOB_ID").is_some() && look("SLURM_STEP_ID").is_none();
+    let rank = if is_batch { None } else { number(look, SLURM_RANK)? };
+    let Some(rank) = rank else { return Ok(None) };
+    let node = number(look, "SLURM_NODEID")?.unwrap_or(0);
+    let sizes = SLURM_SIZES.iter().find_map(|name| look(name));
+    let size = sizes.and_then(|text| tasks_of_node(&text, node));
+    let source = format!("{SLURM_RANK}={rank}");
+    LocalRank { rank, size, kind: "rank", source }.checked(SLURM_RANK).map(Some)
+}
+
+/// The tasks of a node in a list such as `2(x3),1`.
+fn tasks_of_node(text: &str, node: usize) -> Option<usize> {
+    let mut first = 0;
+    for part in text.split(',') {
+        let (tasks, nodes) =
+            part.trim().trim_end_matches(')').split_once("(x").unwrap_or((part.trim(), "1"));
+        let last = nodes.parse::<usize>().ok()?.checked_add(first)?;
+        if node < last {
+            // As small as any other number here, so that products with it have room.
+            return tasks.parse::<u32>().ok().and_then(|tasks| usize::try_from(tasks).ok());
+        }
+        first = last;
+    }
+    None
+}
+
+/// The tasks of a job array are jobs of their own, several of which may run on a node at a time.
+/// Where Slurm gave this one the whole node, or CPUs that it cannot leave, the others cannot come
+/// onto its seats.
+fn of_array(look: Look<'_>, here_cpus: usize) -> Result<Option<LocalRank>, LocalRankError> {
+    let variable = "SLURM_ARRAY_TASK_ID";
+    let Some(task) = number(look, variable)? else { return Ok(None) };
+    let size = number(look, "SLURM_ARRAY_TASK_COUNT")?.filter(|size| *size > 0);
+    // A task of the array that has the whole node shares it with no other.
+    let is_apart = number(look, "SLURM_CPUS_ON_NODE")?.is_some_and(|cpus| cpus >= here_cpus);
+    if size == Some(1) || is_apart {
+        return Ok(None);
+    }
+    let first = number(look, "SLURM_ARRAY_TASK_MIN")?.unwrap_or(0);
+    let step = number(look, "SLURM_ARRAY_TASK_STEP")?.filter(|step| *step > 0).unwrap_or(1);
+    let rank = task.saturating_sub(first) / step;
+    // Of a list with gaps (--array=1,5,9) nothing says which number is which.
+    let size = size.filter(|size| rank < *size);
+    let source = format!("{variable}={task}");
+    Ok(Some(LocalRank { rank, size, kind: "task of the job array", source }))
+}
+
+fn of_parallel(look: Look<'_>) -> Result<Option<LocalRank>, LocalRankError> {
+    let Some(slot) = number(look, PARALLEL)?.filter(|slot| *slot > 0) else { return Ok(None) };
+    let source = format!("{PARALLEL}={slot}");
+    Ok(Some(LocalRank { rank: slot - 1, size: None, kind: "worker", source }))
+}
+
+/// The number in a variable; none where it is not set.
+fn number(look: Look<'_>, name: &str) -> Result<Option<usize>, LocalRankError> {
+    let Some(value) = look(name).filter(|value| !value.is_empty()) else { return Ok(None) };
+    match value.trim().parse::<u32>() {
+        Ok(number) => Ok(usize::try_from(number).ok()),
+        Err(_) => Err(LocalRankError {
+            variable: name.to_owned(),
+            value,
+            expected: "a number".to_owned(),
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(set: &str) -> Result<Start, LocalRankError> {
+        let look = |name: &str| {
+            let variables = set.split(' ').filter_map(|word| word.split_once('='));
+            variables.filter(|(key, _)| *key == name).map(|(_, value)| value.to_owned()).next()
+        };
+        Start::find(&look, 8)
+    }
+
+    fn rank(set: &str) -> Option<(usize, Option<usize>)> {
+        match found(set).unwrap() {
+            Start::OneOf(rank) => Some((rank.rank, rank.size)),
+            Start::Alone => None,
+            Start::Task(task) => panic!("task {task}"),
+        }
+    }
+
+    #[test]
+    fn every_launcher_is_known() {
+        for launcher in LAUNCHERS.iter().chain([&TORCHRUN]) {
+            let Some(size) = launcher.size else { continue };
+            assert_eq!(rank(&format!("{}=1 {size}=4", launcher.rank)), Some((1, Some(4))));
+            assert_eq!(
+                rank(&format!("{}=0 {size}=1", launcher.rank)),
+                None,
+                "the only rank has all"
+            );
+        }
+        assert_eq!(rank("OMPI_COMM_WORLD_LOCAL_RANK=1"), Some((1, None)));
+        assert_eq!(rank("FLUX_TASK_LOCAL_ID=3"), Some((3, None)));
+        assert_eq!(rank("LOCAL_RANK=3"), None, "others use this name");
+        assert_eq!(rank("PARALLEL_JOBSLOT=2"), Some((1, None)));
+        assert_eq!(
+            rank("OMPI_COMM_WORLD_RANK=3"),
+            None,
+            "a rank of the job says nothing on its second node"
+        );
+    }
+
+    #[test]
+    fn slurm_counts_the_tasks_of_each_node() {
+        let step =
+            "SLURM_JOB_ID=7 SLURM_STEP_ID=0 SLURM_LOCALID=1 SLURM_STEP_TASKS_PER_NODE=4(x2),2";
+        assert_eq!(rank(&format!("{step} SLURM_NODEID=1")), Some((1, Some(4))));
+        assert_eq!(rank(&format!("{step} SLURM_NODEID=2")), Some((1, Some(2))));
+        assert_eq!(rank(&format!("{step} SLURM_NODEID=3")), Some((1, None)));
+        assert_eq!(
+            rank("SLURM_JOB_ID=7 SLURM_LOCALID=0 SLURM_TASKS_PER_NODE=4"),
+            None,
+            "a batch script"
+        );
+        let inside = "OMPI_COMM_WORLD_LOCAL_RANK=2 OMPI_COMM_WORLD_LOCAL_SIZE=3";
+        assert_eq!(
+            rank(&format!("{step} {inside}")),
+            Some((2, Some(3))),
+            "mpirun has the last word"
+        );
+    }
+
+    #[test]
+    fn tasks_of_an_array_share_a_node_unless_slurm_parts_them() {
+        let array = "SLURM_ARRAY_TASK_ID=12 SLURM_ARRAY_TASK_MIN=10 SLURM_ARRAY_TASK_STEP=2 SLURM_ARRAY_TASK_COUNT=3";
+        assert_eq!(rank(array), Some((1, Some(3))));
+        assert_eq!(rank(&format!("{array} SLURM_CPUS_ON_NODE=2")), Some((1, Some(3))));
+        assert_eq!(rank(&format!("{array} SLURM_CPUS_ON_NODE=8")), None, "it has the whole node");
+        let ranks = "OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2";
+        assert_eq!(rank(&format!("{array} {ranks}")), Some((3, Some(6))));
+        assert_eq!(
+            rank(&format!(
+                "{array} SLURM_LOCALID=1 SLURM_TASKS_PER_NODE={most}",
+                most = usize::MAX
+            )),
+            Some((1, None)),
+            "a number that no node has"
+        );
+        assert_eq!(
+            rank("SLURM_ARRAY_TASK_ID=9 SLURM_ARRAY_TASK_COUNT=3"),
+            Some((9, None)),
+            "a list with gaps"
+        );
+    }
+
+    #[test]
+    fn the_user_has_the_first_word() {
+        let ranks = "OMPI_COMM_WORLD_LOCAL_RANK=1 OMPI_COMM_WORLD_LOCAL_SIZE=2";
+        assert_eq!(found(&format!("SEATMAP_TASK=all {ranks}")), Ok(Start::Alone));
+        assert_eq!(found(&format!("SEATMAP_TASK=7 {ranks}")), Ok(Start::Task(7)));
+        assert_eq!(rank(&format!("SEATMAP_TASK= {ranks}")), Some((1, Some(2))));
+    }
+
+    #[test]
+    fn wrong_values_are_named() {
+        let wrong = |set: &str| found(set).unwrap_err().to_string();
+        insta::assert_snapshot!(wrong("MPI_LOCALRANKID=x"), @"MPI_LOCALRANKID=x is not a number; unset it, or set SEATMAP_TASK to the number of a task, or to 'all'");
+        insta::assert_snapshot!(wrong("MPI_LOCALRANKID=2 MPI_LOCALNRANKS=2"), @"MPI_LOCALRANKID=2 is not below the number of ranks on this node, 2; unset it, or set SEATMAP_TASK to the number of a task, or to 'all'");
+        assert!(wrong("SEATMAP_TASK=-1").starts_with("SEATMAP_TASK=-1 is not a number"));
+    }
+}

@@ -1,0 +1,390 @@
+//! `seatmap-plan/1`: a placement with its provenance.
+
+use crate::document::DocumentError;
+use crate::machine::{Pu, Topology};
+use crate::plan::{Agreement, Baselines, Channel, Effect, Objective, OtherMachine, check};
+use seatmap_os::host_names;
+use serde::{Deserialize, Serialize};
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-plan/1";
+
+/// The machine of a plan for whichever computer reads it.
+const ANY_HOST: &str = "host";
+
+/// The most tasks that a plan may have: as many as a pattern.
+pub const MAX_TASKS: usize = 1 << 20;
+
+/// The largest NUMA node that a plan may name: Linux stops at 1024 nodes (`NODES_SHIFT`).
+pub const MAX_NODE: u32 = 1023;
+
+/// A placement of tasks on PUs with its provenance. By hand it needs three keys. Readers ignore
+/// keys that they do not know, and refuse versions that they do not know.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Plan {
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
+    pub format: String,
+    /// The name of the machine that the plan is for.
+    pub machine: String,
+    /// The pattern's name; null for a placement written by hand.
+    #[serde(default)]
+    pub pattern: Option<String>,
+    /// The OS index of the PU of each task. Several tasks may share a PU.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = MAX_TASKS)))]
+    #[cfg_attr(feature = "schema", schemars(inner(range(max = seatmap_os::cpu_list::MAX_CPU))))]
+    pub placement: Vec<u32>,
+    /// The PUs that each task may run on, by OS index, ascending; its PU in `placement` is one of
+    /// them. Empty where every task has that PU alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub seats: Vec<Vec<u32>>,
+    /// The NUMA nodes that each task's memory is to come from, by OS index, ascending; no node for
+    /// a task of which nothing is said. Empty where nothing is said of any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(inner(inner(range(max = MAX_NODE)))))]
+    pub memory: Vec<Vec<u32>>,
+    /// The name of each task: as many as there are tasks, or none.
+    #[serde(default)]
+    pub names: Vec<String>,
+    /// How each task came to be, as numbers in the order of creation (`0.2` is the third thread
+    /// that the first one made); empty where that is unknown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<String>,
+    /// The description of the PUs in use, by ascending OS index; empty where nothing is known of
+    /// them.
+    #[serde(default)]
+    pub pus: Vec<Pu>,
+    /// The objective that the placement is judged by.
+    #[serde(default)]
+    pub objective: Option<Objective>,
+    /// The objective's value: weight x nanoseconds for `distance`, weight for `congestion`,
+    /// nanoseconds for the others.
+    #[serde(default)]
+    pub cost: Option<f64>,
+    /// Whether messages cost the wakeup of a thread that sleeps, rather than the distance of
+    /// threads that spin.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub waits: bool,
+    /// A lower bound: no placement can cost less.
+    #[serde(default)]
+    pub lower_bound: Option<f64>,
+    /// True only where it is proven that no placement costs less.
+    #[serde(default)]
+    pub optimal: bool,
+    /// The costs of the usual placements; null where they were not computed.
+    #[serde(default)]
+    pub baselines: Option<Baselines>,
+    /// How much the plan could change the program; absent where the pattern was not observed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
+    /// The line that each pair of communicating tasks should use, on machines whose homes are
+    /// known.
+    #[serde(default)]
+    pub channels: Vec<Channel>,
+    /// How well cheaper objectives would have told placements apart, where runs judged them.
+    #[serde(default)]
+    pub agreement: Option<Agreement>,
+    /// The method that found the placement.
+    #[serde(default)]
+    pub method: Option<String>,
+    /// The time that this took, in seconds.
+    #[serde(default)]
+    pub seconds: Option<f64>,
+    /// The seed of random orders; null where nothing was random.
+    #[serde(default)]
+    pub seed: Option<u64>,
+    /// The day, as `YYYY-MM-DD`.
+    #[serde(default)]
+    pub date: Option<String>,
+    /// The program that made it, with its version.
+    #[serde(default)]
+    pub tool: Option<String>,
+}
+
+/// Whether a file says of itself that it is a plan, of whatever version.
+#[must_use]
+pub fn is_plan(bytes: &[u8]) -> bool {
+    crate::document::is_kind(bytes, "seatmap-plan/")
+}
+
+impl Plan {
+    /// A placement of which nothing else is known.
+    ///
+    /// ```
+    /// let plan = seatmap_data::plan::Plan::new("desk", vec![3, 1]);
+    /// assert!(plan.check().is_ok());
+    /// ```
+    #[must_use]
+    pub fn new(machine: impl Into<String>, placement: Vec<u32>) -> Self {
+        Plan {
+            format: FORMAT.to_owned(),
+            machine: machine.into(),
+            pattern: None,
+            placement,
+            seats: Vec::new(),
+            memory: Vec::new(),
+            names: Vec::new(),
+            paths: Vec::new(),
+            pus: Vec::new(),
+            objective: None,
+            cost: None,
+            waits: false,
+            lower_bound: None,
+            optimal: false,
+            baselines: None,
+            effect: None,
+            channels: Vec::new(),
+            agreement: None,
+            method: None,
+            seconds: None,
+            seed: None,
+            date: None,
+            tool: None,
+        }
+    }
+
+    /// Reads a plan and checks that its parts fit together.
+    ///
+    /// # Errors
+    /// [`DocumentError`], with line and column for text that is not such JSON.
+    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
+        let plan: Plan = crate::document::read(text, FORMAT)?;
+        plan.check()?;
+        Ok(plan)
+    }
+
+    /// The PUs that a task may run on.
+    ///
+    /// ```
+    /// let mut plan = seatmap_data::plan::Plan::new("desk", vec![3, 1]);
+    /// assert_eq!(plan.seat(1), [1]);
+    /// plan.seats = vec![vec![2, 3], vec![0, 1]];
+    /// assert_eq!(plan.seat(1), [0, 1]);
+    /// ```
+    ///
+    /// # Panics
+    /// There is no such task.
+    #[must_use]
+    pub fn seat(&self, task: usize) -> &[u32] {
+        match self.seats.get(task) {
+            Some(seat) => seat,
+            None => std::slice::from_ref(&self.placement[task]),
+        }
+    }
+
+    /// The plan as JSON with a final newline.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        crate::document::written(self)
+    }
+
+    /// Checks sizes, references and values.
+    ///
+    /// # Errors
+    /// [`DocumentError::Inconsistent`] with the first thing found wrong.
+    pub fn check(&self) -> Result<(), DocumentError> {
+        check::plan(self)
+    }
+
+    /// Checks that a plan is for the computer that goes by this name, before its PUs are taken for
+    /// that computer's. A plan for `host` is for whichever computer reads it.
+    ///
+    /// # Errors
+    /// [`OtherMachine`], with both names.
+    ///
+    /// ```
+    /// let plan = seatmap_data::plan::Plan::new("desk", vec![3, 1]);
+    /// assert!(plan.check_machine("desk").is_ok());
+    /// let error = plan.check_machine("rack7").unwrap_err();
+    /// assert!(error.to_string().starts_with("the plan is for 'desk', and this computer is 'rack7'"));
+    /// ```
+    pub fn check_machine(&self, here: &str) -> Result<(), OtherMachine> {
+        let is_here = host_names::node_of(here, &[&self.machine]).is_some();
+        if is_here || self.machine == ANY_HOST {
+            Ok(())
+        } else {
+            Err(OtherMachine { plan: self.machine.clone(), here: here.to_owned() })
+        }
+    }
+
+    /// The OS indices of the PUs in use, ascending, each once.
+    #[must_use]
+    pub fn pus_in_use(&self) -> Vec<u32> {
+        let mut pus: Vec<u32> =
+            self.placement.iter().chain(self.seats.iter().flatten()).copied().collect();
+        pus.sort_unstable();
+        pus.dedup();
+        pus
+    }
+
+    /// The NUMA nodes of a task's memory; none where the plan does not say.
+    #[must_use]
+    pub fn memory_of(&self, task: usize) -> &[u32] {
+        self.memory.get(task).map_or(&[], Vec::as_slice)
+    }
+
+    /// The NUMA nodes of all tasks' memory, ascending, each once. `None` where a task's memory may
+    /// come from anywhere: a tool that knows one set for all tasks must not restrict it.
+    ///
+    /// ```
+    /// let mut plan = seatmap_data::plan::Plan::new("desk", vec![3, 1]);
+    /// assert_eq!(plan.memory_in_use(), None);
+    /// plan.memory = vec![vec![1], vec![0, 1]];
+    /// assert_eq!(plan.memory_in_use(), Some(vec![0, 1]));
+    /// ```
+    #[must_use]
+    pub fn memory_in_use(&self) -> Option<Vec<u32>> {
+        // One task without a wish may take memory anywhere, and a limit for all would forbid it
+        // that.
+        let all_say = !self.memory.is_empty() && self.memory.iter().all(|nodes| !nodes.is_empty());
+        let nodes: std::collections::BTreeSet<u32> =
+            self.memory.iter().flatten().copied().collect();
+        all_say.then(|| nodes.into_iter().collect())
+    }
+
+    /// Takes each task's memory from the NUMA nodes of its PUs, or from the nearest nodes with
+    /// memory where those have none. Where a PU's node is not known, nothing is said of the task.
+    ///
+    /// ```
+    /// use seatmap_data::machine::{Pu, Topology};
+    /// let pus = (0..4).map(|os| Pu { os, numa: Some(os / 2), ..Pu::default() }).collect();
+    /// let mut plan = seatmap_data::plan::Plan::new("desk", vec![3, 0]);
+    /// plan.near_memory(&Topology { pus });
+    /// assert_eq!(plan.memory, [[1], [0]]);
+    /// ```
+    pub fn near_memory(&mut self, topology: &Topology) {
+        self.memory = (0..self.placement.len())
+            .map(|task| {
+                let nodes = self.seat(task).iter().map(|os| topology.pu(*os)?.memory_node());
+                let nodes: Option<std::collections::BTreeSet<u32>> = nodes.collect();
+                nodes.unwrap_or_default().into_iter().collect()
+            })
+            .collect();
+    }
+
+    /// Lets each task run anywhere on the core, cache, node or package that its PU belongs to. A
+    /// task whose PU belongs to none keeps its PU.
+    ///
+    /// ```
+    /// use seatmap_data::machine::{Pu, Topology};
+    /// let pus = (0..4).map(|os| Pu { os, l3: Some(os / 2), ..Pu::default() }).collect();
+    /// let mut plan = seatmap_data::plan::Plan::new("desk", vec![3, 0]);
+    /// plan.widen(&Topology { pus }, |pu| pu.l3);
+    /// assert_eq!(plan.seats, [[2, 3], [0, 1]]);
+    /// ```
+    pub fn widen(&mut self, topology: &Topology, level: impl Fn(&Pu) -> Option<u32>) {
+        self.seats = self
+            .placement
+            .iter()
+            .map(|os| match topology.pu(*os).and_then(&level) {
+                Some(group) => {
+                    let mut seat: Vec<u32> = topology
+                        .pus
+                        .iter()
+                        .filter(|pu| level(pu) == Some(group))
+                        .map(|pu| pu.os)
+                        .collect();
+                    // A topology written by hand need not ascend; a plan's seats must.
+                    seat.sort_unstable();
+                    seat
+                }
+                None => vec![*os],
+            })
+            .collect();
+    }
+
+    /// Whether tasks share a PU.
+    #[must_use]
+    pub fn is_oversubscribed(&self) -> bool {
+        self.placement.iter().collect::<std::collections::HashSet<_>>().len() < self.placement.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn survives_the_file() {
+        let plan = Plan::new("small", vec![4, 0, 4]);
+        assert_eq!(Plan::from_json(&plan.to_json()).unwrap(), plan);
+        assert_eq!(plan.pus_in_use(), [0, 4]);
+        assert!(plan.is_oversubscribed() && !Plan::new("small", vec![4, 0]).is_oversubscribed());
+    }
+
+    #[test]
+    fn seats_ascend_where_the_topology_does_not() {
+        let pus = [3, 2, 1, 0].map(|os| Pu { os, l3: Some(os / 2), ..Pu::default() }).to_vec();
+        let mut plan = Plan::new("desk", vec![3, 0]);
+        plan.widen(&Topology { pus }, |pu| pu.l3);
+        assert_eq!(plan.seats, [[2, 3], [0, 1]]);
+        assert!(plan.check().is_ok());
+    }
+
+    #[test]
+    fn a_plan_is_for_one_machine() {
+        let plan = Plan::new("desk", vec![4, 0]);
+        assert_eq!(plan.check_machine("desk"), Ok(()));
+        let error = plan.check_machine("rack7").unwrap_err();
+        assert_eq!((error.plan.as_str(), error.here.as_str()), ("desk", "rack7"));
+        assert!(error.to_string().contains("--any-machine"), "{error}");
+        assert_eq!(Plan::new("host", vec![4, 0]).check_machine("rack7"), Ok(()));
+        assert!(Plan::new("", vec![4, 0]).check_machine("rack7").is_err());
+    }
+
+    #[test]
+    fn three_keys_are_enough() {
+        let text = r#"{"format": "seatmap-plan/1", "machine": "desk", "placement": [3, 1]}"#;
+        assert_eq!(Plan::from_json(text).unwrap(), Plan::new("desk", vec![3, 1]));
+    }
+
+    #[test]
+    fn unknown_fields_are_ignored_and_unknown_versions_refused() {
+        let plan = Plan::new("small", vec![4, 0]);
+        let text = plan.to_json().replacen('{', "{\"colour\": [1, {}],", 1);
+        assert_eq!(Plan::from_json(&text).unwrap(), plan);
+        let error = Plan::from_json(&plan.to_json().replace("plan/1", "plan/9")).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "its format is 'seatmap-plan/9', and this program reads seatmap-plan/1"
+        );
+    }
+
+    #[test]
+    fn plans_say_what_they_are() {
+        assert!(is_plan(Plan::new("small", vec![4]).to_json().as_bytes()));
+        assert!(
+            is_plan(br#"{"format": "seatmap-plan/9"}"#),
+            "so that the version is what is complained of"
+        );
+        for other in [
+            &br#"{"format": "seatmap-profile/1"}"#[..],
+            b"{\"format\": 1}",
+            b",\n40,\n",
+            b"\xff",
+            b"",
+        ] {
+            assert!(!is_plan(other));
+        }
+    }
+
+    #[test]
+    fn what_is_no_plan_is_refused_with_its_place() {
+        let refusal = |text: &str| Plan::from_json(text).unwrap_err().to_string();
+        assert!(refusal("{\n \"format\": 3}").starts_with("line 2, column 12: expected"));
+        let text = Plan::new("small", vec![4, 0]).to_json();
+        assert!(
+            refusal(&text.replace("[4,0]", "[4,\n-1]"))
+                .starts_with("line 2, column 2: expected a whole number from 0")
+        );
+        assert!(
+            refusal(&text.replace("placement", "places"))
+                .contains("the key 'placement' is missing")
+        );
+        assert!(matches!(
+            Plan::from_json(&format!("{{\"format\": {}", "[".repeat(100_000))),
+            Err(DocumentError::Json { .. })
+        ));
+    }
+}

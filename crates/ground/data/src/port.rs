@@ -1,0 +1,37 @@
+//! The operations of a task: the contract between programs and machines.
+//!
+//! A workload is written once, as an ordinary synchronous function over [`Port`]. On the host a
+//! `Port` is plain loads and stores by a pinned thread; in a simulator each costly call advances
+//! virtual time. Neither side knows the other, and both meet here:
+//!
+//! | item | is |
+//! |---|---|
+//! | [`Addr`] | a 64-bit word of the memory that the tasks share; eight of them make a cache line |
+//! | [`Port`] | load, store, fetch-and-op, compare-exchange, wait-until-changed; a clock; computing |
+//! | [`Workload`] | a program of several tasks, generic over `Port` |
+//! | [`Testbed`] | a machine that runs a workload under a placement |
+//! | [`channels`] | mailboxes, signals, bulk transfers, atomics: what the Cell has instead of coherent lines |
+//! | [`message`] | an entry of a mailbox over cache lines: a message with its number |
+//! | [`Barrier`] | a rendezvous, built on the port alone and so the same on every machine |
+//! | [`overlap()`] | whether tasks that were timed side by side were at work at the same time |
+//!
+//! `Port` is object-safe: a C caller can be handed a `&dyn Port`, while Rust workloads are
+//! monomorphised.
+
+mod addr;
+mod barrier;
+pub mod channels;
+pub mod message;
+mod overlap;
+mod port;
+mod stamp;
+mod testbed;
+mod workload;
+
+pub use addr::{Addr, LINE_BYTES, WORDS_PER_LINE};
+pub use barrier::Barrier;
+pub use overlap::{ENOUGH_OVERLAP, Run, overlap};
+pub use port::{Change, Port};
+pub use stamp::Stamp;
+pub use testbed::Testbed;
+pub use workload::Workload;

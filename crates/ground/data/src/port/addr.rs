@@ -1,0 +1,39 @@
+//! Addresses of the memory that the tasks share.
+
+/// Bytes in a cache line. 64 on every coherent machine in the catalogue. Where it is larger (128 on
+/// POWER), two of our lines share one hardware line, and programs that space lines must leave one
+/// free between two in use.
+pub const LINE_BYTES: usize = 64;
+
+/// 64-bit words in a cache line.
+pub const WORDS_PER_LINE: u32 = (LINE_BYTES / 8) as u32;
+
+/// A 64-bit word of the memory that the tasks of a workload share, counted from its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Addr(pub u32);
+
+impl Addr {
+    /// The first word of a cache line.
+    ///
+    /// ```
+    /// # use seatmap_data::port::Addr;
+    /// assert_eq!(Addr::line(2), Addr(16));
+    /// assert_eq!(Addr::line(2).word(3).line_index(), 2);
+    /// ```
+    #[must_use]
+    pub const fn line(index: u32) -> Addr {
+        Addr(index * WORDS_PER_LINE)
+    }
+
+    /// The word that lies `further` words behind this one.
+    #[must_use]
+    pub const fn word(self, further: u32) -> Addr {
+        Addr(self.0 + further)
+    }
+
+    /// The line it lies in.
+    #[must_use]
+    pub const fn line_index(self) -> u32 {
+        self.0 / WORDS_PER_LINE
+    }
+}

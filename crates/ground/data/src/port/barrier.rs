@@ -1,0 +1,42 @@
+//! A rendezvous of all tasks.
+
+use crate::port::{Addr, Port};
+
+/// A rendezvous: no task leaves before the last one has come.
+///
+/// One word counts arrivals for ever, so the barrier needs no reset and can be used again at once:
+/// a task that draws ticket t waits until the count reaches the next multiple of the number of
+/// tasks. (A central counter barrier after Mellor-Crummey & Scott 1991, section 3.1, with the sense
+/// replaced by the round.) It starts from any multiple of `tasks`, zero being the usual one. 2^64
+/// arrivals are not reached in a lifetime.
+///
+/// ```
+/// # use seatmap_data::port::{Addr, Barrier, Port};
+/// fn task<P: Port>(port: &P) {
+///     let all_here = Barrier::new(Addr::line(0), 2);
+///     all_here.wait(port);
+/// }
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Barrier {
+    count: Addr,
+    tasks: u64,
+}
+
+impl Barrier {
+    /// A barrier for `tasks` tasks, on a word that nothing else uses. Zero tasks count as one.
+    #[must_use]
+    pub fn new(count: Addr, tasks: usize) -> Self {
+        Barrier { count, tasks: tasks.max(1) as u64 }
+    }
+
+    /// Waits until all tasks have called it this time round.
+    pub fn wait<P: Port + ?Sized>(&self, port: &P) {
+        let ticket = port.fetch_add(self.count, 1);
+        let all_here = (ticket / self.tasks + 1) * self.tasks;
+        let mut arrived = ticket + 1;
+        while arrived < all_here {
+            arrived = port.wait_while(self.count, arrived);
+        }
+    }
+}

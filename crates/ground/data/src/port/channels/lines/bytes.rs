@@ -1,0 +1,88 @@
+//! Bytes in 64-bit words: byte b of a word is its bits 8b to 8b + 7, on every machine.
+
+use crate::port::port::change_word;
+use crate::port::{Addr, Port};
+
+/// Bytes from some word on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bytes {
+    /// The word that holds the first.
+    start: Addr,
+    /// The first of interest, counted from there.
+    offset: u32,
+}
+
+impl Bytes {
+    pub(super) fn new(start: Addr, offset: u32) -> Self {
+        Bytes { start, offset }
+    }
+
+    fn word(self, further: u32) -> Addr {
+        self.start.word((self.offset + further) / 8)
+    }
+
+    /// Bits from the bottom of its word.
+    fn shift(self, further: u32) -> u32 {
+        (self.offset + further) % 8 * 8
+    }
+
+    /// Reads as many bytes as there is room for.
+    pub(super) fn read<P: Port>(self, port: &P, mut into: &mut [u8]) {
+        let mut at = 0;
+        while !into.is_empty() {
+            // Only the first piece may begin within a word.
+            let skip = self.shift(at) as usize / 8;
+            let (piece, rest) = into.split_at_mut(into.len().min(8 - skip));
+            piece
+                .copy_from_slice(&port.load(self.word(at)).to_le_bytes()[skip..skip + piece.len()]);
+            at += piece.len() as u32;
+            into = rest;
+        }
+    }
+
+    /// Writes these bytes.
+    pub(super) fn write<P: Port>(self, port: &P, mut from: &[u8]) {
+        let mut at = 0;
+        while !from.is_empty() {
+            let room = 8 - self.shift(at) as usize / 8;
+            let (piece, rest) = from.split_at(from.len().min(room));
+            let mut word = [0; 8];
+            word[..piece.len()].copy_from_slice(piece);
+            self.write_up_to_8(port, at, u64::from_le_bytes(word), piece.len() as u32);
+            at += piece.len() as u32;
+            from = rest;
+        }
+    }
+
+    /// Writes the lowest `count` bytes of a value within one word. Other tasks own the other bytes
+    /// of that word.
+    fn write_up_to_8<P: Port>(self, port: &P, at: u32, value: u64, count: u32) {
+        let word = self.word(at);
+        if count == 8 {
+            return port.store(word, value);
+        }
+        let shift = self.shift(at);
+        let mask = ((1 << (8 * count)) - 1) << shift;
+        change_word(port, word, |found| found & !mask | value << shift & mask);
+    }
+
+    /// Copies `size` bytes: 1, 2 or 4 within a word, or whole words.
+    #[inline]
+    pub(super) fn copy<P: Port>(port: &P, from: Bytes, to: Bytes, size: u32) {
+        // Transfers of less than a word are aligned, and so lie within one on both sides.
+        if size < 8 {
+            return to.write_up_to_8(port, 0, port.load(from.word(0)) >> from.shift(0), size);
+        }
+        port.copy(from.word(0), to.word(0), size / 8);
+    }
+
+    /// The word that holds the aligned 32-bit word here, and whether that is its upper half.
+    pub(super) fn half(self) -> (Addr, bool) {
+        (self.word(0), self.shift(0) == 32)
+    }
+
+    /// Reads the aligned 32-bit word here.
+    pub(super) fn read_u32<P: Port>(self, port: &P) -> u32 {
+        (port.load(self.word(0)) >> self.shift(0)) as u32
+    }
+}

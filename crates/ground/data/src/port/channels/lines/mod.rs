@@ -1,0 +1,320 @@
+//! Channels on cache lines: the one implementation for machines that have no mailboxes but coherent
+//! memory.
+
+mod bytes;
+mod lane;
+mod layout;
+mod on_lines;
+mod outbox;
+mod signals;
+
+pub use layout::{Layout, TooLarge};
+pub use on_lines::OnLines;
+
+use super::{Atomic, Channels, DmaError, Ea, Element, Order, Register, Service, dma};
+use crate::port::{Addr, Change, Port};
+use bytes::Bytes;
+use lane::Lane;
+use outbox::Outbox;
+use std::cell::Cell;
+
+/// Ticks of the clock to one of the decrementer, as a power of two. A counter of 3 GHz then ticks
+/// every 11 ns and wraps around after 46 s; the Cell's, every 70 ns and after five minutes.
+pub const DECREMENTER_SHIFT: u32 = 5;
+
+/// A transfer came upon the failure of another task.
+///
+/// The caller that runs workloads may unwind with it, too, where a task waits for one that is gone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ended;
+
+/// [`Channels`] of one task, on lines.
+///
+/// Mailboxes keep the order of each sender's messages, not that between senders, and hold four
+/// entries of each. Transfers are copies, complete when they return, so tags and orders have
+/// nothing to wait for. A refused transfer unwinds with its [`DmaError`], without a message: the
+/// machine that runs the task catches it.
+pub struct LineChannels<'a, P: Port> {
+    port: &'a P,
+    layout: Layout,
+    rank: usize,
+    lanes: Vec<Lane>,
+    /// The task whose message came last.
+    newest: Cell<usize>,
+    outbox: Outbox,
+    registers: [signals::Register; 2],
+    signals_sent: Cell<u32>,
+}
+
+impl<'a, P: Port> LineChannels<'a, P> {
+    /// The channels of this task.
+    #[must_use]
+    pub fn new(port: &'a P, layout: Layout, rank: usize) -> Self {
+        let shape = layout.shape();
+        LineChannels {
+            port,
+            layout,
+            rank,
+            lanes: (0..shape.tasks)
+                .map(|other| Lane::new(layout.lane(rank, other), layout.lane(other, rank)))
+                .collect(),
+            // Before the first message, the other end is most likely task 0; for that one, the
+            // first other.
+            newest: Cell::new(if rank == 0 { shape.tasks.saturating_sub(1).min(1) } else { 0 }),
+            outbox: Outbox::new(layout.outbox(rank)),
+            registers: [Register::One, Register::Two]
+                .map(|which| signals::Register::new(layout.signal(rank, which), shape.signals_or)),
+            signals_sent: Cell::new(0),
+        }
+    }
+
+    /// Ends this task, and with it the run, with the error of the hardware.
+    #[cold]
+    fn refuse(&self, error: DmaError) -> ! {
+        std::panic::resume_unwind(Box::new(error))
+    }
+
+    #[inline(always)]
+    fn lane(&self, other: usize) -> &Lane {
+        match self.lanes.get(other) {
+            Some(lane) => lane,
+            None => self.refuse(DmaError::Rank { rank: other, tasks: self.lanes.len() }),
+        }
+    }
+
+    /// A task that only transfers, in a loop until something changes, waits as well.
+    fn end_with_others(&self) {
+        if self.port.load(self.layout.ended()) != 0 {
+            std::panic::resume_unwind(Box::new(Ended));
+        }
+    }
+
+    /// Bytes of the task's own local store.
+    fn own(&self, local: u32, size: u64) -> Result<Bytes, DmaError> {
+        within("the local store side", local, size, self.layout.shape().local_bytes)?;
+        Ok(Bytes::new(self.layout.local(self.rank), local))
+    }
+
+    /// Bytes at an address.
+    fn at(&self, ea: Ea, size: u32) -> Result<Bytes, DmaError> {
+        let shape = self.layout.shape();
+        let modules = self.layout.modules();
+        match ea {
+            Ea::Memory { module, .. } if usize::from(module) >= modules => {
+                Err(DmaError::Module { module: module.into(), modules })
+            }
+            Ea::Local { rank, .. } if usize::from(rank) >= shape.tasks => {
+                Err(DmaError::Rank { rank: rank.into(), tasks: shape.tasks })
+            }
+            Ea::Memory { module, offset } => {
+                within("the memory side", offset, size.into(), shape.memory_bytes)?;
+                Ok(Bytes::new(self.layout.memory(module.into()), offset))
+            }
+            Ea::Local { rank, offset } => {
+                within("the far local store side", offset, size.into(), shape.local_bytes)?;
+                Ok(Bytes::new(self.layout.local(rank.into()), offset))
+            }
+        }
+    }
+
+    /// Both sides of a transfer that hardware would take: the local one, and the other.
+    fn sides(&self, local: u32, ea: Ea, size: u32, tag: u8) -> (Bytes, Bytes) {
+        self.end_with_others();
+        // Size, alignment and tag first, wherever the two addresses are.
+        let sides = dma::check(local, ea, size, tag)
+            .and_then(|()| Ok((self.own(local, size.into())?, self.at(ea, size)?)));
+        sides.unwrap_or_else(|error| self.refuse(error))
+    }
+
+    /// Each element with its local address.
+    fn elements<'e>(
+        &self,
+        local: u32,
+        list: &'e [Element],
+    ) -> impl Iterator<Item = (u32, &'e Element)> + use<'e, P> {
+        if list.is_empty() || list.len() > dma::LONGEST_LIST {
+            self.refuse(DmaError::List(list.len()));
+        }
+        // Elements follow on each other in the local store, whatever their far addresses are.
+        list.iter().scan(local, |next, element| {
+            let local = *next;
+            *next = next.saturating_add(element.size);
+            Some((local, element))
+        })
+    }
+
+    /// Bytes of a word of memory that an atomic may change.
+    fn atomic_word(&self, at: Ea) -> Bytes {
+        self.end_with_others();
+        self.atomic_word_of(at).unwrap_or_else(|error| self.refuse(error))
+    }
+
+    fn atomic_word_of(&self, at: Ea) -> Result<Bytes, DmaError> {
+        match at {
+            Ea::Memory { offset, .. } if offset.is_multiple_of(4) => self.at(at, 4),
+            _ => Err(DmaError::Atomic(at)),
+        }
+    }
+
+    fn register_of(&self, rank: usize, register: Register) -> Addr {
+        // Refuses a rank that there is not.
+        self.lane(rank);
+        self.layout.signal(rank, register)
+    }
+
+    /// Looks into all lanes in turn and starts behind the lane that had mail last, so that no
+    /// sender starves.
+    fn poll(&self) -> u32 {
+        let tasks = self.lanes.len();
+        loop {
+            for from in (1..=tasks)
+                .map(|further| (self.newest.get() + further) % tasks)
+                .filter(|at| *at != self.rank)
+            {
+                if let Some(value) = self.lanes[from].try_receive(self.port) {
+                    self.newest.set(from);
+                    return value;
+                }
+            }
+            self.port.pause();
+        }
+    }
+}
+
+fn within(what: &'static str, offset: u32, bytes: u64, size: u32) -> Result<(), DmaError> {
+    let end = u64::from(offset) + bytes;
+    let size = u64::from(size);
+    if end > size { Err(DmaError::Beyond { what, end, size }) } else { Ok(()) }
+}
+
+impl<P: Port> Channels for LineChannels<'_, P> {
+    fn peek(&self, local: u32, bytes: &mut [u8]) {
+        match self.own(local, bytes.len() as u64) {
+            Ok(own) => own.read(self.port, bytes),
+            Err(error) => self.refuse(error),
+        }
+    }
+
+    fn poke(&self, local: u32, bytes: &[u8]) {
+        match self.own(local, bytes.len() as u64) {
+            Ok(own) => own.write(self.port, bytes),
+            Err(error) => self.refuse(error),
+        }
+    }
+
+    fn get(&self, local: u32, from: Ea, size: u32, tag: u8, _order: Order) {
+        let (own, other) = self.sides(local, from, size, tag);
+        Bytes::copy(self.port, other, own, size);
+    }
+
+    fn put(&self, local: u32, to: Ea, size: u32, tag: u8, _order: Order) {
+        let (own, other) = self.sides(local, to, size, tag);
+        Bytes::copy(self.port, own, other, size);
+    }
+
+    fn get_list(&self, local: u32, from: &[Element], tag: u8, order: Order) {
+        self.elements(local, from)
+            .for_each(|(local, element)| self.get(local, element.ea, element.size, tag, order));
+    }
+
+    fn put_list(&self, local: u32, to: &[Element], tag: u8, order: Order) {
+        self.elements(local, to)
+            .for_each(|(local, element)| self.put(local, element.ea, element.size, tag, order));
+    }
+
+    fn wait_tags(&self, _tags: u32) {}
+
+    #[inline(always)]
+    fn mailbox_write(&self, to: usize, value: u32) {
+        self.lane(to).send(self.port, value);
+    }
+
+    #[inline(always)]
+    fn mailbox_read(&self) -> u32 {
+        let own = &self.lanes[self.rank];
+        match self.lanes.len() {
+            _ if own.is_waiting_for_itself() => own.receive(self.port),
+            // One other task: its lane can be waited on, which machines do better than polling.
+            2 => self.lanes[1 - self.rank].receive(self.port),
+            _ => self.poll(),
+        }
+    }
+
+    #[inline]
+    fn outbox_write(&self, value: u32) {
+        self.outbox.write(self.port, &self.lanes[self.newest.get()], value);
+    }
+
+    #[inline]
+    fn outbox_read(&self, from: usize) -> u32 {
+        let lane = self.lane(from);
+        let (value, taken) = outbox::read(self.port, self.layout.outbox(from));
+        lane.note_taken(self.port, taken);
+        value
+    }
+
+    #[inline]
+    fn signal(&self, to: usize, register: Register, value: u32) {
+        let word = self.register_of(to, register);
+        if self.layout.shape().signals_or {
+            return signals::gather(self.port, word, value);
+        }
+        self.signals_sent.set(self.signals_sent.get().wrapping_add(1));
+        signals::overwrite(self.port, word, self.rank, self.signals_sent.get(), value);
+    }
+
+    #[inline]
+    fn signal_read(&self, register: Register) -> u32 {
+        self.registers[register as usize].read(self.port)
+    }
+
+    fn atomic(&self, operation: Atomic, at: Ea, value: u32) -> u32 {
+        let word = self.atomic_word(at);
+        let (at, is_upper) = word.half();
+        match operation {
+            Atomic::Add => self.port.change_half(at, is_upper, Change::Add(value)),
+            Atomic::Set => self.port.change_half(at, is_upper, Change::Set(value)),
+            Atomic::Read => word.read_u32(self.port),
+        }
+    }
+
+    fn atomic_times(&self, operation: Atomic, at: Ea, value: u32, times: u64) {
+        let change = match operation {
+            Atomic::Add => Some(Change::Add(value)),
+            Atomic::Set => Some(Change::Set(value)),
+            Atomic::Read => None,
+        };
+        // A simulator takes its time for every single look at what has ended, too.
+        let is_done = change.is_some_and(|change| {
+            let (at, is_upper) =
+                self.atomic_word_of(at).unwrap_or_else(|error| self.refuse(error)).half();
+            self.port.change_half_times(at, is_upper, change, times)
+        });
+        if !is_done {
+            (0..times).for_each(|_| _ = self.atomic(operation, at, value));
+        }
+    }
+
+    fn decrementer(&self) -> u32 {
+        0u32.wrapping_sub((self.port.stamp().ticks >> DECREMENTER_SHIFT) as u32)
+    }
+
+    #[inline]
+    fn cycles(&self) -> u64 {
+        self.port.stamp().ticks
+    }
+
+    fn compute(&self, cycles: u64) {
+        self.port.compute(cycles);
+    }
+
+    fn service(&self, _service: Service) {}
+
+    fn begin_together(&self, tasks: usize) {
+        self.port.begin_together(tasks);
+    }
+
+    fn keep_on(&self, tasks: usize, operation: &mut dyn FnMut()) -> Option<u64> {
+        self.port.keep_on(tasks, operation)
+    }
+}

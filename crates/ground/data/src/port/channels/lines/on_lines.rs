@@ -1,0 +1,63 @@
+//! A program as a workload.
+
+use super::{Layout, LineChannels, TooLarge};
+use crate::port::channels::Program;
+use crate::port::{Addr, Barrier, Port, Workload};
+
+/// A [`Program`] that runs wherever lines are shared. Its tasks meet before they start. Shared
+/// memory has to be zeros.
+#[derive(Clone, Copy, Debug)]
+pub struct OnLines<'a, T> {
+    program: &'a T,
+    layout: Layout,
+}
+
+impl<'a, T: Program> OnLines<'a, T> {
+    /// The program, on `modules` memory modules.
+    ///
+    /// # Errors
+    /// More memory than addresses reach.
+    pub fn new(program: &'a T, modules: usize) -> Result<Self, TooLarge> {
+        Ok(OnLines { program, layout: Layout::new(program.shape(), modules)? })
+    }
+
+    /// The layout of shared memory.
+    #[must_use]
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+}
+
+impl<T: Program> Workload for OnLines<'_, T> {
+    type Output = T::Output;
+
+    fn tasks(&self) -> usize {
+        self.layout.shape().tasks
+    }
+
+    fn lines(&self) -> u32 {
+        self.layout.lines()
+    }
+
+    fn task<P: Port>(&self, port: &P, rank: usize) -> T::Output {
+        // Made first, so that the others are told of whatever unwinds below.
+        let _tells = TellsOthers { port, ended: self.layout.ended() };
+        Barrier::new(self.layout.gate(), self.tasks()).wait(port);
+        self.program.task(&LineChannels::new(port, self.layout, rank), rank)
+    }
+}
+
+/// Lets the others know when this task unwinds: they may be waiting for it.
+struct TellsOthers<'a, P: Port> {
+    port: &'a P,
+    ended: Addr,
+}
+
+impl<P: Port> Drop for TellsOthers<'_, P> {
+    fn drop(&mut self) {
+        // A task that returns has done its part, and nobody waits for it in vain.
+        if std::thread::panicking() {
+            self.port.store(self.ended, 1);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! A mailbox entry in one word: a message with its number.
+//!
+//! All mailboxes over cache lines use it: those of [`channels`](crate::port::channels) on a machine
+//! without mailboxes, those of pinned workers, and those in software. A reader knows by the
+//! number that the message is there, so it looks at no second word, and a writer that fills one
+//! entry again has nothing to clear first.
+
+/// The word of a message, with its number in the upper half.
+#[inline(always)]
+#[must_use]
+pub fn numbered(number: u32, message: u32) -> u64 {
+    u64::from(number) << 32 | u64::from(message)
+}
+
+/// The message in a word, if it is the one with this number. Numbers may wrap: fewer messages than
+/// there are numbers are ever under way.
+///
+/// ```
+/// use seatmap_data::port::message::{message, numbered};
+/// assert_eq!(message(numbered(7, 40), 7), Some(40));
+/// assert_eq!(message(numbered(7, 40), 8), None);
+/// ```
+#[inline(always)]
+#[must_use]
+pub fn message(word: u64, number: u32) -> Option<u32> {
+    // The halves are cut apart on purpose.
+    ((word >> 32) as u32 == number).then_some(word as u32)
+}

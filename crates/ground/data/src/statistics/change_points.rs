@@ -1,0 +1,203 @@
+//! The places at which a series changes its level or its spread.
+//!
+//! The method is E-divisive (Matteson and James 2014, "A nonparametric approach for multiple change
+//! point analysis of multivariate data", JASA 109), which MongoDB uses for its benchmarks (Daly et
+//! al. 2020, "The use of change point detection to identify software performance regressions in a
+//! continuous integration system", ICPE). It splits the series where the energy distance of both
+//! parts is largest, and keeps a split where few random orders of the same values have one as
+//! large. Nothing is assumed of the distribution, but values must be independent beside the
+//! changes: a slow drift is found as a change.
+
+use crate::statistics::Xoshiro;
+
+/// A split is kept where at most this share of random orders has one as good. A series without a
+/// change is so called changed in one of a hundred cases.
+pub const LEVEL: f64 = 0.01;
+
+/// Random orders for each split: the share is known to a thousandth.
+const ORDERS: usize = 999;
+
+/// The fewest values on each side of a change. One odd value is not a change, and neither are two.
+pub const FEWEST: usize = 3;
+
+/// A place at which a series changes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChangePoint {
+    /// The first value after the change, counted from 0.
+    pub at: usize,
+    /// One less the share of random orders that have a split as good as this, 0 to 1.
+    pub certainty: f64,
+}
+
+/// The best split of a part of a series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Split {
+    at: usize,
+    distance: f64,
+}
+
+/// The changes of a series in the order of time; none where a value is not finite. The same seed
+/// gives the same changes.
+///
+/// ```
+/// use seatmap_data::statistics::change_points::change_points;
+/// let level = |at| if at < 20 { 0.0 } else { 50.0 };
+/// let series: Vec<f64> = (0..30).map(|at| f64::from(at % 3) + level(at)).collect();
+/// assert_eq!(change_points(&series, 1)[0].at, 20);
+/// ```
+#[must_use]
+pub fn change_points(series: &[f64], seed: u64) -> Vec<ChangePoint> {
+    if series.iter().any(|value| !value.is_finite()) {
+        return Vec::new();
+    }
+    let mut random = Xoshiro::new(seed);
+    let mut found: Vec<ChangePoint> = Vec::new();
+    loop {
+        let parts = parts(series.len(), &found);
+        let Some(split) = best(series, &parts) else { break };
+        let Some(share) = share_as_good(series, &parts, split.distance, &mut random) else { break };
+        found.push(ChangePoint { at: split.at, certainty: 1.0 - share });
+        found.sort_by_key(|change| change.at);
+    }
+    found
+}
+
+/// The parts between changes, each as its first place and the one behind its last.
+fn parts(length: usize, changes: &[ChangePoint]) -> Vec<[usize; 2]> {
+    let starts = std::iter::once(0).chain(changes.iter().map(|change| change.at));
+    let ends = changes.iter().map(|change| change.at).chain([length]);
+    starts.zip(ends).map(|(start, end)| [start, end]).collect()
+}
+
+/// The best split of all parts; `None` where each is too short for one.
+fn best(series: &[f64], parts: &[[usize; 2]]) -> Option<Split> {
+    parts
+        .iter()
+        .filter_map(|[start, end]| {
+            let split = split(&series[*start..*end])?;
+            Some(Split { at: start + split.at, ..split })
+        })
+        .max_by(|a, b| a.distance.total_cmp(&b.distance))
+}
+
+/// The sum of the distances of a value from others.
+fn distances(value: f64, others: &[f64]) -> f64 {
+    others.iter().map(|other| (value - other).abs()).sum()
+}
+
+/// The split with the largest energy distance of both sides.
+fn split(part: &[f64]) -> Option<Split> {
+    // All values are on the right side at first, and go to the left one after the other.
+    let mut within_left = 0.0;
+    let mut within_right: f64 =
+        (0..part.len()).map(|at| distances(part[at], &part[at + 1..])).sum();
+    let mut between = 0.0;
+    let mut best: Option<Split> = None;
+    for at in 0..part.len() {
+        let to_left = distances(part[at], &part[..at]);
+        let to_right = distances(part[at], &part[at + 1..]);
+        within_left += to_left;
+        within_right -= to_right;
+        between += to_right - to_left;
+        let left = at + 1;
+        let right = part.len() - left;
+        if left.min(right) < FEWEST {
+            continue;
+        }
+        let [m, n] = [left as f64, right as f64];
+        let mean_between = 2.0 * between / (m * n);
+        let mean_left = 2.0 * within_left / (m * (m - 1.0));
+        let mean_right = 2.0 * within_right / (n * (n - 1.0));
+        let distance = m * n / (m + n) * (mean_between - mean_left - mean_right);
+        if best.is_none_or(|best| distance > best.distance) {
+            best = Some(Split { at: left, distance });
+        }
+    }
+    best
+}
+
+/// The share of random orders within the parts that have a split at least as good; `None` where it
+/// is above [`LEVEL`].
+fn share_as_good(
+    series: &[f64],
+    parts: &[[usize; 2]],
+    distance: f64,
+    random: &mut Xoshiro,
+) -> Option<f64> {
+    // The order that was seen is one of them.
+    let most = (LEVEL * (ORDERS + 1) as f64) as usize;
+    let mut as_good = 1;
+    let mut shuffled = series.to_vec();
+    for _ in 0..ORDERS {
+        for [start, end] in parts {
+            random.shuffle(&mut shuffled[*start..*end]);
+        }
+        // Sums of the same values in another order differ by rounding.
+        let is_as_good =
+            best(&shuffled, parts).is_some_and(|split| split.distance >= distance * (1.0 - 1e-9));
+        as_good += usize::from(is_as_good);
+        // Of a series without a change most orders are as good: a few tell.
+        if as_good > most {
+            return None;
+        }
+    }
+    Some(as_good as f64 / (ORDERS + 1) as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics::normal;
+
+    /// Values with 1 % of noise, and in one of twenty a spike, which are so many per cent higher
+    /// from each of these places on.
+    fn made(chance: &mut fastrand::Rng, length: usize, steps: &[(usize, f64)]) -> Vec<f64> {
+        (0..length)
+            .map(|at| {
+                let level: f64 =
+                    steps.iter().filter(|step| at >= step.0).map(|step| 0.01 * step.1).sum();
+                let spike = if chance.u8(0..20) == 0 { 0.1 } else { 0.0 };
+                level + spike + 0.01 * normal(chance)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn series_without_a_change_are_seldom_called_changed() {
+        let mut chance = fastrand::Rng::with_seed(2);
+        for length in [7, 20, 60] {
+            let alarms = (0..200)
+                .filter(|seed| !change_points(&made(&mut chance, length, &[]), *seed).is_empty())
+                .count();
+            assert!(alarms <= 10, "{alarms} of 200 at {length} values");
+        }
+        assert!(change_points(&[], 1).is_empty() && change_points(&[1.0; 50], 1).is_empty());
+        assert!(change_points(&[f64::NAN; 50], 1).is_empty());
+    }
+
+    /// A step of 5 % beside 1 % of noise and some spikes is found six runs later.
+    #[test]
+    fn a_change_is_found_within_six_runs_and_at_its_place() {
+        let mut chance = fastrand::Rng::with_seed(3);
+        let mut found = 0;
+        let mut at_place = 0;
+        for seed in 0..100 {
+            let series = made(&mut chance, 36, &[(30, 5.0)]);
+            let near = change_points(&series, seed);
+            let near = near.iter().find(|change| change.at.abs_diff(30) <= 2);
+            found += usize::from(near.is_some());
+            at_place += usize::from(near.is_some_and(|change| change.at == 30));
+        }
+        assert!(found >= 90 && at_place >= 75, "{found} found, {at_place} at their place");
+    }
+
+    #[test]
+    fn several_changes_are_all_found_and_in_order() {
+        let mut chance = fastrand::Rng::with_seed(4);
+        let series = made(&mut chance, 90, &[(30, 8.0), (60, -5.0)]);
+        let found = change_points(&series, 1);
+        let places: Vec<usize> = found.iter().map(|change| change.at).collect();
+        assert_eq!(places, [30, 60]);
+        assert!(found.iter().all(|change| change.certainty >= 1.0 - LEVEL), "{found:?}");
+    }
+}

@@ -1,0 +1,232 @@
+//! Order statistics of all pairs of values, without making the pairs.
+//!
+//! A thousand values have half a million pairs, and a hundred thousand have five thousand million.
+//! Where one value of a pair grows, so does the pair, so the pairs up to a limit are counted in one
+//! walk along both lists. The nth pair is found by halving the range of the limit, bit by bit of a
+//! floating-point number: at most 64 walks, and the result is the same to the last bit as that of a
+//! sorted list. (Johnson and Mizoguchi 1978 select from such pairs without the halving; this is as
+//! fast for the lists that are met here, and simpler.)
+
+/// All pairs of two ascending lists, each with its figure.
+pub struct Pairs<'a> {
+    kind: Kind,
+    first: &'a [f64],
+    second: &'a [f64],
+}
+
+/// The figure of a pair.
+#[derive(Clone, Copy)]
+enum Kind {
+    /// The mean of two values of one list, each pair once, and each value with itself (Walsh
+    /// averages).
+    Mean,
+    /// The value of the second list less the value of the first.
+    Difference,
+}
+
+impl<'a> Pairs<'a> {
+    /// The means of all pairs of these values, each with itself too. The values are finite and
+    /// ascend.
+    pub fn means(values: &'a [f64]) -> Self {
+        Pairs { kind: Kind::Mean, first: values, second: values }
+    }
+
+    /// The differences of each value of the second list from each of the first. Both lists are
+    /// finite and ascend.
+    pub fn differences(first: &'a [f64], second: &'a [f64]) -> Self {
+        Pairs { kind: Kind::Difference, first, second }
+    }
+
+    /// The number of pairs.
+    pub fn count(&self) -> usize {
+        match self.kind {
+            Kind::Mean => self.first.len() * (self.first.len() + 1) / 2,
+            Kind::Difference => self.first.len() * self.second.len(),
+        }
+    }
+
+    /// The median; `None` without pairs. Of an even number it is the middle between two, as of a
+    /// sorted list.
+    pub fn median(&self) -> Option<f64> {
+        let last = self.count().checked_sub(1)?;
+        let below = self.nth(last / 2)?;
+        let is_odd = last.is_multiple_of(2);
+        let above = if is_odd { below } else { self.nth(last / 2 + 1)? };
+        let share = if is_odd { 0.0 } else { 0.5 };
+        Some(below + (above - below) * share)
+    }
+
+    /// The pair that has this many pairs before it in ascending order.
+    pub fn nth(&self, before: usize) -> Option<f64> {
+        if before >= self.count() {
+            return None;
+        }
+        let mut low = key(self.least()?);
+        let mut high = key(self.greatest()?);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.up_to(value(middle)) > before { high = middle } else { low = middle + 1 }
+        }
+        // The halving stops at -0.0 where a list has 0.0: as limits the two are the same.
+        Some(value(low) + 0.0)
+    }
+
+    fn figure(&self, first: f64, second: f64) -> f64 {
+        #[cfg(test)]
+        tests::FIGURES.set(tests::FIGURES.get() + 1);
+        match self.kind {
+            Kind::Mean => 0.5 * (first + second),
+            Kind::Difference => second - first,
+        }
+    }
+
+    fn least(&self) -> Option<f64> {
+        match self.kind {
+            Kind::Mean => self.first.first().copied(),
+            Kind::Difference => Some(self.figure(*self.first.last()?, *self.second.first()?)),
+        }
+    }
+
+    fn greatest(&self) -> Option<f64> {
+        match self.kind {
+            Kind::Mean => self.first.last().copied(),
+            Kind::Difference => Some(self.figure(*self.first.first()?, *self.second.last()?)),
+        }
+    }
+
+    /// The number of pairs whose figure is at most this limit.
+    fn up_to(&self, limit: f64) -> usize {
+        match self.kind {
+            Kind::Mean => self.means_up_to(limit),
+            Kind::Difference => self.differences_up_to(limit),
+        }
+    }
+
+    /// The larger the first value, the fewer partners fit under the limit. Partners before the
+    /// value itself were counted with the earlier one.
+    fn means_up_to(&self, limit: f64) -> usize {
+        let mut fitting = self.second.len();
+        let mut sum = 0;
+        for (at, first) in self.first.iter().enumerate() {
+            while fitting > at && self.figure(*first, self.second[fitting - 1]) > limit {
+                fitting -= 1;
+            }
+            if fitting <= at {
+                break;
+            }
+            sum += fitting - at;
+        }
+        sum
+    }
+
+    /// The larger the first value, the more partners fit under the limit.
+    fn differences_up_to(&self, limit: f64) -> usize {
+        let mut fitting = 0;
+        let mut sum = 0;
+        for first in self.first {
+            while fitting < self.second.len() && self.figure(*first, self.second[fitting]) <= limit
+            {
+                fitting += 1;
+            }
+            sum += fitting;
+        }
+        sum
+    }
+}
+
+/// A number whose order among integers is that of the value among finite values (IEEE 754's total
+/// order).
+fn key(value: f64) -> u64 {
+    let bits = value.to_bits();
+    if bits >> 63 == 0 { bits | 1 << 63 } else { !bits }
+}
+
+/// The value of a key.
+fn value(key: u64) -> f64 {
+    f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics::{quantile_sorted, sorted};
+    use proptest::prelude::*;
+
+    thread_local! {
+        /// The figures of pairs that this thread has made.
+        pub(super) static FIGURES: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+    }
+
+    /// Half a million pairs of a thousand values are never made. The work is counted, not timed: it
+    /// grows with the number of values, where it would be 16 times as much with the number of their
+    /// pairs.
+    #[test]
+    fn the_work_grows_with_the_number_of_values() {
+        let work = |count: u32| {
+            let values: Vec<f64> =
+                (0..count).map(|at| f64::from(at * 7919 % 10_007).ln_1p()).collect();
+            let values = sorted(&values);
+            let before = FIGURES.get();
+            assert!(
+                Pairs::means(&values).median().is_some()
+                    && Pairs::differences(&values, &values).nth(9).is_some()
+            );
+            FIGURES.get() - before
+        };
+        let few = work(1000);
+        let many = work(4000);
+        assert!(many < 5 * few && few < 1000 * 64 * 8, "{few} for 1,000 values, {many} for 4,000");
+    }
+
+    fn all_means(values: &[f64]) -> Vec<f64> {
+        let from = |at: usize| values[at..].iter().map(move |other| 0.5 * (values[at] + other));
+        sorted(&(0..values.len()).flat_map(from).collect::<Vec<f64>>())
+    }
+
+    #[test]
+    fn nothing_has_no_pairs() {
+        assert_eq!((Pairs::means(&[]).median(), Pairs::means(&[]).nth(0)), (None, None));
+        assert_eq!(Pairs::differences(&[], &[1.0]).median(), None);
+        assert_eq!(Pairs::means(&[3.0]).nth(1), None);
+    }
+
+    #[test]
+    fn zero_has_no_sign() {
+        let means = Pairs::means(&[-1.0, 0.0, 1.0]);
+        assert_eq!(means.nth(2).map(f64::to_bits), Some(0));
+        let differences = Pairs::differences(&[1.0, 2.0], &[1.0, 2.0]);
+        assert_eq!(differences.nth(1).map(f64::to_bits), Some(0));
+    }
+
+    #[test]
+    fn a_hundred_thousand_values_are_no_matter() {
+        let values: Vec<f64> = (0..100_001).map(f64::from).collect();
+        assert_eq!(Pairs::means(&values).median(), Some(50_000.0));
+        assert_eq!(Pairs::differences(&values, &values).median(), Some(0.0));
+    }
+
+    proptest! {
+        #[test]
+        fn every_pair_is_where_a_sorted_list_has_it(
+            values in prop::collection::vec(prop_oneof![-1e3f64..1e3, Just(0.0), Just(1.5)], 1..40),
+            others in prop::collection::vec(-1e3f64..1e3, 1..30),
+        ) {
+            let values = sorted(&values);
+            let others = sorted(&others);
+            let means = Pairs::means(&values);
+            let listed = all_means(&values);
+            prop_assert_eq!(means.count(), listed.len());
+            for (at, wanted) in listed.iter().enumerate() {
+                prop_assert_eq!(means.nth(at), Some(*wanted));
+            }
+            prop_assert_eq!(means.median(), quantile_sorted(&listed, 0.5));
+            let differences = Pairs::differences(&values, &others);
+            let listed = values.iter().flat_map(|low| others.iter().map(move |high| high - low)).collect::<Vec<_>>();
+            let listed = sorted(&listed);
+            for (at, wanted) in listed.iter().enumerate() {
+                prop_assert_eq!(differences.nth(at), Some(*wanted));
+            }
+            prop_assert_eq!(differences.median(), quantile_sorted(&listed, 0.5));
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! A PU in which nothing is left out, for the formats that hold PUs.
+
+use seatmap_data::machine::{CoreKind, Pu};
+
+/// A PU of every part. No `..Default`: a new field must be added here, and so to the schemas.
+pub fn full_pu(os: u32, kind: CoreKind) -> Pu {
+    Pu {
+        os,
+        core: Some(os),
+        smt: Some(0),
+        l2: Some(os),
+        l3: Some(0),
+        die: Some(0),
+        numa: Some(0),
+        memory: Some(1),
+        package: Some(0),
+        kind: Some(kind),
+        cluster: Some(0),
+        book: Some(0),
+        drawer: Some(0),
+        l1d_bytes: Some(48 << 10),
+        l1i_bytes: Some(32 << 10),
+        l2_bytes: Some(1 << 20),
+        l3_bytes: Some(32 << 20),
+        priority: Some(196),
+    }
+}

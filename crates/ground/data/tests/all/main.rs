@@ -1,0 +1,6 @@
+//! All integration tests of the library in one binary, which is linked once.
+
+mod machine;
+mod pattern;
+mod plan;
+mod port;

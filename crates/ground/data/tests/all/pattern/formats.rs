@@ -1,0 +1,87 @@
+//! The JSON Schema in `docs/formats/` against what is really written, key by key in both
+//! directions.
+#![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
+
+use seatmap_data::document::schema::{never_written, refused};
+use seatmap_data::pattern::pattern::{FORMAT, MAX_TASKS};
+use seatmap_data::pattern::{Edge, Observed, Outsider, Pattern, generate};
+use serde_json::{Value, json};
+
+fn schema() -> Value {
+    serde_json::from_str(include_str!(
+        "../../../../../../docs/formats/seatmap-pattern-1.schema.json"
+    ))
+    .unwrap()
+}
+
+fn assert_valid(instance: &Value) {
+    assert_eq!(refused(&schema(), instance), Vec::<String>::new());
+}
+
+/// A pattern in which nothing is left out: a new field must be added here, and so to the schema.
+fn full() -> Pattern {
+    Pattern {
+        format: FORMAT.into(),
+        name: "pair".into(),
+        tasks: 2,
+        names: vec!["left".into(), "right".into()],
+        edges: vec![Edge { from: 0, to: 1, bytes: 4096.0, messages: 2.5 }],
+        loads: vec![2.0, 1.0],
+        load_ns: Some(1500.0),
+        cache_bytes: vec![1 << 20, 0],
+        observation: Some(Observed {
+            methods: vec!["wakeups".into()],
+            paths: vec!["0".into(), "0.0".into()],
+            from_start: true,
+            seconds: Some(2.5),
+            outsiders: vec![Outsider {
+                pid: 7,
+                name: "client".into(),
+                wakeups: 3.0,
+                is_kernel: false,
+            }],
+        }),
+    }
+}
+
+#[test]
+fn patterns_have_the_keys_of_the_schema_and_no_others() {
+    full().check().unwrap();
+    let written = serde_json::to_value(full()).unwrap();
+    assert_valid(&written);
+    assert_eq!(never_written(&schema(), &[written]), Vec::<String>::new());
+    assert_valid(&serde_json::to_value(generate("stencil2d:3x3").unwrap()).unwrap());
+    assert_valid(&json!({ "format": FORMAT, "name": "x", "tasks": 1, "edges": [] }));
+}
+
+#[test]
+fn the_schema_refuses_what_the_reader_refuses() {
+    let both = |change: &dyn Fn(&mut Value)| {
+        let mut pattern = serde_json::to_value(full()).unwrap();
+        change(&mut pattern);
+        let read = Pattern::from_json(&pattern.to_string()).is_ok();
+        assert_eq!(jsonschema::is_valid(&schema(), &pattern), read, "{pattern}");
+        read
+    };
+    assert!(both(&|it| it["colour"] = json!("red")), "unknown keys are ignored");
+    assert!(both(&|it| it["edges"] = json!([])));
+    assert!(both(&|it| it["edges"][0] = json!({ "from": 1, "to": 0, "bytes": 0 })));
+    assert!(!both(&|it| it["format"] = json!("seatmap-pattern/2")));
+    assert!(!both(&|it| it["tasks"] = json!(0)));
+    assert!(!both(&|it| it["tasks"] = json!(MAX_TASKS + 1)));
+    assert!(!both(&|it| it["names"] = json!([0, 1])));
+    assert!(!both(&|it| it["edges"][0]["bytes"] = json!(-1)));
+    assert!(!both(&|it| it["edges"][0]["messages"] = json!(2e18)));
+    assert!(!both(&|it| it["edges"][0]["bytes"] = json!(null)));
+    assert!(!both(&|it| it["edges"][0]["from"] = json!(-1)));
+    assert!(!both(&|it| it["edges"][0]["to"] = json!("1")));
+}
+
+#[test]
+fn the_example_in_the_guide_is_read() {
+    let guide = include_str!("../../../../../../docs/src/patterns.md");
+    let example = guide.split_once("```json\n").unwrap().1.split_once("```").unwrap().0;
+    let pattern = Pattern::from_json(example).unwrap();
+    assert_eq!((&pattern.names[2][..], pattern.edges[1].messages), ("writer", 1.0));
+    assert_valid(&serde_json::from_str(example).unwrap());
+}

@@ -1,0 +1,4 @@
+//! Tests of `pattern` as other crates see it.
+
+mod formats;
+mod hostile;

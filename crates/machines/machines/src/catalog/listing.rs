@@ -1,0 +1,87 @@
+//! The machines that come with Seatmap, as a list for people and programs.
+
+use crate::catalog::bundled;
+use crate::catalog::capability::Capability;
+use crate::catalog::machine::{Machine, MachineKind, OpenError};
+use serde::Serialize;
+
+/// The machines that come with Seatmap: the output of `seatmap machines --json`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct MachineList {
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = "seatmap-machines/1")))]
+    format: &'static str,
+    /// The machines, in alphabetical order.
+    pub machines: Vec<MachineEntry>,
+}
+
+/// A bundled machine.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(rename = "Entry"))]
+pub struct MachineEntry {
+    /// The name by which the command line calls it.
+    pub machine: &'static str,
+    /// `profile`: a description, whose distances are written down; `model`: distances come from
+    /// running it.
+    #[cfg_attr(feature = "schema", schemars(extend("enum" = ["profile", "model"])))]
+    pub kind: &'static str,
+    /// Hardware threads.
+    pub pus: usize,
+    /// The machine's capabilities: `distances` holds distances, `homes` knows the homes of lines,
+    /// `loaded` has distances under load, `lines` runs programs over shared lines, `channels` over
+    /// channels.
+    pub can: Vec<&'static str>,
+    /// A description in one line.
+    pub summary: String,
+    /// The publications and files that its figures stand on.
+    pub sources: Vec<String>,
+}
+
+impl MachineList {
+    /// All bundled machines.
+    ///
+    /// # Errors
+    /// A bundled file is wrong: a bug in Seatmap.
+    pub fn bundled() -> Result<Self, OpenError> {
+        let machines = bundled::names().map(entry).collect::<Result<Vec<MachineEntry>, _>>()?;
+        Ok(MachineList { format: "seatmap-machines/1", machines })
+    }
+}
+
+fn entry(name: &'static str) -> Result<MachineEntry, OpenError> {
+    let machine = Machine::bundled(name)?;
+    let can = machine.capabilities().into_iter().map(Capability::word).collect();
+    let described;
+    let (kind, pus, summary, sources) = match &machine.kind {
+        MachineKind::Model(model) => {
+            ("model", model.topology.pus.len(), &*model.summary, &*model.sources)
+        }
+        _ => {
+            // The text once more: a profile keeps neither the summary nor the sources.
+            let text = seatmap_data::machine::catalog::find(name).unwrap_or_default();
+            described = bundled::description(name, text)?;
+            let pus = described.shape().pus() as usize;
+            ("profile", pus, described.summary(), described.sources())
+        }
+    };
+    let summary = summary.to_owned();
+    Ok(MachineEntry { machine: name, kind, pus, can, summary, sources: sources.to_vec() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_bundled_machine_is_listed_with_what_it_is() {
+        let list = MachineList::bundled().unwrap();
+        assert_eq!(list.machines.len(), bundled::names().count());
+        for entry in &list.machines {
+            assert!(entry.pus > 1 && !entry.summary.is_empty(), "{entry:?}");
+            assert!(entry.can.contains(&"distances") && !entry.sources.is_empty(), "{entry:?}");
+        }
+        assert!(list.machines.iter().any(|entry| entry.kind == "model"));
+        assert!(list.machines.iter().any(|entry| entry.kind == "profile"));
+    }
+}

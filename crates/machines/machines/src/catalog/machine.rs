@@ -1,0 +1,461 @@
+//! A machine: this host, a profile, a description or a model.
+
+use crate::catalog::bundled;
+use crate::catalog::capability::{Capability, Lacks};
+use crate::catalog::runner::{Answers, Runner};
+use crate::host::remembered::{self, RememberedError};
+use crate::host::topology::{self, Gathered, TopologyError};
+use seatmap_data::document::Blame;
+use seatmap_data::document::shell_escaped;
+use seatmap_data::machine::import::{self, Format, ImportError, Note};
+use seatmap_data::machine::{Origin, OriginKind, Profile};
+use seatmap_os::state::host_name;
+use seatmap_sim::{CoherentModel, ModelError, SimError, catalog, coherent};
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The kind of a machine, which decides its capabilities.
+#[derive(Clone, Debug)]
+pub enum MachineKind {
+    /// This computer.
+    Host,
+    /// A file of distances, measured earlier or imported.
+    Profile(Box<Profile>),
+    /// A description: distances by class, and, where it gives a clock, a machine that runs
+    /// programs.
+    Description(Box<Profile>, Option<Arc<CoherentModel>>),
+    /// A model that runs programs in virtual time.
+    Model(Arc<CoherentModel>),
+}
+
+/// A machine that was named on the command line, opened once.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    /// Its name: that of the host or of the bundled machine, or the one in the file.
+    pub name: String,
+    /// The kind of the machine.
+    pub kind: MachineKind,
+    /// Notes for a reader of its file.
+    pub notes: Vec<Note>,
+    /// The reason why a description cannot be run; `None` for one that can, and for other kinds.
+    flaw: Option<String>,
+    /// The name or path that the user typed.
+    given_name: String,
+}
+
+/// The things outside this crate that opening a machine needs.
+pub struct Surroundings<'a> {
+    /// Today, as `YYYY-MM-DD`: the date of an imported profile.
+    pub today: &'a str,
+    /// This program with its version, recorded as the tool that measured the host.
+    pub tool: &'a str,
+    /// Reads a file; `-` is standard input.
+    pub read: &'a dyn Fn(&Path) -> io::Result<Vec<u8>>,
+}
+
+/// Why a machine could not be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// No machine has this name.
+    #[error("no machine called '{name}' comes with Seatmap; {}", hint(name, *.nearest))]
+    Unknown {
+        /// The name that the user asked for.
+        name: String,
+        /// The most similar name, if one is similar enough.
+        nearest: Option<&'static str>,
+    },
+    /// The file does not exist.
+    #[error("{0}: there is no such file; 'seatmap machines' lists the machines known by name")]
+    NoSuchFile(String),
+    /// A file cannot be read.
+    #[error("{path}")]
+    Read {
+        /// The file.
+        path: String,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// A file cannot be understood.
+    #[error("{path}")]
+    Import {
+        /// The file.
+        path: String,
+        /// The mistake in the file.
+        source: ImportError,
+    },
+    /// A tree of `hwloc-gather-topology` cannot be read.
+    #[error("{path}")]
+    Dump {
+        /// The folder or archive.
+        path: String,
+        /// The mistake in the folder or archive.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A file of a model is wrong.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+impl OpenError {
+    fn dump<E: std::error::Error + Send + Sync + 'static>(path: &str) -> impl FnOnce(E) -> Self {
+        move |source| OpenError::Dump { path: path.to_owned(), source: Box::new(source) }
+    }
+}
+
+/// Whether a file is an archive: bzip2 begins with `BZh`, a tar header has `ustar` at byte 257.
+#[must_use]
+pub fn is_archive(bytes: &[u8]) -> bool {
+    bytes.starts_with(b"BZh") || bytes.get(257..262) == Some(b"ustar")
+}
+
+fn hint(name: &str, nearest: Option<&str>) -> String {
+    if name.starts_with("cell-") {
+        return catalog::SUCCESSOR.to_owned();
+    }
+    let listed = "'seatmap machines' lists those that do";
+    nearest
+        .map_or_else(|| listed.to_owned(), |nearest| format!("did you mean '{nearest}'? {listed}"))
+}
+
+/// Why a machine has no profile.
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    /// The remembered profile of this host cannot be used.
+    #[error(transparent)]
+    Remembered(#[from] RememberedError),
+    /// This host's topology cannot be read.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
+    /// The model cannot be run.
+    #[error(transparent)]
+    Sim(#[from] SimError),
+}
+
+impl Blame for ProfileError {
+    fn is_input(&self) -> bool {
+        matches!(self, ProfileError::Remembered(_))
+    }
+}
+
+impl Machine {
+    /// Opens a machine: `host`, a file (`-` is standard input), or a bundled machine's name.
+    ///
+    /// # Errors
+    /// [`OpenError`]: there is no such machine or file, or the file cannot be understood.
+    pub fn open(name: &str, around: &Surroundings) -> Result<Self, OpenError> {
+        if name == "host" {
+            return Ok(Machine::new(name, host_name(), MachineKind::Host));
+        }
+        // Before the bundled names: a file of that name beside the user is meant.
+        if Path::new(name).is_dir() {
+            let gathered = topology::read_folder(Path::new(name));
+            let gathered = gathered.map_err(OpenError::dump(name))?;
+            return Ok(Machine::gathered(name, gathered, around.today));
+        }
+        // In a folder that this user may not search, a file may well be: reading it says why not.
+        let exists = Path::new(name).try_exists().unwrap_or_else(|_| looks_like_a_path(name));
+        if name == "-" || exists {
+            return Machine::read(
+                name,
+                &(around.read)(Path::new(name))
+                    .map_err(|source| OpenError::Read { path: name.to_owned(), source })?,
+                around.today,
+            );
+        }
+        // A mistyped path gets no suggestions of machines.
+        if looks_like_a_path(name) {
+            return Err(OpenError::NoSuchFile(name.to_owned()));
+        }
+        Machine::bundled(name)
+    }
+
+    /// Opens one of the machines that come with Seatmap.
+    ///
+    /// # Errors
+    /// [`OpenError::Unknown`], with the nearest name.
+    pub fn bundled(name: &str) -> Result<Self, OpenError> {
+        match bundled::open(name)? {
+            Some(kind) => Ok(Machine::new(name, name.to_owned(), kind)),
+            None => {
+                Err(OpenError::Unknown { name: name.to_owned(), nearest: bundled::suggest(name) })
+            }
+        }
+    }
+
+    /// Reads the machine in a file.
+    ///
+    /// # Errors
+    /// [`OpenError`]: the file cannot be understood.
+    pub fn read(name: &str, bytes: &[u8], today: &str) -> Result<Self, OpenError> {
+        // First: an archive is not text.
+        if is_archive(bytes) {
+            let gathered = topology::read_gathered(bytes);
+            return Ok(Machine::gathered(name, gathered.map_err(OpenError::dump(name))?, today));
+        }
+        // A byte-order mark would hide the format on the first line.
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+        let text = std::str::from_utf8(bytes).ok();
+        if let Some(text) = text.filter(|text| catalog::is_model(text)) {
+            let model = catalog::from_toml(name, text)?;
+            return Ok(Machine::new(name, model.name.clone(), MachineKind::Model(model)));
+        }
+        let mut imported =
+            import::read_with(bytes, name, Some(today), &import::ImportOptions::default())
+                .map_err(|source| OpenError::Import { path: name.to_owned(), source })?;
+        // That rows were numbered is said once, by the import whose --cpus can name them.
+        imported.notes.retain(|note| !matches!(note, import::Note::RowsInOrder { .. }));
+        let profile = Box::new(imported.profile);
+        let described = text
+            .filter(|text| Format::recognise(text, name) == Some(Format::Description))
+            .map(|text| catalog::from_toml(name, text));
+        let known = profile.name.clone();
+        let flaw = described.as_ref().and_then(|model| model.as_ref().err()).map(message);
+        let kind = match described {
+            // Without a clock it holds distances, and cannot be run.
+            Some(model) => MachineKind::Description(profile, model.ok()),
+            None => MachineKind::Profile(profile),
+        };
+        Ok(Machine { notes: imported.notes, flaw, ..Machine::new(name, known, kind) })
+    }
+
+    /// A computer from its gathered files of `/sys` and `/proc`: its topology, without distances.
+    fn gathered(given_name: &str, gathered: Gathered, today: &str) -> Self {
+        let file = given_name.trim_end_matches('/').rsplit('/').next().unwrap_or(given_name);
+        let stem = file.trim_end_matches(".bz2").trim_end_matches(".tar");
+        let origin = Origin {
+            kind: OriginKind::Imported,
+            source: file.to_owned(),
+            date: Some(today.to_owned()),
+            tool: Some("hwloc-gather-topology".to_owned()),
+        };
+        let profile = Profile::new(stem, origin, gathered.topology);
+        let kind = MachineKind::Profile(Box::new(profile));
+        Machine { notes: gathered.notes, ..Machine::new(given_name, stem.to_owned(), kind) }
+    }
+
+    fn new(given_name: &str, name: String, kind: MachineKind) -> Self {
+        let given_name = given_name.to_owned();
+        Machine { name, kind, notes: Vec::new(), flaw: None, given_name }
+    }
+
+    /// The name or path by which the user chose it.
+    #[must_use]
+    pub fn given_name(&self) -> &str {
+        &self.given_name
+    }
+
+    /// Whether it is this computer.
+    #[must_use]
+    pub fn is_host(&self) -> bool {
+        matches!(self.kind, MachineKind::Host)
+    }
+
+    /// The machine as data: topology, distances, homes. A model gives its distances in virtual
+    /// time; this host gives its last measurement, or its topology alone.
+    ///
+    /// # Errors
+    /// [`ProfileError`].
+    pub fn profile(&self, around: &Surroundings) -> Result<Profile, ProfileError> {
+        match &self.kind {
+            MachineKind::Host => host_profile(around),
+            MachineKind::Profile(profile) | MachineKind::Description(profile, _) => {
+                Ok((**profile).clone())
+            }
+            MachineKind::Model(model) => Ok(coherent::profile(model)?),
+        }
+    }
+
+    /// The model that runs programs in the machine's place, if there is one.
+    #[must_use]
+    pub fn model(&self) -> Option<&CoherentModel> {
+        self.shared_model().map(|model| &**model)
+    }
+
+    fn shared_model(&self) -> Option<&Arc<CoherentModel>> {
+        match &self.kind {
+            MachineKind::Model(model) | MachineKind::Description(_, Some(model)) => Some(model),
+            _ => None,
+        }
+    }
+
+    /// The capabilities of the machine. This host is only certain to run programs; its profile says
+    /// whether it was measured.
+    #[must_use]
+    pub fn capabilities(&self) -> Vec<Capability> {
+        Capability::ALL
+            .into_iter()
+            .filter(|capability| match (capability, &self.kind) {
+                (Capability::RunsLines, MachineKind::Host)
+                | (Capability::RunsChannels, MachineKind::Host) => true,
+                (Capability::RunsLines | Capability::RunsChannels, _) => self.model().is_some(),
+                (Capability::Distances | Capability::Loaded, MachineKind::Model(_)) => true,
+                (Capability::Homes, MachineKind::Model(model)) => model.homes() > 1,
+                (_, MachineKind::Profile(profile) | MachineKind::Description(profile, _)) => {
+                    holds(profile, *capability)
+                }
+                (_, MachineKind::Host) => false,
+            })
+            .collect()
+    }
+
+    /// Checks that the machine has a capability.
+    ///
+    /// # Errors
+    /// [`Lacks`], which names the machine's kind and the remedy.
+    pub fn require(&self, capability: Capability) -> Result<(), Lacks> {
+        if self.capabilities().contains(&capability) { Ok(()) } else { Err(self.lacks(capability)) }
+    }
+
+    /// The runner for programs that need this capability.
+    ///
+    /// # Errors
+    /// [`Lacks`]: it does not run them.
+    pub fn runner(&self, capability: Capability) -> Result<Runner, Lacks> {
+        self.require(capability)?;
+        Ok(self.shared_model().map_or(Runner::Host, |model| Runner::Coherent(Arc::clone(model))))
+    }
+
+    /// The way in which the machine answers when its core distances are measured. A description is
+    /// replayed: its figures are the distances.
+    #[must_use]
+    pub fn answers(&self) -> Answers {
+        match &self.kind {
+            MachineKind::Host => Answers::Measured,
+            MachineKind::Model(model) => Answers::Simulated(Arc::clone(model)),
+            _ => Answers::Replayed,
+        }
+    }
+
+    /// The error of a machine that lacks a capability.
+    #[must_use]
+    pub fn lacks(&self, capability: Capability) -> Lacks {
+        Lacks {
+            machine: self.given_name.clone(),
+            kind: self.kind(),
+            lacks: capability,
+            remedy: self.remedy(capability),
+        }
+    }
+
+    /// The kind of the machine, with its article.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match &self.kind {
+            MachineKind::Host => "this computer",
+            MachineKind::Profile(_) => "a profile",
+            MachineKind::Description(..) => "a description",
+            MachineKind::Model(_) => "a model",
+        }
+    }
+
+    fn remedy(&self, capability: Capability) -> String {
+        let given_name = &self.given_name;
+        match (capability, &self.kind) {
+            (Capability::RunsLines | Capability::RunsChannels, MachineKind::Profile(_)) => {
+                let given_name = shell_escaped(given_name);
+                format!("'seatmap model fit {given_name} -o twin.toml' makes a model that can")
+            }
+            (Capability::RunsLines | Capability::RunsChannels, MachineKind::Description(..)) => {
+                self.flaw.clone().unwrap_or_default()
+            }
+            (_, MachineKind::Host) => "'seatmap measure' finds them".to_owned(),
+            _ => format!("'seatmap machines' lists machines that do ('{}')", capability.word()),
+        }
+    }
+}
+
+/// The mistake without the file's name, which the sentence around it has.
+fn message(error: &ModelError) -> String {
+    match error {
+        ModelError::Syntax { message, .. } | ModelError::Impossible { message, .. } => {
+            message.clone()
+        }
+    }
+}
+
+fn holds(profile: &Profile, capability: Capability) -> bool {
+    match capability {
+        Capability::Distances => profile.core_distance.is_some(),
+        Capability::Homes => profile.home_model.as_ref().is_some_and(|model| model.homes() > 1),
+        Capability::Loaded => !profile.loaded.is_empty(),
+        Capability::RunsLines | Capability::RunsChannels => false,
+    }
+}
+
+/// The remembered profile of this host; without one, its topology.
+fn host_profile(around: &Surroundings) -> Result<Profile, ProfileError> {
+    // A measurement of this computer says more than what the kernel shows of it.
+    if let Some(profile) = remembered::latest()? {
+        remembered::of_this_computer(&profile)?;
+        return Ok(profile);
+    }
+    let origin = Origin {
+        kind: OriginKind::Measured,
+        source: host_name(),
+        date: Some(around.today.to_owned()),
+        tool: Some(around.tool.to_owned()),
+    };
+    let mut profile = Profile::new(host_name(), origin, topology::reachable()?);
+    profile.environment = crate::host::environment::read();
+    Ok(profile)
+}
+
+/// Whether a name can only mean a file.
+fn looks_like_a_path(name: &str) -> bool {
+    name.contains('/') || Path::new(name).extension().is_some_and(|extension| extension.len() <= 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(head: &str, cores: u32) -> String {
+        format!(
+            "{head}format = \"seatmap-machine/1\"
+            name = \"pair\"
+            summary = \"cores that share an L3\"
+            sources = [\"made up\"]
+            topology = {{ packages = 1, cores_per_l3 = {cores} }}
+            [distance]
+            same_l3 = {{ round_trip_ns = 45.0, kind = \"assumption\", source = \"usual\" }}"
+        )
+    }
+
+    fn refusal(text: &str) -> String {
+        let machine = Machine::read("x.toml", text.as_bytes(), "2026-01-01").unwrap();
+        machine.require(Capability::RunsChannels).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn descriptions_that_cannot_be_run_say_why() {
+        let texts =
+            [pair("", 2), pair("frequency_ghz = 0.05\n", 2), pair("frequency_ghz = 3\n", 1025)];
+        insta::assert_snapshot!(texts.map(|text| refusal(&text)).join("\n"), @"
+        x.toml is a description: it cannot run programs; give frequency_ghz, so that it can be run
+        x.toml is a description: it cannot run programs; frequency_ghz is not a clock
+        x.toml is a description: it cannot run programs; 1025 cores; distances need 2, and 1024 can be run
+        ");
+    }
+
+    #[test]
+    fn files_that_cannot_be_looked_for_are_not_called_missing() {
+        let around = Surroundings { today: "", tool: "", read: &|path| std::fs::read(path) };
+        let missing = Machine::open("none/x.json", &around).unwrap_err();
+        assert!(matches!(missing, OpenError::NoSuchFile(_)), "{missing:?}");
+        // As root a folder without rights hides nothing, so that a file stands in for the folder.
+        let hidden = Machine::open("Cargo.toml/x.json", &around).unwrap_err();
+        assert!(matches!(hidden, OpenError::Read { .. }), "{hidden:?}");
+    }
+
+    #[test]
+    fn a_byte_order_mark_hides_no_format() {
+        // The format stays on the first line.
+        let clocked = pair("", 2).replace("sources", "frequency_ghz = 3.0\nsources");
+        let text = format!("\u{feff}{clocked}");
+        let machine = Machine::read("x", text.as_bytes(), "2026-01-01").unwrap();
+        assert!(machine.require(Capability::RunsChannels).is_ok(), "{machine:?}");
+        let refused = Machine::read("x", "\u{feff}format = \"seatmap-model/1\"".as_bytes(), "");
+        assert!(matches!(refused, Err(OpenError::Model(_))), "{refused:?}");
+    }
+}

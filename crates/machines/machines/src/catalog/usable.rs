@@ -1,0 +1,299 @@
+//! The CPUs of this host on which a placement may put tasks now. A measurement on file may be from
+//! another hour: CPUs are switched off and on, and this process may be kept from some.
+
+use crate::catalog::Machine;
+use seatmap_data::document::Blame;
+use seatmap_data::machine::Profile;
+use seatmap_os::cpus::{CpuError, Cpus};
+use seatmap_os::holder::Holder;
+use seatmap_os::{CpuList, CpuSet};
+use std::fmt;
+
+/// The measured CPUs that are usable, and what a person should know of the others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Usable {
+    /// The CPUs, where they are fewer than those that were measured.
+    pub cpus: Option<Vec<u32>>,
+    /// Remarks on the others.
+    pub remarks: Vec<Remark>,
+}
+
+/// CPUs that a placement on this host does not use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Remark {
+    /// They were measured, and are not online now.
+    Offline(CpuList),
+    /// They were measured, and are outside of what this process may use, which follows, with the
+    /// cell that has them, if one does.
+    Forbidden(CpuList, CpuList, Holder),
+    /// They were measured, and the kernel was started to set them apart.
+    SetApart(CpuList),
+    /// They are online, and the measurement does not know them.
+    Unmeasured(CpuList),
+}
+
+/// No CPU that was measured can be used now.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "none of the CPUs that were measured on this host, {measured}, may be used now by this \
+     process, which has {allowed}{}; 'seatmap measure' measures these",
+    if .holder.is_unknown() { String::new() } else { format!(", as {}", .holder.or("")) }
+)]
+pub struct NothingUsable {
+    measured: CpuList,
+    allowed: CpuList,
+    holder: Holder,
+}
+
+impl fmt::Display for Remark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Remark::Offline(cpus) => {
+                write!(f, "{} {} offline now, and left out", cpus.named(), are(cpus))
+            }
+            Remark::Forbidden(cpus, allowed, holder) => {
+                write!(f, "{} {} left out: ", cpus.named(), are(cpus))?;
+                write!(f, "this process may use {allowed} alone")?;
+                let reason = holder.or("by its cpuset or a taskset");
+                write!(f, "{} {reason}", if holder.is_unknown() { "," } else { ":" })
+            }
+            Remark::SetApart(cpus) => write!(
+                f,
+                "{} {} left out: the kernel was started to set {} apart (isolcpus, nohz_full); \
+                 --cpus takes {}",
+                cpus.named(),
+                are(cpus),
+                them(cpus),
+                them(cpus)
+            ),
+            Remark::Unmeasured(cpus) => write!(
+                f,
+                "{} {} not in the measurement of this host; 'seatmap measure' measures {}",
+                cpus.named(),
+                are(cpus),
+                them(cpus)
+            ),
+        }
+    }
+}
+
+/// Why the CPUs for a placement cannot be given.
+#[derive(Debug, thiserror::Error)]
+pub enum UsableError {
+    /// The kernel does not say which CPUs there are.
+    #[error(transparent)]
+    Read(#[from] std::io::Error),
+    /// A CPU that was named cannot be used here.
+    #[error(transparent)]
+    Cpu(#[from] CpuError),
+    /// None was named, and none of those that were measured can be used.
+    #[error(transparent)]
+    Nothing(#[from] NothingUsable),
+}
+
+impl Blame for UsableError {
+    fn is_input(&self) -> bool {
+        !matches!(self, UsableError::Read(_))
+    }
+}
+
+/// The CPUs of a machine that tasks may sit on: those that are named, else, on this host, those
+/// that this process may use now. Tasks that are fixed need theirs.
+///
+/// # Errors
+/// [`UsableError`].
+pub fn for_tasks(
+    machine: &Machine,
+    profile: &Profile,
+    named: Option<Vec<u32>>,
+    fixed: &[u32],
+) -> Result<Usable, UsableError> {
+    if !machine.is_host() {
+        return Ok(Usable { cpus: named, remarks: Vec::new() });
+    }
+    let here = Cpus::read()?;
+    if let Some(named) = named {
+        here.check(&named)?;
+        return Ok(Usable { cpus: Some(named), remarks: Vec::new() });
+    }
+    here.check(fixed)?;
+    Ok(of_host(profile, &here)?)
+}
+
+fn is_one(cpus: &CpuList) -> bool {
+    cpus.0.len() == 1
+}
+
+fn are(cpus: &CpuList) -> &'static str {
+    if is_one(cpus) { "is" } else { "are" }
+}
+
+fn them(cpus: &CpuList) -> &'static str {
+    if is_one(cpus) { "it" } else { "them" }
+}
+
+/// The CPUs of this host's profile that a placement takes if it names none.
+///
+/// # Errors
+/// [`NothingUsable`].
+pub fn of_host(profile: &Profile, here: &Cpus) -> Result<Usable, NothingUsable> {
+    let known: CpuSet = profile.topology.os_indices().collect();
+    let unmeasured = set(&here.reachable()).without(&known);
+    let mut remarks = Vec::new();
+    if !unmeasured.is_empty() {
+        remarks.push(Remark::Unmeasured(unmeasured.list()));
+    }
+    let Some(distance) = &profile.core_distance else { return Ok(Usable { cpus: None, remarks }) };
+    let measured = set(&distance.pus);
+    let usable = measured.within(&set(&here.allowed));
+    let left = measured.without(&usable);
+    if left.is_empty() {
+        return Ok(Usable { cpus: None, remarks });
+    }
+    // CPUs that are set apart can still be named; any other way there is nothing to place on.
+    if usable.is_empty() && !left.meets(&set(&here.set_apart)) {
+        let allowed = CpuList(here.allowed.clone());
+        let holder = Holder::of(&measured);
+        return Err(NothingUsable { measured: measured.list(), allowed, holder });
+    }
+    // Missing CPUs come before those that could be measured besides.
+    remarks.splice(0..0, left_out(&left, here));
+    // Where all that were measured are set apart, they were named for the measurement.
+    let cpus = if usable.is_empty() { left.within(&set(&here.set_apart)) } else { usable };
+    if cpus.meets(&set(&here.set_apart)) {
+        remarks.retain(|remark| !matches!(remark, Remark::SetApart(_)));
+    }
+    Ok(Usable { cpus: Some(cpus.list().0), remarks })
+}
+
+/// The CPUs of this host to measure on, and a remark on those that are left out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Measurable {
+    /// The CPUs, in the order of their names where they were named.
+    pub cpus: Vec<u32>,
+    /// The CPUs that only a name brings in.
+    pub remark: Option<Remark>,
+}
+
+/// The CPUs to measure on: the named ones, or else those of this process's mask. The kernel leaves
+/// CPUs that it was started to set apart out of that mask.
+///
+/// # Errors
+/// [`CpuError`]: a named CPU cannot be had.
+pub fn to_measure(named: Option<&CpuList>, here: &Cpus) -> Result<Measurable, CpuError> {
+    let Some(named) = named else {
+        let set_apart = CpuList(here.set_apart.clone());
+        let remark = (!set_apart.0.is_empty()).then_some(Remark::SetApart(set_apart));
+        return Ok(Measurable { cpus: here.allowed.clone(), remark });
+    };
+    here.check(&named.0)?;
+    Ok(Measurable { cpus: named.0.clone(), remark: None })
+}
+
+fn set(cpus: &[u32]) -> CpuSet {
+    cpus.iter().copied().collect::<CpuSet>()
+}
+
+/// The remarks on CPUs that were measured and are not in this process's mask.
+fn left_out(left: &CpuSet, here: &Cpus) -> Vec<Remark> {
+    let mut offline = CpuSet::default();
+    let mut forbidden = CpuSet::default();
+    let mut set_apart = CpuSet::default();
+    for cpu in left {
+        match here.check(&[cpu]) {
+            Ok(()) => set_apart.insert(cpu),
+            Err(CpuError::Forbidden { .. }) => forbidden.insert(cpu),
+            Err(CpuError::Offline { .. } | CpuError::Absent { .. }) => offline.insert(cpu),
+        }
+    }
+    let allowed = CpuList(here.allowed.clone());
+    let all = [
+        Remark::Offline(offline.list()),
+        Remark::Forbidden(forbidden.list(), allowed, Holder::of(&forbidden)),
+        Remark::SetApart(set_apart.list()),
+    ];
+    let counts = [offline.len(), forbidden.len(), set_apart.len()];
+    all.into_iter().zip(counts).filter(|(_, count)| *count > 0).map(|(remark, _)| remark).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Topology};
+
+    fn cpus(text: &str) -> Vec<u32> {
+        CpuSet::of_list(text).unwrap().list().0
+    }
+
+    /// A computer whose CPUs `known` were known when `measured` of them were measured.
+    fn profile(known: &str, measured: &str) -> Profile {
+        let origin =
+            Origin { kind: OriginKind::Measured, source: String::new(), date: None, tool: None };
+        let mut profile = Profile::new("here", origin, Topology::unknown(cpus(known)));
+        let measured = cpus(measured);
+        let distances = Matrix::from_fn(measured.len(), |_, _| 1.0);
+        profile.core_distance = Some(CoreDistance::imported(measured, distances));
+        profile
+    }
+
+    fn here(online: &str, allowed: &str, set_apart: &str) -> Cpus {
+        let online = cpus(online);
+        let allowed = cpus(allowed);
+        let set_apart = cpus(set_apart);
+        Cpus { present: cpus("0-7"), online, allowed, set_apart }
+    }
+
+    fn told(profile: &Profile, here: &Cpus) -> (Option<Vec<u32>>, Vec<String>) {
+        let usable = of_host(profile, here).unwrap();
+        (usable.cpus, usable.remarks.iter().map(ToString::to_string).collect())
+    }
+
+    #[test]
+    fn all_that_were_measured_are_taken_where_nothing_has_changed() {
+        assert_eq!(told(&profile("0-3", "0-3"), &here("0-3", "0-3", "")), (None, vec![]));
+        assert_eq!(
+            told(&profile("0-3", "0-1"), &here("0-3", "0-3", "")),
+            (None, vec![]),
+            "two were named then"
+        );
+    }
+
+    #[test]
+    fn what_is_left_out_or_new_is_told() {
+        let (cpus, remarks) = told(&profile("0-5", "0-5"), &here("0-1,3-6", "0,3,6", "4"));
+        assert_eq!(cpus, Some(vec![0, 3]));
+        insta::assert_snapshot!(remarks.join("\n"), @r"
+        CPU 2 is offline now, and left out
+        CPUs 1,5 are left out: this process may use 0,3,6 alone, by its cpuset or a taskset
+        CPU 4 is left out: the kernel was started to set it apart (isolcpus, nohz_full); --cpus takes it
+        CPU 6 is not in the measurement of this host; 'seatmap measure' measures it
+        ");
+    }
+
+    #[test]
+    fn cpus_set_apart_are_measured_where_they_are_named() {
+        let here = here("0-3", "0-1", "2-3");
+        let unnamed = to_measure(None, &here).unwrap();
+        assert_eq!(
+            (unnamed.cpus, unnamed.remark),
+            (vec![0, 1], Some(Remark::SetApart(CpuList(vec![2, 3]))))
+        );
+        let named = to_measure(Some(&CpuList(vec![3, 1])), &here).unwrap();
+        assert_eq!(named, Measurable { cpus: vec![3, 1], remark: None });
+        assert!(to_measure(Some(&CpuList(vec![7])), &here).is_err());
+    }
+
+    #[test]
+    fn cpus_set_apart_that_alone_were_measured_are_taken() {
+        assert_eq!(
+            told(&profile("0-3", "2-3"), &here("0-3", "0-1", "2-3")),
+            (Some(vec![2, 3]), vec![])
+        );
+        let error =
+            of_host(&profile("0-3", "2-3"), &here("0-3", "0-1", "")).unwrap_err().to_string();
+        assert!(
+            error.starts_with("none of the CPUs that were measured on this host, 2,3, may be used"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,41 @@
+//! This computer as a machine: pinned threads that run workloads, and facts about the surroundings
+//! of a measurement.
+//!
+//! | module | gives |
+//! |---|---|
+//! | [`topology`] | the PUs and what they share, from sysfs: of this computer, or of one whose files were gathered |
+//! | [`clock`] | the time-stamp counter where it can be trusted, its frequency and its step |
+//! | [`arena`], [`port`], [`crew`], [`testbed`] | shared lines, plain loads and stores on them, one pinned thread a PU, and all of it as a `Testbed` |
+//! | [`bed`] | the same for programs over channels |
+//! | [`together`] | threads that begin at one value of the clock and end with the last |
+//! | [`work`] | a fixed piece of work, timed on CPUs of one's choice |
+//! | [`wakeups`] | two threads that sleep and wake each other, on two CPUs or on one |
+//! | [`primitives`] | threads, futexes, pipes, atomics, copies: timed on CPUs of one's choice |
+//! | [`remembered`] | the profile of this host that `seatmap measure` left |
+//! | [`environment`] | facts about the surroundings of a measurement |
+
+pub mod arena;
+mod arm;
+pub mod bed;
+pub mod clock;
+#[cfg(target_arch = "x86_64")]
+mod cpuid;
+pub mod crew;
+pub mod environment;
+pub mod port;
+pub mod primitives;
+pub mod remembered;
+pub mod testbed;
+pub mod together;
+pub mod topology;
+pub mod wakeups;
+pub mod work;
+
+#[cfg(target_arch = "x86_64")]
+mod halves;
+
+pub use bed::{BedError, HostBed};
+pub use clock::HostClock;
+pub use testbed::{HostError, HostTestbed};
+pub use wakeups::HostWakeups;
+pub use work::HostWork;

@@ -1,0 +1,195 @@
+//! The host as a machine for programs over channels.
+
+mod error;
+mod port;
+
+pub use error::BedError;
+
+use crate::host::arena::Arena;
+use crate::host::crew::Crew;
+use crate::host::together::Together;
+use crate::host::{HostClock, topology};
+use port::BedPort;
+use seatmap_data::port::channels::lines::{self, DECREMENTER_SHIFT, Layout, OnLines};
+use seatmap_data::port::channels::{Bed, DmaError, Program};
+use seatmap_data::port::{Addr, Workload};
+use seatmap_os::cpus::Cpus;
+use seatmap_os::partners::is_gone;
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::Ordering;
+
+/// Words of a 4 KiB page.
+const PAGE_WORDS: u32 = 512;
+
+/// This computer as a machine. A seat is a CPU with one pinned thread. A local store lies on the
+/// NUMA node of its task. The memory modules are the NUMA nodes of the CPUs that tasks can be
+/// seated on, in ascending order; with one node only, all of memory is one module.
+///
+/// Each run gets fresh memory. The threads are kept.
+pub struct HostBed {
+    cpus: Cpus,
+    /// The CPUs that tasks can be seated on.
+    pus: Vec<u32>,
+    /// One CPU of each module.
+    modules: Vec<u32>,
+    clock: HostClock,
+    crew: Crew,
+}
+
+/// Why a task ended without a result.
+enum End {
+    /// Another task had failed.
+    Followed,
+    Refused(DmaError),
+    Panicked,
+}
+
+impl HostBed {
+    /// The computer by the CPUs of this process's mask. Calibrates the clock, which takes about
+    /// 20 ms.
+    ///
+    /// # Errors
+    /// [`BedError`], if the kernel does not tell the CPUs or nodes.
+    pub fn new() -> Result<Self, BedError> {
+        let cpus = cpus()?;
+        let pus = cpus.allowed.clone();
+        Self::of(cpus, pus)
+    }
+
+    /// The computer by these CPUs of it, which may be outside of this process's mask.
+    ///
+    /// # Errors
+    /// [`BedError`], if a CPU cannot be had, or the kernel does not tell the CPUs or nodes.
+    pub fn on(pus: Vec<u32>) -> Result<Self, BedError> {
+        let cpus = cpus()?;
+        cpus.check(&pus)?;
+        Self::of(cpus, pus)
+    }
+
+    fn of(cpus: Cpus, pus: Vec<u32>) -> Result<Self, BedError> {
+        let mut nodes = BTreeMap::new();
+        let all = topology::reachable()?.pus.into_iter();
+        for pu in all.filter(|pu| pus.contains(&pu.os)) {
+            nodes.entry(pu.numa).or_insert(pu.os);
+        }
+        Ok(HostBed {
+            cpus,
+            pus,
+            modules: nodes.into_values().collect(),
+            clock: HostClock::calibrated(),
+            crew: Crew::default(),
+        })
+    }
+
+    /// The CPUs that tasks can be seated on.
+    #[must_use]
+    pub fn pus(&self) -> &[u32] {
+        &self.pus
+    }
+
+    /// The clock.
+    #[must_use]
+    pub fn clock(&self) -> &HostClock {
+        &self.clock
+    }
+
+    fn check(&self, seats: &[u32], tasks: usize) -> Result<(), BedError> {
+        let cpus = self.pus.len();
+        if tasks > cpus {
+            return Err(BedError::TooMany { tasks, cpus });
+        }
+        if seats.len() != tasks {
+            return Err(BedError::Seats { tasks, seats: seats.len() });
+        }
+        Ok(self.cpus.check(seats)?)
+    }
+
+    /// Writes into each page of the local stores and modules, from the node where the page belongs.
+    fn place(&mut self, arena: &Arena, layout: &Layout, seats: &[u32]) -> Result<(), BedError> {
+        let shape = layout.shape();
+        self.crew.run(seats, &|rank| touch(arena, layout.local(rank), shape.local_bytes))?;
+        let modules = self.modules.clone();
+        self.crew
+            .run(&modules, &|module| touch(arena, layout.memory(module), shape.memory_bytes))?;
+        Ok(())
+    }
+}
+
+fn cpus() -> Result<Cpus, BedError> {
+    let what = "cannot read this process's CPUs";
+    Cpus::read().map_err(|source| BedError::System { what, source })
+}
+
+fn touch(arena: &Arena, start: Addr, bytes: u32) {
+    let pages = (0..bytes.div_ceil(8)).step_by(PAGE_WORDS as usize);
+    pages.for_each(|word| arena.words()[start.word(word).0 as usize].store(0, Ordering::Release));
+}
+
+impl Bed for HostBed {
+    type Error = BedError;
+
+    fn run<P: Program>(
+        &mut self,
+        seats: &[u32],
+        program: &P,
+        _seed: u64,
+    ) -> Result<Vec<P::Output>, BedError> {
+        self.check(seats, program.shape().tasks)?;
+        let workload = OnLines::new(program, self.modules.len())?;
+        let layout = workload.layout();
+        let arena = Arena::new(layout.lines()).map_err(|source| BedError::System {
+            what: "cannot map the memory that tasks share",
+            source,
+        })?;
+        self.place(&arena, &layout, seats)?;
+        let together = Together::default();
+        let port = BedPort::new(arena.words(), &self.clock, layout.ended(), &together);
+        sorted(self.crew.run_together(seats, &|seat| {
+            let port = port.seated(seat);
+            let done = catch_unwind(AssertUnwindSafe(|| workload.task(&port, seat.rank())));
+            done.or_else(|payload| {
+                if is_gone(&*payload) { resume_unwind(payload) } else { Err(End::of(payload)) }
+            })
+        })?)
+    }
+
+    fn ns_per_tick(&self) -> f64 {
+        self.clock.ns_per_tick() * f64::from(1 << DECREMENTER_SHIFT)
+    }
+
+    fn ns_per_cycle(&self) -> f64 {
+        self.clock.ns_per_tick()
+    }
+
+    fn modules(&self) -> usize {
+        self.modules.len()
+    }
+}
+
+impl End {
+    fn of(payload: Box<dyn Any + Send>) -> End {
+        match payload.downcast::<DmaError>() {
+            Ok(refused) => End::Refused(*refused),
+            Err(other) if other.is::<lines::Ended>() => End::Followed,
+            Err(_) => End::Panicked,
+        }
+    }
+}
+
+/// The results, or the first failure by rank. Tasks that stopped because another failed have no
+/// failure of their own.
+fn sorted<T>(ends: Vec<Result<T, End>>) -> Result<Vec<T>, BedError> {
+    let failure = ends.iter().enumerate().find_map(|(rank, end)| match end {
+        Err(End::Refused(source)) => Some(BedError::Refused { rank, source: source.clone() }),
+        Err(End::Panicked) => Some(BedError::Panicked { rank }),
+        Ok(_) | Err(End::Followed) => None,
+    });
+    let results: Option<Vec<T>> = ends.into_iter().map(Result::ok).collect();
+    match (failure, results) {
+        (None, Some(results)) => Ok(results),
+        (Some(failure), _) => Err(failure),
+        (None, None) => Err(BedError::Panicked { rank: 0 }),
+    }
+}

@@ -1,0 +1,69 @@
+//! The errors that can keep a program from running on the host.
+
+use crate::host::crew::CrewError;
+use crate::host::topology::TopologyError;
+use seatmap_data::port::channels::DmaError;
+use seatmap_data::port::channels::lines::TooLarge;
+use seatmap_data::statistics::words::counted;
+use seatmap_os::CpuError;
+use std::io;
+
+/// Why the host could not run a program over channels.
+#[derive(Debug, thiserror::Error)]
+pub enum BedError {
+    /// The program has more tasks than there are CPUs.
+    #[error(
+        "the program has {} and this process may use {}: tasks spin while they wait, so two on one \
+         CPU would wait for ever; run fewer, or run it on a model ('--on cell-qs20')",
+        counted(*.tasks, "task"),
+        counted(*.cpus, "CPU")
+    )]
+    TooMany {
+        /// Tasks of the program.
+        tasks: usize,
+        /// Number of CPUs.
+        cpus: usize,
+    },
+    /// The numbers of tasks and seats differ.
+    #[error("each task of a program needs a seat; tasks: {tasks}, seats: {seats}")]
+    Seats {
+        /// Tasks of the program.
+        tasks: usize,
+        /// Seats given.
+        seats: usize,
+    },
+    /// A CPU is not available.
+    #[error(transparent)]
+    Cpu(#[from] CpuError),
+    /// The topology could not be read.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
+    /// The kernel refused something.
+    #[error("{what}")]
+    System {
+        /// The action that failed.
+        what: &'static str,
+        /// The kernel's error.
+        source: io::Error,
+    },
+    /// The program needs more memory than addresses reach.
+    #[error(transparent)]
+    TooLarge(#[from] TooLarge),
+    /// A thread could not be pinned.
+    #[error(transparent)]
+    Crew(#[from] CrewError),
+    /// A task asked for a transfer that the hardware would refuse.
+    #[error("task {rank} was refused")]
+    Refused {
+        /// The task.
+        rank: usize,
+        /// The reason.
+        source: DmaError,
+    },
+    /// A task panicked.
+    #[error("task {rank} panicked")]
+    Panicked {
+        /// The task.
+        rank: usize,
+    },
+}

@@ -1,0 +1,72 @@
+//! The primitives with which threads on Linux can talk, each timed on CPUs that the caller names.
+//!
+//! | primitive | CPUs | one operation is |
+//! |---|---|---|
+//! | [`ThreadCreateJoin`] | 1 | a thread made, run and joined |
+//! | [`Futex`] | 2 | a round trip of sleeping and waking |
+//! | [`Descriptors`] | 2 | a round trip of 8 bytes through two eventfds, pipes, or a pair of Unix sockets |
+//! | [`Atomics`] | 1 or more | a compare-exchange, fetch-add or swap, of one word for all or one for each |
+//! | [`CopyBytes`] | 1 or 2 | bytes copied from a buffer of the last CPU's node |
+//! | [`ProcessVmReadv`] | 1 or 2 | the same by system call |
+//!
+//! [`survey`] runs all of them between CPUs of every sort.
+//!
+//! A spinning mailbox is not one of them: it is a program, `stats::Exchange` of the workloads, on
+//! the [`HostBed`](crate::host::HostBed).
+//!
+//! ```no_run
+//! # use seatmap_machines::host::primitives::{Batches, Descriptors, Kind, Primitive, Room};
+//! let mut room = Room::new();
+//! let plan = Batches { warmup: 1, batches: 20, operations: 100 };
+//! let samples = Descriptors(Kind::Pipe).run(&mut room, &[0, 1], plan)?;
+//! let round_trips_ns = &samples.by_task_ns[0];
+//! # Ok::<(), seatmap_machines::host::primitives::PrimitiveError>(())
+//! ```
+
+mod atomics;
+mod bytes;
+mod descriptors;
+mod futex;
+mod room;
+mod survey;
+mod thread;
+
+pub use atomics::{Atomics, ReadModifyWrite};
+pub use bytes::{CopyBytes, ProcessVmReadv};
+pub use descriptors::{Descriptors, Kind};
+pub use futex::Futex;
+pub(crate) use futex::Turn;
+pub use room::{Batches, PrimitiveError, Room, Samples, SamplesResult};
+pub use survey::{Timed, survey};
+pub use thread::ThreadCreateJoin;
+
+/// A primitive: one way for threads to talk.
+pub trait Primitive {
+    /// The name in tables, as short as possible.
+    fn name(&self) -> String;
+
+    /// The least and the greatest number of CPUs that it takes.
+    fn cpus(&self) -> std::ops::RangeInclusive<usize>;
+
+    /// Whether each operation of a thread waits for one of the other thread, so that no thread can
+    /// go on alone.
+    fn takes_turns(&self) -> bool {
+        false
+    }
+
+    /// Times it once on these CPUs, with one pinned thread each, for as long as the plan says.
+    ///
+    /// # Errors
+    /// As [`Primitive::run`].
+    fn attempt(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> SamplesResult;
+
+    /// Times it on these CPUs, with one pinned thread each. If the threads are not at work at the
+    /// same time, it is timed again with more operations in each batch.
+    ///
+    /// # Errors
+    /// A CPU is not available; the number of CPUs is wrong; a thread was moved; a system call
+    /// failed; or the threads were not at work together however long they ran.
+    fn run(&self, room: &mut Room, cpus: &[u32], plan: Batches) -> SamplesResult {
+        room::repeated(plan, |plan| self.attempt(room, cpus, plan))
+    }
+}

@@ -1,0 +1,320 @@
+//! Threads, clock and batches for primitives.
+
+use super::Primitive;
+use crate::host::HostClock;
+use crate::host::crew::{Crew, CrewError};
+use crate::host::together::Together;
+use seatmap_data::port::{ENOUGH_OVERLAP, Run, Stamp, overlap};
+use seatmap_data::statistics::words::agreeing;
+use seatmap_os::partners::{Loss, Seat};
+use std::io;
+
+/// A run gets this many lengths, each twice the one before, and this many attempts at each length,
+/// before its figure is refused.
+const LENGTHS: u32 = 9;
+const ATTEMPTS: usize = 4;
+
+/// The room in which primitives run: pinned threads that are kept, and a clock.
+pub struct Room {
+    crew: Crew,
+    clock: HostClock,
+}
+
+/// The number of operations, and how many of them lie between two looks at the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batches {
+    /// Batches before the first batch that counts.
+    pub warmup: u32,
+    /// Batches that count.
+    pub batches: u32,
+    /// Operations of a batch.
+    pub operations: u32,
+}
+
+/// The measured times: for each task, in the order of its CPUs, nanoseconds for each operation, one
+/// value for each batch. Both ends of a round trip see the same time; take the median of either,
+/// never a mean.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Samples {
+    /// By task, then by batch.
+    pub by_task_ns: Vec<Vec<f64>>,
+    /// The smallest share of any task's batches during which all tasks were at work; at least
+    /// [`ENOUGH_OVERLAP`].
+    pub overlap: f64,
+}
+
+/// The times of a primitive, or why there are none.
+pub type SamplesResult = Result<Samples, PrimitiveError>;
+
+/// Why a primitive could not be timed.
+#[derive(Debug, thiserror::Error)]
+pub enum PrimitiveError {
+    /// The number of CPUs is not one that the primitive takes.
+    // Plural: no primitive has one CPU as its most.
+    #[error(
+        "{name} takes {} to {} CPUs, and {given} {} given",
+        .takes.start(), .takes.end(), agreeing(*.given, "was", "were")
+    )]
+    Cpus {
+        /// The primitive.
+        name: String,
+        /// The numbers of CPUs that it takes.
+        takes: std::ops::RangeInclusive<usize>,
+        /// The number of CPUs given.
+        given: usize,
+    },
+    /// A thread could not be pinned.
+    #[error(transparent)]
+    Crew(#[from] CrewError),
+    /// A thread was found on a CPU that is not its own.
+    #[error("the thread on CPU {cpu} was moved to CPU {found}: its times are worth nothing")]
+    Moved {
+        /// Its CPU.
+        cpu: u32,
+        /// The CPU on which it was.
+        found: u32,
+    },
+    /// The threads were not at work at the same time, so that the times are not those of concurrent
+    /// operations.
+    #[error(
+        "{name}: its threads were at work together for {:.0} % of their runs, and {:.0} % are \
+         needed: other programs had the CPUs; try again on a quieter machine",
+        100.0 * .overlap, 100.0 * ENOUGH_OVERLAP
+    )]
+    Apart {
+        /// The primitive.
+        name: String,
+        /// The largest share of several attempts, 0 to 1.
+        overlap: f64,
+    },
+    /// A system call failed.
+    #[error("{what}")]
+    System {
+        /// The action that failed.
+        what: String,
+        /// The kernel's error.
+        source: io::Error,
+    },
+}
+
+impl PrimitiveError {
+    pub(crate) fn system(what: impl Into<String>) -> impl FnOnce(io::Error) -> PrimitiveError {
+        let what = what.into();
+        move |source| PrimitiveError::System { what, source }
+    }
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Room::new()
+    }
+}
+
+impl Room {
+    /// A room without threads yet. Calibrates the clock, which takes about 20 ms.
+    #[must_use]
+    pub fn new() -> Self {
+        Room { crew: Crew::default(), clock: HostClock::calibrated() }
+    }
+
+    /// Runs a closure on one CPU: memory that it writes first lies on that CPU's node.
+    pub(super) fn on<T: Send>(
+        &mut self,
+        cpu: u32,
+        work: impl Fn() -> T + Sync,
+    ) -> Result<T, PrimitiveError> {
+        let mut results = self.crew.run(&[cpu], &|_| work())?;
+        results.pop().ok_or(PrimitiveError::Crew(CrewError::Lost(Loss::Ended { cpu })))
+    }
+
+    /// Times the work that `prepare(rank)` gives each thread. All threads begin at one value of the
+    /// clock. A thread that has done its batches keeps on until all have, unless the threads take
+    /// turns. A thread that fails drops its work, and this must release the other threads.
+    pub(super) fn time<F>(
+        &mut self,
+        primitive: &impl Primitive,
+        cpus: &[u32],
+        plan: Batches,
+        prepare: impl Fn(usize) -> F + Sync,
+    ) -> SamplesResult
+    where
+        F: FnMut() -> io::Result<()>,
+    {
+        primitive.check(cpus)?;
+        let clock = &self.clock;
+        let together = Together::default();
+        let threads = cpus.len();
+        let goes_on = !primitive.takes_turns();
+        let stays = self.crew.run_together(cpus, &|seat: &Seat| {
+            let mut stay = Stay::new(clock, plan, prepare(seat.rank()));
+            together.begin(threads, clock, || seat.check());
+            let done = stay.work();
+            if goes_on {
+                // The others wait for a failed thread as well; it does nothing in the meantime.
+                together.keep_on(threads, clock, || {
+                    seat.check();
+                    let _ = done.is_ok().then(|| stay.batch());
+                });
+            }
+            done.map(|()| stay.stamps)
+        })?;
+        let failed = PrimitiveError::system(format!("{} failed", primitive.name()));
+        let stays: io::Result<Vec<Vec<Stamp>>> = stays.into_iter().collect();
+        self.samples(primitive, cpus, plan, &stays.map_err(failed)?)
+    }
+
+    fn samples(
+        &self,
+        primitive: &impl Primitive,
+        cpus: &[u32],
+        plan: Batches,
+        stays: &[Vec<Stamp>],
+    ) -> SamplesResult {
+        for (cpu, stamps) in cpus.iter().zip(stays) {
+            if let Some(stamp) = stamps.iter().find(|stamp| stamp.pu != *cpu) {
+                return Err(PrimitiveError::Moved { cpu: *cpu, found: stamp.pu });
+            }
+        }
+        let counted = plan.warmup as usize..(plan.warmup + plan.batches) as usize;
+        let overlap = overlap(
+            &stays
+                .iter()
+                .map(|stamps| {
+                    let beats = stamps.iter().map(|stamp| stamp.ticks).collect();
+                    Run { beats, counted: counted.clone() }
+                })
+                .collect::<Vec<_>>(),
+        );
+        if overlap < ENOUGH_OVERLAP {
+            return Err(PrimitiveError::Apart { name: primitive.name(), overlap });
+        }
+        let ns = self.clock.ns_per_tick() / f64::from(plan.operations.max(1));
+        Ok(Samples {
+            by_task_ns: stays
+                .iter()
+                .map(|stamps| {
+                    stamps[counted.start..=counted.end]
+                        .windows(2)
+                        .map(|two| two[1].ticks.wrapping_sub(two[0].ticks) as f64 * ns)
+                        .collect()
+                })
+                .collect(),
+            overlap,
+        })
+    }
+}
+
+/// The work of a thread, and the clock at its beginning and after each batch.
+struct Stay<'a, F> {
+    clock: &'a HostClock,
+    plan: Batches,
+    operation: F,
+    stamps: Vec<Stamp>,
+}
+
+impl<'a, F: FnMut() -> io::Result<()>> Stay<'a, F> {
+    fn new(clock: &'a HostClock, plan: Batches, operation: F) -> Self {
+        // Room for twice the batches that count: a thread that keeps on for longer allocates more.
+        let stamps = Vec::with_capacity(plan.warmup as usize + 2 * plan.batches as usize + 1);
+        Stay { clock, plan, operation, stamps }
+    }
+
+    /// Runs the batches of the warm-up, and the batches that count.
+    fn work(&mut self) -> io::Result<()> {
+        self.stamps.push(self.clock.stamp());
+        (0..self.plan.warmup + self.plan.batches).try_for_each(|_| self.batch())
+    }
+
+    fn batch(&mut self) -> io::Result<()> {
+        (0..self.plan.operations).try_for_each(|_| (self.operation)())?;
+        self.stamps.push(self.clock.stamp());
+        Ok(())
+    }
+}
+
+/// Repeats a run while its threads were not at work together: first with the same length, since
+/// another program may have interrupted it, and then with twice the operations, since they may have
+/// been too few.
+pub(super) fn repeated(
+    plan: Batches,
+    mut attempt: impl FnMut(Batches) -> SamplesResult,
+) -> SamplesResult {
+    let lengths = (0..LENGTHS).flat_map(|times| [1 << times; ATTEMPTS]);
+    let mut largest: Option<(String, f64)> = None;
+    for times in lengths {
+        match attempt(Batches { operations: plan.operations.saturating_mul(times), ..plan }) {
+            Err(PrimitiveError::Apart { name, overlap }) => {
+                let overlap = largest.map_or(overlap, |(_, before)| before.max(overlap));
+                largest = Some((name, overlap));
+            }
+            found => return found,
+        }
+    }
+    let (name, overlap) = largest.unwrap_or_default();
+    Err(PrimitiveError::Apart { name, overlap })
+}
+
+/// The checks that every primitive makes first.
+trait Check {
+    fn check(&self, cpus: &[u32]) -> Result<(), PrimitiveError>;
+}
+
+impl<P: Primitive> Check for P {
+    fn check(&self, cpus: &[u32]) -> Result<(), PrimitiveError> {
+        if self.cpus().contains(&cpus.len()) {
+            Ok(())
+        } else {
+            Err(PrimitiveError::Cpus { name: self.name(), takes: self.cpus(), given: cpus.len() })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLAN: Batches = Batches { warmup: 1, batches: 2, operations: 3 };
+
+    fn apart<T>(overlap: f64) -> Result<T, PrimitiveError> {
+        Err(PrimitiveError::Apart { name: "swap shared".into(), overlap })
+    }
+
+    #[test]
+    fn a_single_cpu_was_given() {
+        let given =
+            |given| PrimitiveError::Cpus { name: "ring".into(), takes: 2..=8, given }.to_string();
+        assert_eq!(given(1), "ring takes 2 to 8 CPUs, and 1 was given");
+        assert_eq!(given(9), "ring takes 2 to 8 CPUs, and 9 were given");
+    }
+
+    #[test]
+    fn a_run_that_does_not_overlap_is_repeated_and_made_longer() {
+        let mut tried = Vec::new();
+        let samples = repeated(PLAN, |plan| {
+            tried.push(plan.operations);
+            if plan.operations < 6 { apart(0.5) } else { Ok(Samples::default()) }
+        });
+        assert_eq!((samples.unwrap(), tried), (Samples::default(), vec![3, 3, 3, 3, 6]));
+    }
+
+    #[test]
+    fn one_that_never_overlaps_is_refused() {
+        let mut tries = 0;
+        let refused = repeated(PLAN, |_| {
+            tries += 1;
+            apart(if tries == 2 { 0.125 } else { 0.0 })
+        });
+        assert_eq!(tries, LENGTHS as usize * ATTEMPTS);
+        insta::assert_snapshot!(refused.unwrap_err(), @"swap shared: its threads were at work together for 12 % of their runs, and 90 % are needed: other programs had the CPUs; try again on a quieter machine");
+    }
+
+    #[test]
+    fn another_error_is_told_at_once() {
+        let mut tries = 0;
+        let refused = repeated(PLAN, |_| {
+            tries += 1;
+            Err(PrimitiveError::Moved { cpu: 1, found: 0 })
+        });
+        assert!(matches!(refused, Err(PrimitiveError::Moved { .. })) && tries == 1);
+    }
+}

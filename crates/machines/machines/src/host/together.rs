@@ -1,0 +1,133 @@
+//! Threads that begin at one value of the clock, and keep working until all of them have ended.
+
+use crate::host::HostClock;
+use seatmap_os::partners::LOOKS;
+use std::hint::spin_loop;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// From the last thread's arrival to the common start. The news of the arrival takes below 1 us to
+/// reach another CPU, even between the sockets of any machine that we know; this is many times
+/// that, and little beside a measurement.
+const LEAD_NS: f64 = 10_000.0;
+
+/// A meeting of threads that each have a CPU of their own. They spin: a sleeping thread wakes up
+/// about 50 us late on a virtual machine, when its neighbour's run of a few thousand atomics is
+/// over.
+#[derive(Default)]
+pub struct Together {
+    arrived: PaddedWord,
+    start_ticks: PaddedWord,
+    ended: PaddedWord,
+}
+
+/// A word on lines of its own: neighbours are fetched in pairs on x86-64, and are one line of 128
+/// bytes on POWER.
+#[repr(align(128))]
+#[derive(Default)]
+struct PaddedWord(AtomicU64);
+
+impl Together {
+    /// Returns once this many threads have called it, in all of them at the same value of the
+    /// clock. It calls `check` every [`LOOKS`] looks, which ends the wait by a panic where a thread
+    /// will never come.
+    pub fn begin(&self, threads: usize, clock: &HostClock, check: impl Fn()) {
+        let before = self.start_ticks.0.load(Ordering::Acquire);
+        if self.arrived.come(threads).is_last {
+            let lead = (LEAD_NS / clock.ns_per_tick()) as u64;
+            self.start_ticks.0.store(clock.stamp().ticks + lead, Ordering::Release);
+        }
+        let mut looks = 0_u32;
+        let start = loop {
+            let start = self.start_ticks.0.load(Ordering::Acquire);
+            if start != before {
+                break start;
+            }
+            spin_loop();
+            looks = looks.wrapping_add(1);
+            if looks.is_multiple_of(LOOKS) {
+                check();
+            }
+        };
+        while clock.stamp().ticks < start {
+            spin_loop();
+        }
+    }
+
+    /// Repeats an operation until this many threads have called this method. Returns the value of
+    /// the clock at that moment. The operation ends the wait by a panic where a thread will never
+    /// come.
+    pub fn keep_on(&self, threads: usize, clock: &HostClock, mut operation: impl FnMut()) -> u64 {
+        let all = self.ended.come(threads).all;
+        while self.ended.0.load(Ordering::Acquire) < all {
+            operation();
+        }
+        clock.stamp().ticks
+    }
+}
+
+/// The state of the meeting that a thread finds when it comes.
+struct Came {
+    /// Whether the other threads of its round are there already.
+    is_last: bool,
+    /// The count at which all threads of the round are there.
+    all: u64,
+}
+
+impl PaddedWord {
+    /// Counts a thread in. The count never starts again, as in [`seatmap_data::port::Barrier`], so that
+    /// the meeting can be used again.
+    fn come(&self, threads: usize) -> Came {
+        let threads = threads.max(1) as u64;
+        let ticket = self.0.fetch_add(1, Ordering::AcqRel);
+        let all = (ticket / threads + 1) * threads;
+        Came { is_last: ticket + 1 == all, all }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::host::crew::Crew;
+    use seatmap_os::affinity;
+    use seatmap_os::partners::Seat;
+
+    #[test]
+    fn nobody_begins_before_the_last_has_come_nor_stops_before_the_last_has_ended() {
+        let cpus = affinity::current().unwrap();
+        let clock = HostClock::calibrated();
+        let together = Together::default();
+        let mut crew = Crew::default();
+        for _ in 0..5 {
+            let times = crew.run_together(&cpus, &|seat: &Seat| {
+                let rank = seat.rank();
+                // Each thread comes later than the one before it, and works for longer.
+                let spin_until = |ticks| while clock.stamp().ticks < ticks {};
+                spin_until(clock.stamp().ticks + 100_000 * rank as u64);
+                let came = clock.stamp().ticks;
+                together.begin(cpus.len(), &clock, || seat.check());
+                let began = clock.stamp().ticks;
+                spin_until(began + 100_000 * rank as u64);
+                let ended = clock.stamp().ticks;
+                (came, [began, ended, together.keep_on(cpus.len(), &clock, || ())])
+            });
+            let times = times.unwrap();
+            let last_came = times.iter().map(|(came, _)| *came).max().unwrap();
+            let last_ended = times.iter().map(|(_, [_, ended, _])| *ended).max().unwrap();
+            assert!(
+                times
+                    .iter()
+                    .all(|(_, [began, _, until])| *began > last_came && *until >= last_ended),
+                "{times:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn one_thread_waits_for_nobody() {
+        let clock = HostClock::calibrated();
+        let together = Together::default();
+        together.begin(1, &clock, || panic!("it waits"));
+        let began = clock.stamp().ticks;
+        assert!(together.keep_on(1, &clock, || panic!("it keeps on")) >= began);
+    }
+}

@@ -1,0 +1,314 @@
+//! Cores, caches, dies, packages and the groups around them, from `/sys/devices/system/cpu`.
+
+use super::TopologyError;
+use super::nest::{Kind, Nest};
+use super::tree::Tree;
+use seatmap_data::machine::import::MAX_PUS;
+use seatmap_os::cpu_list::MAX_CPU;
+use seatmap_os::{CpuSet, Root};
+use std::collections::HashMap;
+
+const FOLDER: &str = "sys/devices/system/cpu";
+
+/// The CPUs that are online and whose place the kernel tells. If the kernel tells no CPU's place,
+/// all CPUs that are online.
+///
+/// # Errors
+/// [`TopologyError`], if no CPU is online, or more than [`MAX_PUS`] are.
+pub(super) fn running(tree: &Tree) -> Result<CpuSet, TopologyError> {
+    let names = tree.list(FOLDER);
+    let cpus = names
+        .iter()
+        .filter_map(|name| name.strip_prefix("cpu")?.parse::<u32>().ok())
+        .filter(|os| *os <= MAX_CPU);
+    let online = listed(tree, "online")
+        .unwrap_or_else(|| cpus.clone().filter(|cpu| !is_switched_off(tree, *cpu)).collect());
+    // A container may be shown another list than the kernel's.
+    let own = if tree.is_host() { Root::new("/").running() } else { CpuSet::default() };
+    let online = online.with(&own);
+    let shown: CpuSet = cpus.filter(|cpu| online.contains(*cpu)).collect();
+    let placed: CpuSet = shown
+        .iter()
+        // One more than is accepted, and no more files are looked at.
+        .take(MAX_PUS + 1)
+        .filter(|cpu| tree.has(&format!("{FOLDER}/cpu{cpu}/topology")))
+        .collect();
+    // Old kernels and virtual machines lack the folders, and some dumps have only the list.
+    let running = [placed, shown, online]
+        .into_iter()
+        .find(|set| !set.is_empty())
+        .ok_or(TopologyError::NoCpu)?;
+    match running.len() {
+        ..=MAX_PUS => Ok(running),
+        count => Err(TopologyError::TooMany { count }),
+    }
+}
+
+fn listed(tree: &Tree, name: &str) -> Option<CpuSet> {
+    tree.text(&format!("{FOLDER}/{name}"))
+        .and_then(|text| CpuSet::of_list(&text))
+        .filter(|set| !set.is_empty())
+}
+
+fn is_switched_off(tree: &Tree, cpu: u32) -> bool {
+    tree.text(&format!("{FOLDER}/cpu{cpu}/online")).as_deref() == Some("0")
+}
+
+/// A set of CPUs that each CPU has in its `topology` folder. Linux 5.3 changed its name, and dumps
+/// may lack the mask or the list.
+struct Around {
+    /// The name of the file in the first CPU's folder, if it has one: all CPUs have the same files.
+    name: Option<&'static str>,
+}
+
+impl Around {
+    /// Finds the name that is in use: masks first, then lists.
+    fn find(tree: &Tree, running: &CpuSet, names: &[&'static str]) -> Self {
+        let folder =
+            running.first().map_or_else(String::new, |cpu| format!("{FOLDER}/cpu{cpu}/topology"));
+        Around { name: names.iter().copied().find(|name| is_set(tree, &folder, name)) }
+    }
+
+    /// The set around a CPU, limited to the CPUs that are online.
+    fn read(&self, tree: &Tree, cpu: u32, running: &CpuSet) -> Option<CpuSet> {
+        let name = self.name?;
+        let text = tree.text(&format!("{FOLDER}/cpu{cpu}/topology/{name}"))?;
+        parsed(name, &text).map(|set| set.within(running))
+    }
+}
+
+fn is_set(tree: &Tree, folder: &str, name: &str) -> bool {
+    tree.text(&format!("{folder}/{name}")).is_some_and(|text| parsed(name, &text).is_some())
+}
+
+fn parsed(name: &str, text: &str) -> Option<CpuSet> {
+    if name.ends_with("list") { CpuSet::of_list(text) } else { CpuSet::of_mask(text) }
+}
+
+/// The folders of a CPU's caches, more than any processor has.
+const INDEXES: [&str; 8] =
+    ["index0", "index1", "index2", "index3", "index4", "index5", "index6", "index7"];
+
+/// The CPUs that an earlier CPU's files have listed: what they share need not be read again.
+#[derive(Default)]
+struct Met {
+    cores: CpuSet,
+    /// By the name of the cache's folder.
+    caches: HashMap<&'static str, CpuSet>,
+}
+
+/// Reads the CPUs one after the other into a nest.
+pub(super) struct Reader<'a> {
+    tree: &'a Tree,
+    running: &'a CpuSet,
+    core: Around,
+    cluster: Around,
+    die: Around,
+    package: Around,
+    book: Around,
+    drawer: Around,
+    /// The file that says which CPUs share a cache.
+    cache_map: &'static str,
+    /// The number after that of the last cache of the first CPU that has any.
+    caches: usize,
+    /// On AMD's Bulldozer the kernel calls two cores that share an L2 cache siblings.
+    siblings_can_be_cores: bool,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(tree: &'a Tree, running: &'a CpuSet) -> Self {
+        let (cache_map, caches) = cache_files(tree, running);
+        Reader {
+            tree,
+            running,
+            core: Around::find(
+                tree,
+                running,
+                &["core_cpus", "thread_siblings", "core_cpus_list", "thread_siblings_list"],
+            ),
+            cluster: Around::find(tree, running, &["cluster_cpus", "cluster_cpus_list"]),
+            die: Around::find(tree, running, &["die_cpus", "die_cpus_list"]),
+            package: Around::find(
+                tree,
+                running,
+                &["package_cpus", "core_siblings", "package_cpus_list", "core_siblings_list"],
+            ),
+            book: Around::find(tree, running, &["book_siblings", "book_siblings_list"]),
+            drawer: Around::find(tree, running, &["drawer_siblings", "drawer_siblings_list"]),
+            cache_map,
+            caches,
+            siblings_can_be_cores: is_bulldozer(tree),
+        }
+    }
+
+    /// Collects everything that the CPUs share.
+    pub(super) fn nest(&self) -> Nest {
+        let mut nest = Nest::new(self.running);
+        let mut met = Met::default();
+        for cpu in self.running.iter() {
+            // The core was read at its first thread, and each file costs a system call.
+            let is_sibling = met.cores.contains(cpu) && !self.siblings_can_be_cores;
+            if !is_sibling {
+                self.core_and_around(cpu, &mut met, &mut nest);
+            }
+            self.caches(cpu, &mut met, &mut nest);
+        }
+        nest
+    }
+
+    fn core_and_around(&self, cpu: u32, met: &mut Met, nest: &mut Nest) {
+        let core = self.core.read(self.tree, cpu, self.running);
+        if core.as_ref().is_none_or(|core| core.first() == Some(cpu)) {
+            self.around_core(cpu, nest);
+        }
+        if let Some(core) = core {
+            met.cores.extend(&core);
+            self.core(cpu, core, nest);
+        }
+    }
+
+    fn core(&self, cpu: u32, core: CpuSet, nest: &mut Nest) {
+        // Two cores of a Bulldozer module have numbers of their own.
+        let own = self.siblings_can_be_cores
+            && core.iter().any(|sibling| self.id(sibling, "core_id") != self.id(cpu, "core_id"));
+        if own {
+            nest.insert(Kind::Core, CpuSet::single(cpu), None)
+        } else if core.first() == Some(cpu) {
+            nest.insert(Kind::Core, core, None)
+        }
+    }
+
+    /// Adds the sets around the core whose first CPU this is. Each set is read at its own first
+    /// CPU.
+    fn around_core(&self, cpu: u32, nest: &mut Nest) {
+        let cluster = self.set_around(&self.cluster, cpu);
+        // A cluster of one CPU is the kernel's word for none.
+        if cluster.as_ref().is_none_or(|set| set.first() == Some(cpu) || set.len() == 1) {
+            self.around_cluster(cpu, cluster.filter(|set| set.len() > 1), nest);
+        }
+        for (kind, around) in [(Kind::Book, &self.book), (Kind::Drawer, &self.drawer)] {
+            if let Some(set) = self.set_around(around, cpu).filter(|set| set.first() == Some(cpu)) {
+                nest.insert(kind, set, None);
+            }
+        }
+    }
+
+    /// A die that fills its package is left out: most processors have one die, and the kernel lists
+    /// it as a die too.
+    fn around_cluster(&self, cpu: u32, cluster: Option<CpuSet>, nest: &mut Nest) {
+        let die = self.set_around(&self.die, cpu);
+        let starts_die = die.as_ref().is_none_or(|set| set.first() == Some(cpu));
+        let is_first = starts_die || die.as_ref().is_some_and(|set| set.len() == 1);
+        let package = is_first.then(|| self.set_around(&self.package, cpu)).flatten();
+        let die = die.filter(|set| set.len() > 1 && starts_die && Some(set) != package.as_ref());
+        // hwloc leaves out a cluster that is all of a die or a package.
+        let cluster =
+            cluster.filter(|set| Some(set) != die.as_ref() && Some(set) != package.as_ref());
+        if let Some(package) = package.filter(|set| set.first() == Some(cpu)) {
+            nest.insert(Kind::Package, package, self.id(cpu, "physical_package_id"));
+        }
+        cluster.into_iter().for_each(|set| nest.insert(Kind::Cluster, set, None));
+        die.into_iter().for_each(|set| nest.insert(Kind::Die, set, None));
+    }
+
+    fn set_around(&self, around: &Around, cpu: u32) -> Option<CpuSet> {
+        around.read(self.tree, cpu, self.running)
+    }
+
+    fn id(&self, cpu: u32, name: &str) -> Option<u32> {
+        self.tree.text(&format!("{FOLDER}/cpu{cpu}/topology/{name}"))?.parse().ok()
+    }
+
+    /// The data caches beyond the first level, each from its first CPU.
+    fn caches(&self, cpu: u32, met: &mut Met, nest: &mut Nest) {
+        let folder = format!("{FOLDER}/cpu{cpu}/cache");
+        for (at, name) in INDEXES.into_iter().enumerate() {
+            if met.caches.get(name).is_some_and(|caches| caches.contains(cpu)) {
+                continue;
+            }
+            let index = format!("{folder}/{name}");
+            let text = self.tree.text(&format!("{index}/{}", self.cache_map));
+            // A CPU can have more caches than the first one, and some dumps leave out a cache in
+            // between.
+            if text.is_none() && at >= self.caches {
+                return;
+            }
+            let map = text.and_then(|text| parsed(self.cache_map, &text));
+            // Itanium's kernels do not list the CPUs of some caches; those caches belong to the
+            // core.
+            let set = map.and_then(|map| {
+                if map.is_empty() {
+                    self.core.read(self.tree, cpu, self.running)
+                } else {
+                    Some(map.within(self.running))
+                }
+            });
+            let Some(set) = set.filter(|set| set.first() == Some(cpu)) else { continue };
+            met.caches.entry(name).or_default().extend(&set);
+            let level =
+                self.tree.text(&format!("{index}/level")).and_then(|text| text.parse::<u32>().ok());
+            let holds_data =
+                self.tree.text(&format!("{index}/type")).is_none_or(|text| text != "Instruction");
+            let kind = level.filter(|_| holds_data).and_then(cache_kind);
+            if let Some(kind) = kind.filter(|_| !self.is_guess(cpu, &index, &set)) {
+                nest.insert(kind, set, None);
+            }
+        }
+    }
+
+    /// Whether a cache is the kernel's guess and no fact. Where an Arm computer's firmware
+    /// describes no caches, Linux 6.12 lists one of each further level that all CPUs share
+    /// (`cache_leaves_are_shared` in drivers/base/cacheinfo.c). It has no size, and is wrong where
+    /// the CPUs have several packages. hwloc believes it.
+    fn is_guess(&self, cpu: u32, index: &str, set: &CpuSet) -> bool {
+        set == self.running
+            && !self.tree.has(&format!("{index}/size"))
+            && self.set_around(&self.package, cpu).is_some_and(|package| package != *set)
+    }
+}
+
+/// The name of the file that says who shares a cache, and where the numbers of the caches end, of
+/// the first CPU that has any. The file is a mask, or a list where a dump lacks the mask.
+fn cache_files(tree: &Tree, running: &CpuSet) -> (&'static str, usize) {
+    let first = running
+        .iter()
+        .map(|cpu| cache_folders(tree, cpu))
+        .find(|folders| !folders.is_empty())
+        .unwrap_or_default();
+    let has_mask =
+        first.iter().any(|folder| tree.text(&format!("{folder}/shared_cpu_map")).is_some());
+    let end = first
+        .iter()
+        .filter_map(|folder| folder.rsplit_once("index")?.1.parse::<usize>().ok())
+        .max()
+        .map_or(0, |last| last.saturating_add(1));
+    (if has_mask { "shared_cpu_map" } else { "shared_cpu_list" }, end)
+}
+
+fn cache_folders(tree: &Tree, cpu: u32) -> Vec<String> {
+    let cache = format!("{FOLDER}/cpu{cpu}/cache");
+    let names = tree.list(&cache).into_iter().filter(|name| name.starts_with("index"));
+    names.map(|name| format!("{cache}/{name}")).collect()
+}
+
+/// The kind of a data cache of this level, if it is one that two cores can share.
+pub(super) fn cache_kind(level: u32) -> Option<Kind> {
+    match level {
+        1 => Some(Kind::Inner),
+        2 => Some(Kind::L2),
+        3 => Some(Kind::L3),
+        4 | 5 => Some(Kind::Outer),
+        _ => None,
+    }
+}
+
+/// AMD's families 21 and 22, by the first processor of `/proc/cpuinfo`.
+fn is_bulldozer(tree: &Tree) -> bool {
+    let cpuinfo = tree.first_page("proc/cpuinfo").unwrap_or_default();
+    value(&cpuinfo, "vendor_id") == "AuthenticAMD"
+        && matches!(value(&cpuinfo, "cpu family").as_str(), "21" | "22")
+}
+
+fn value(cpuinfo: &str, key: &str) -> String {
+    seatmap_os::small::value_of(cpuinfo, key).unwrap_or_default()
+}

@@ -1,0 +1,173 @@
+//! Performance and efficiency cores, as the kernel distinguishes them.
+
+use super::tree::Tree;
+use seatmap_data::machine::speed::kinds_of;
+use seatmap_data::machine::{CoreKind, Speed};
+use seatmap_os::CpuSet;
+use std::collections::HashMap;
+
+const CPUS: &str = "sys/devices/system/cpu";
+
+/// The folders in which the kernel lists the CPUs of one kind on Intel's hybrid processors, for
+/// their counters.
+const LISTED: [(&str, CoreKind); 3] = [
+    ("sys/devices/cpu_core/cpus", CoreKind::Performance),
+    ("sys/devices/cpu_atom/cpus", CoreKind::Efficiency),
+    ("sys/devices/cpu_lowpower/cpus", CoreKind::Efficiency),
+];
+
+/// The kind of each PU; empty if all are of the same kind.
+pub(super) fn read(tree: &Tree, pus: &CpuSet) -> HashMap<u32, CoreKind> {
+    let listed: Vec<(CpuSet, CoreKind)> = LISTED
+        .into_iter()
+        .filter_map(|(path, kind)| Some((CpuSet::of_list(&tree.text(path)?)?, kind)))
+        .collect();
+    // An Intel hybrid with one kind switched off has one list that is empty.
+    if listed.iter().any(|(set, _)| !set.is_empty()) {
+        return pus
+            .iter()
+            .filter_map(|pu| {
+                listed.iter().find(|(set, _)| set.contains(pu)).map(|(_, kind)| (pu, *kind))
+            })
+            .collect();
+    }
+    let kinds = kinds_of(&speeds(tree, pus));
+    pus.iter().zip(kinds).filter_map(|(pu, kind)| Some((pu, kind?))).collect()
+}
+
+/// The implementer and part of a PU's core, as the kernel's file has them.
+fn midr(tree: &Tree, pu: u32) -> Option<u64> {
+    let text = tree.text(&format!("{CPUS}/cpu{pu}/regs/identification/midr_el1"))?;
+    hexadecimal(&text).map(|midr| midr & 0xff00_fff0)
+}
+
+fn hexadecimal(text: &str) -> Option<u64> {
+    u64::from_str_radix(text.trim().strip_prefix("0x")?, 16).ok()
+}
+
+/// The type of each PU's core on Arm, from `MIDR_EL1`: its implementer (bits 24 to 31) and part
+/// (bits 4 to 15). 32-bit kernels, and 64-bit ones without the file, have both in `/proc/cpuinfo`.
+fn core_types(tree: &Tree, pus: &CpuSet) -> HashMap<u32, u64> {
+    let of_files: HashMap<u32, u64> =
+        pus.iter().map_while(|pu| Some((pu, midr(tree, pu)?))).collect();
+    if !of_files.is_empty() {
+        return of_files;
+    }
+    let cpuinfo = tree.text("proc/cpuinfo").unwrap_or_default();
+    let mut types = HashMap::new();
+    let mut pu = None;
+    let mut implementer = None;
+    for (key, value) in cpuinfo.lines().filter_map(|line| line.split_once(':')) {
+        match key.trim() {
+            "processor" => pu = value.trim().parse().ok(),
+            "CPU implementer" => implementer = hexadecimal(value),
+            "CPU part" => {
+                let parts = pu.zip(implementer).zip(hexadecimal(value));
+                types.extend(parts.map(|((pu, maker), part)| (pu, maker << 24 | part << 4)));
+            }
+            _ => {}
+        }
+    }
+    types
+}
+
+/// The speed of each PU. If the kernel does not give it for the first PU, it gives it for none.
+fn speeds(tree: &Tree, pus: &CpuSet) -> Vec<Speed> {
+    let capacity = numbers(tree, pus, "cpu_capacity");
+    let base = numbers(tree, pus, "cpufreq/base_frequency");
+    let max = numbers(tree, pus, "cpufreq/cpuinfo_max_freq");
+    let types = core_types(tree, pus);
+    let core_types = pus.iter().map(|pu| types.get(&pu).copied());
+    capacity
+        .into_iter()
+        .zip(base)
+        .zip(max)
+        .zip(core_types)
+        .map(|(((capacity, base_khz), max_khz), core_type)| Speed {
+            core_type,
+            capacity,
+            base_khz,
+            max_khz,
+        })
+        .collect()
+}
+
+fn number(tree: &Tree, pu: u32, file: &str) -> Option<u64> {
+    tree.text(&format!("{CPUS}/cpu{pu}/{file}"))?.parse().ok().filter(|value| *value > 0)
+}
+
+fn numbers(tree: &Tree, pus: &CpuSet, file: &str) -> Vec<Option<u64>> {
+    let is_known = pus.first().is_some_and(|first| number(tree, first, file).is_some());
+    pus.iter().map(|pu| is_known.then(|| number(tree, pu, file)).flatten()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::tree_of;
+    use super::*;
+
+    fn letters(files: &[(&str, &str)]) -> String {
+        let kinds = read(&tree_of(files), &(0..4).collect());
+        (0..4).map(|pu| kinds.get(&pu).map_or('-', |kind| kind.letter())).collect()
+    }
+
+    #[test]
+    fn intels_lists_are_believed_first() {
+        let lists = [
+            ("sys/devices/cpu_core/cpus", "0-1\n"),
+            ("sys/devices/cpu_atom/cpus", "2\n"),
+            ("sys/devices/cpu_lowpower/cpus", "3\n"),
+        ];
+        assert_eq!(letters(&lists), "PPEE");
+    }
+
+    #[test]
+    fn capacity_and_frequency_tell_otherwise() {
+        let of = |file: &str, values: [&'static str; 4]| -> Vec<(String, &'static str)> {
+            (0..4).map(|pu| format!("sys/devices/system/cpu/cpu{pu}/{file}")).zip(values).collect()
+        };
+        let told = |files: Vec<(String, &str)>| {
+            letters(&files.iter().map(|(path, text)| (path.as_str(), *text)).collect::<Vec<_>>())
+        };
+        assert_eq!(told(of("cpu_capacity", ["446", "446", "1024", "1024"])), "EEPP");
+        assert_eq!(
+            told(of("cpufreq/cpuinfo_max_freq", ["5000000", "5000000", "3900000", "3900000"])),
+            "PPEE"
+        );
+        assert_eq!(
+            told(of("cpufreq/base_frequency", ["2000000", "2000000", "2000000", "2000000"])),
+            "----"
+        );
+        assert_eq!(told(of("cpu_capacity", ["x", "", "1024", "0"])), "----");
+    }
+
+    #[test]
+    fn the_type_of_a_core_goes_before_its_clock() {
+        let clock =
+            |pu: u32, mhz: &'static str| (format!("{CPUS}/cpu{pu}/cpufreq/cpuinfo_max_freq"), mhz);
+        let clocks: Vec<(String, &str)> =
+            (0..).zip(["2500", "2500", "2000", "1500"]).map(|(pu, mhz)| clock(pu, mhz)).collect();
+        let with = |more: &[(String, &str)]| {
+            let files = [&clocks[..], more].concat();
+            letters(&files.iter().map(|(path, text)| (path.as_str(), *text)).collect::<Vec<_>>())
+        };
+        assert_eq!(with(&[]), "PPEE");
+        let midr = |of: [&'static str; 4]| -> Vec<(String, &str)> {
+            (0..)
+                .zip(of)
+                .map(|(pu, midr)| (format!("{CPUS}/cpu{pu}/regs/identification/midr_el1"), midr))
+                .collect()
+        };
+        let big = "0x00000000410fd810";
+        assert_eq!(with(&midr([big, "0x00000000411fd811", big, "0x410fd800"])), "PPPE");
+        assert_eq!(with(&midr([big; 4])), "----", "a later stepping is no other type");
+        let block = |pu: u32, part: &str| {
+            format!("processor\t: {pu}\nCPU implementer\t: 0x41\nCPU part\t: {part}\n\n")
+        };
+        let cpuinfo: String = (0..)
+            .zip(["0xc0f", "0xc0f", "0xc0f", "0xc07"])
+            .map(|(pu, part)| block(pu, part))
+            .collect();
+        assert_eq!(with(&[("proc/cpuinfo".to_owned(), cpuinfo.as_str())]), "PPPE");
+    }
+}

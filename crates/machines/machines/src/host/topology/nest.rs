@@ -1,0 +1,236 @@
+//! The sets of PUs that share something, nested: which sets are kept, and how they are numbered.
+//!
+//! The sets come from files that can contradict each other. A set that cuts an earlier set in two
+//! is left out and named, so that any two sets that are kept are disjoint or nested. Groups get the
+//! numbers that hwloc gives them: the groups of one level are numbered in the order in which a walk
+//! through the tree meets them, and siblings are ordered by their first PU.
+
+use seatmap_data::machine::import::Note;
+use seatmap_os::CpuSet;
+use std::collections::{HashMap, HashSet};
+
+/// The thing that a set of PUs shares, from the outside: of two equal sets, the earlier kind
+/// contains the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) enum Kind {
+    /// NUMA nodes or groups of them; they order the things in them, and are not shown as a level.
+    Memory,
+    Drawer,
+    Book,
+    Package,
+    Die,
+    /// Caches beyond the third level.
+    Outer,
+    L3,
+    Cluster,
+    L2,
+    Core,
+    /// A cache of a level that is not shown.
+    Inner,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Memory => "NUMA node",
+            Kind::Drawer => "drawer",
+            Kind::Book => "book",
+            Kind::Package => "package",
+            Kind::Die => "die",
+            Kind::L3 => "L3 cache",
+            Kind::Cluster => "cluster",
+            Kind::L2 => "L2 cache",
+            Kind::Core => "core",
+            Kind::Outer | Kind::Inner => "cache",
+        }
+    }
+
+    /// A group only stands for the things in it: it is left out if another object has the same PUs.
+    fn is_group(self) -> bool {
+        matches!(self, Kind::Memory | Kind::Drawer | Kind::Book | Kind::Cluster)
+    }
+}
+
+/// PUs that share something.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) kind: Kind,
+    pub(super) set: CpuSet,
+    /// The operating system's number for it.
+    pub(super) os: Option<u32>,
+}
+
+/// All the sets that PUs share.
+#[derive(Debug)]
+pub(super) struct Nest {
+    shared: Vec<Shared>,
+    /// The sets that hold each PU.
+    of_pu: HashMap<u32, Vec<usize>>,
+    /// The sets that contradict an earlier one, each with that one.
+    contradictions: Vec<[(Kind, CpuSet); 2]>,
+}
+
+/// The numbers of the sets that a PU belongs to, by kind.
+pub(super) type Numbers = HashMap<(u32, Kind), u32>;
+
+impl Nest {
+    pub(super) fn new(pus: &CpuSet) -> Self {
+        Nest {
+            shared: Vec::new(),
+            of_pu: pus.iter().map(|os| (os, Vec::new())).collect(),
+            contradictions: Vec::new(),
+        }
+    }
+
+    /// Adds a set, unless it is there already, is empty, or cuts another one.
+    pub(super) fn insert(&mut self, kind: Kind, set: CpuSet, os: Option<u32>) {
+        // Each set stands at all of its PUs; it is compared once.
+        let mut met = HashSet::new();
+        for at in set.iter().filter_map(|pu| self.of_pu.get(&pu)).flatten() {
+            let other = &self.shared[*at];
+            let fits = !met.insert(*at) || set.is_subset(&other.set) || other.set.is_subset(&set);
+            if !fits {
+                let earlier = (other.kind, other.set.clone());
+                self.contradictions.push([(kind, set), earlier]);
+                return;
+            }
+            if other.kind == kind && kind != Kind::Memory && other.set == set {
+                return;
+            }
+        }
+        let at = self.shared.len();
+        for pu in set.iter() {
+            self.of_pu.entry(pu).or_default().push(at);
+        }
+        // A node without CPUs has no place in the nest.
+        if !set.is_empty() {
+            self.shared.push(Shared { kind, set, os });
+        }
+    }
+
+    /// A note for each set that was left out.
+    pub(super) fn notes(&self) -> Vec<Note> {
+        self.contradictions
+            .iter()
+            .map(|both| {
+                let [left_out, earlier] = both
+                    .each_ref()
+                    .map(|(kind, set)| format!("{} of {}", kind.name(), set.named()));
+                Note::Contradiction { left_out, earlier }
+            })
+            .collect()
+    }
+
+    /// Numbers the sets that each of these PUs belongs to. A set without any of these PUs also
+    /// counts if memory in use lies in it.
+    pub(super) fn numbers(mut self, allowed: &CpuSet, nodes: &[&CpuSet]) -> Numbers {
+        let order = self.order();
+        let kept: HashSet<usize> =
+            order.iter().copied().filter(|at| self.is_kept(*at, allowed, nodes)).collect();
+        let kept = without_needless_groups(&self.shared, kept, allowed);
+        let mut numbers = Numbers::new();
+        let mut next = HashMap::<Kind, u32>::new();
+        for at in order.into_iter().filter(|at| kept.contains(at)) {
+            let shared = &mut self.shared[at];
+            let running = next.entry(shared.kind).or_default();
+            // People know a package by the kernel's number; the kernel's other numbers repeat.
+            let number = shared.os.filter(|_| shared.kind == Kind::Package).unwrap_or(*running);
+            *running += 1;
+            // An inner set comes later and replaces the set around it.
+            numbers.extend(shared.set.iter().map(|pu| ((pu, shared.kind), number)));
+        }
+        numbers
+    }
+
+    /// All sets, in the order in which a walk through the tree meets them.
+    fn order(&mut self) -> Vec<usize> {
+        let shared = &self.shared;
+        self.of_pu.values_mut().for_each(|around| {
+            around.sort_by_cached_key(|at| {
+                (std::cmp::Reverse(shared[*at].set.len()), shared[*at].kind, *at)
+            })
+        });
+        let mut order: Vec<usize> = (0..shared.len()).collect();
+        order.sort_by_cached_key(|at| {
+            let around = shared[*at]
+                .set
+                .first()
+                .and_then(|pu| self.of_pu.get(&pu))
+                .map_or(&[][..], Vec::as_slice);
+            // The way from the root down to the set, as the first PUs of the sets on it: such ways
+            // sort as the walk goes.
+            let depth = around.iter().position(|other| other == at).map_or(0, |depth| depth + 1);
+            around[..depth].iter().map(|other| shared[*other].set.first()).collect::<Vec<_>>()
+        });
+        order
+    }
+
+    fn is_kept(&self, at: usize, allowed: &CpuSet, nodes: &[&CpuSet]) -> bool {
+        let Shared { kind, set, .. } = &self.shared[at];
+        let around = set.first().and_then(|pu| self.of_pu.get(&pu)).map_or(&[][..], Vec::as_slice);
+        // No other set equals a group that is kept.
+        let outermost = kind.is_group()
+            || around.iter().find(|other| {
+                self.shared[**other].set == *set && !self.shared[**other].kind.is_group()
+            }) == Some(&at);
+        match kind {
+            Kind::Memory => false,
+            kind if kind.is_group() && self.is_needless(at, around) => false,
+            _ => {
+                set.meets(allowed)
+                    || nodes.iter().any(|node| {
+                        !node.is_empty() && (node.is_subset(set) && (outermost || **node != *set))
+                    })
+            }
+        }
+    }
+
+    /// Whether a set that is not a group, or an earlier group of another kind, has the same PUs.
+    fn is_needless(&self, at: usize, around: &[usize]) -> bool {
+        let Shared { kind, set, .. } = &self.shared[at];
+        around.iter().any(|other| {
+            let Shared { kind: theirs, set: same, .. } = &self.shared[*other];
+            let instead = !theirs.is_group() || (*theirs != Kind::Memory && *other < at);
+            theirs != kind && same == set && instead
+        })
+    }
+}
+
+/// Leaves out a kind of group if its groups, one by one, hold the same PUs in use as the sets of
+/// another kind. With a part of a machine in use, a cluster can be all that is left of its package.
+fn without_needless_groups(
+    shared: &[Shared],
+    mut kept: HashSet<usize>,
+    allowed: &CpuSet,
+) -> HashSet<usize> {
+    for group in [Kind::Cluster, Kind::Book, Kind::Drawer] {
+        let sets: HashSet<CpuSet> = sets_of(shared, &kept, group, allowed).into_iter().collect();
+        let others = [
+            Kind::Drawer,
+            Kind::Book,
+            Kind::Package,
+            Kind::Die,
+            Kind::Outer,
+            Kind::L3,
+            Kind::L2,
+            Kind::Core,
+        ];
+        let is_machine = sets.len() == 1 && sets.contains(allowed);
+        let is_another = others.into_iter().filter(|kind| *kind != group).any(|kind| {
+            let theirs = sets_of(shared, &kept, kind, allowed);
+            !sets.is_empty()
+                && theirs.len() == sets.len()
+                && theirs.iter().all(|set| sets.contains(set))
+        });
+        if is_machine || is_another {
+            kept.retain(|at| shared[*at].kind != group);
+        }
+    }
+    kept
+}
+
+/// The allowed CPUs of each part of a kind that is kept.
+fn sets_of(shared: &[Shared], kept: &HashSet<usize>, kind: Kind, allowed: &CpuSet) -> Vec<CpuSet> {
+    let of_kind = kept.iter().filter(|at| shared[**at].kind == kind);
+    of_kind.map(|at| shared[*at].set.within(allowed)).collect()
+}

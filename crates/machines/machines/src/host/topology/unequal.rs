@@ -1,0 +1,140 @@
+//! How PUs differ beside their kind: the sizes of their caches, and the firmware's ranking.
+
+use super::tree::Tree;
+use seatmap_data::machine::Pu;
+use std::collections::HashMap;
+
+const FOLDER: &str = "sys/devices/system/cpu";
+
+/// The folders of a CPU's caches, more than any processor has below the second level of data.
+const INDEXES: [&str; 8] =
+    ["index0", "index1", "index2", "index3", "index4", "index5", "index6", "index7"];
+
+/// The files in which the kernel shows the firmware's ranking: AMD's preferred cores first, then
+/// CPPC's highest performance, which Intel's Turbo Boost Max 3.0 uses.
+const RANKINGS: [&str; 2] = ["cpufreq/amd_pstate_prefcore_ranking", "acpi_cppc/highest_perf"];
+
+/// The types of caches that hold data, and of those that hold instructions alone, as the kernel
+/// names them.
+const DATA: &[&str] = &["Data", "Unified"];
+const INSTRUCTIONS: &[&str] = &["Instruction"];
+
+/// A level, and the types of cache that are meant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct CacheKind(u32, &'static [&'static str]);
+
+/// Adds sizes and ranking, as far as the kernel tells them.
+pub(super) fn add(tree: &Tree, pus: &mut [Pu]) {
+    let mut sizes: HashMap<(CacheKind, u32), Option<u64>> = HashMap::new();
+    // Each cache is read once, at its first PU. Caches of the first level are their core's.
+    for pu in pus.iter_mut() {
+        for (kind, number, bytes) in [
+            (CacheKind(1, DATA), pu.core, &mut pu.l1d_bytes),
+            (CacheKind(1, INSTRUCTIONS), pu.core, &mut pu.l1i_bytes),
+            (CacheKind(2, DATA), pu.l2, &mut pu.l2_bytes),
+            (CacheKind(3, DATA), pu.l3, &mut pu.l3_bytes),
+        ] {
+            *bytes = number.and_then(|number| {
+                *sizes.entry((kind, number)).or_insert_with(|| cache_bytes(tree, pu.os, kind))
+            });
+        }
+    }
+    if let Some(ranking) = RANKINGS.into_iter().find_map(|file| ranking(tree, pus, file)) {
+        pus.iter_mut().zip(ranking).for_each(|(pu, rank)| pu.priority = Some(rank));
+    }
+}
+
+/// The size of a CPU's cache of a kind. One without a type holds data.
+fn cache_bytes(tree: &Tree, cpu: u32, CacheKind(level, types): CacheKind) -> Option<u64> {
+    INDEXES
+        .into_iter()
+        .find(|index| {
+            let is_level =
+                index_file(tree, cpu, index, "level").is_some_and(|text| text.parse() == Ok(level));
+            let found = index_file(tree, cpu, index, "type");
+            is_level && types.contains(&found.as_deref().unwrap_or("Unified"))
+        })
+        .and_then(|index| size(&index_file(tree, cpu, index, "size")?))
+}
+
+fn index_file(tree: &Tree, cpu: u32, index: &str, name: &str) -> Option<String> {
+    tree.text(&format!("{FOLDER}/cpu{cpu}/cache/{index}/{name}"))
+}
+
+/// A size as the kernel writes it: `32768K`.
+fn size(text: &str) -> Option<u64> {
+    let kibibytes: u64 = text.strip_suffix('K')?.parse().ok()?;
+    kibibytes.checked_mul(1024).filter(|bytes| *bytes > 0)
+}
+
+/// The rank of each PU; `None` where a file is missing, or where all ranks are equal.
+fn ranking(tree: &Tree, pus: &[Pu], file: &str) -> Option<Vec<u32>> {
+    let ranks = pus
+        .iter()
+        .map(|pu| tree.text(&format!("{FOLDER}/cpu{}/{file}", pu.os))?.parse::<u32>().ok());
+    let ranks = ranks.collect::<Option<Vec<u32>>>()?;
+    ranks.iter().any(|rank| *rank != ranks[0]).then_some(ranks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::tree_of;
+    use super::*;
+
+    fn pus() -> Vec<Pu> {
+        let pu = |os| Pu { os, core: Some(os), l2: Some(os), l3: Some(os / 2), ..Pu::default() };
+        (0..4).map(pu).collect()
+    }
+
+    fn added(files: &[(String, &str)]) -> Vec<Pu> {
+        let mut pus = pus();
+        add(
+            &tree_of(&files.iter().map(|(path, text)| (path.as_str(), *text)).collect::<Vec<_>>()),
+            &mut pus,
+        );
+        pus
+    }
+
+    #[test]
+    fn a_cache_has_the_size_that_its_first_cpu_tells() {
+        let cache =
+            |cpu: u32, index: &str, level: &'static str, kind: &'static str, size: &'static str| {
+                let path = |name: &str| format!("{FOLDER}/cpu{cpu}/cache/{index}/{name}");
+                [(path("level"), level), (path("type"), kind), (path("size"), size)]
+            };
+        let files = [
+            cache(0, "index0", "1", "Data", "48K"),
+            cache(1, "index0", "1", "Instruction", "64K"),
+            cache(2, "index0", "1", "Unified", "16K"),
+            cache(0, "index1", "2", "Instruction", "7K"),
+            cache(0, "index2", "2", "Unified", "1024K"),
+            cache(0, "index3", "3", "Unified", "98304K"),
+            cache(2, "index3", "3", "Unified", "32768K"),
+            cache(3, "index2", "2", "Unified", "much"),
+        ];
+        let pus = added(&files.concat());
+        assert_eq!(
+            pus.iter().map(|pu| pu.l2_bytes).collect::<Vec<_>>(),
+            [Some(1 << 20), None, None, None]
+        );
+        let l1d = [Some(48 << 10), None, Some(16 << 10), None];
+        assert_eq!(pus.iter().map(|pu| pu.l1d_bytes).collect::<Vec<_>>(), l1d);
+        let l1i = [None, Some(64 << 10), None, None];
+        assert_eq!(pus.iter().map(|pu| pu.l1i_bytes).collect::<Vec<_>>(), l1i);
+        let l3 = [Some(96 << 20), Some(96 << 20), Some(32 << 20), Some(32 << 20)];
+        assert_eq!(pus.iter().map(|pu| pu.l3_bytes).collect::<Vec<_>>(), l3);
+    }
+
+    #[test]
+    fn a_ranking_needs_all_cpus_and_a_difference() {
+        let told = |file: &str, ranks: [&'static str; 4]| {
+            let files: Vec<_> =
+                (0..4).map(|os| format!("{FOLDER}/cpu{os}/{file}")).zip(ranks).collect();
+            added(&files).iter().map(|pu| pu.priority).collect::<Vec<_>>()
+        };
+        assert_eq!(told(RANKINGS[0], ["236", "231", "196", "191"]), [236, 231, 196, 191].map(Some));
+        assert_eq!(told(RANKINGS[1], ["68", "68", "68", "71"]), [68, 68, 68, 71].map(Some));
+        assert_eq!(told(RANKINGS[1], ["68", "68", "68", "68"]), [None; 4]);
+        assert_eq!(told(RANKINGS[0], ["236", "", "196", "191"]), [None; 4]);
+    }
+}

@@ -1,0 +1,30 @@
+//! Programs that are written once, generic over `Port`, and run both on the host and in the
+//! simulator.
+//!
+//! | workload | is |
+//! |---|---|
+//! | [`PingPong`] | one cache line back and forth between two tasks, for any number of pairs at once: core distance |
+//! | [`LineByLine`] | the same over one line after the other: which home each has |
+//! | [`Handoffs`] | messages along a pattern over spin-locked channels: what a coherent machine makes of traffic |
+//! | [`mod@mandelbrot`] | coordinators and workers that render images point by point |
+//! | [`ProducerConsumer`] | values through a spin-locked channel of one: what placing a pair well is worth |
+//! | [`elapsed_ticks`], [`handoffs_ns`] | how long a program took |
+//! | [`Touch`] | one task writes into pages, so that the kernel puts them on its node |
+
+mod handoffs;
+mod line_by_line;
+pub mod mandelbrot;
+mod ping_pong;
+mod producer_consumer;
+mod spin_channel;
+mod timing;
+mod touch;
+
+pub use handoffs::{Exchanged, Handoff, Handoffs, MOST_MESSAGES};
+pub use line_by_line::LineByLine;
+pub use mandelbrot::Mandelbrot;
+pub use ping_pong::{PingPong, Trace};
+pub use producer_consumer::{Handed, ProducerConsumer};
+pub use spin_channel::{MOST_WORDS, SpinChannel};
+pub use timing::{elapsed_ticks, handoffs_ns};
+pub use touch::Touch;

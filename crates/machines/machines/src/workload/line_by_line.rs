@@ -1,0 +1,49 @@
+//! Core distance over one line after the other.
+
+use crate::workload::{PingPong, Trace};
+use seatmap_data::port::{Addr, Barrier, Port, Workload};
+
+/// The turns of [`PingPong`] over many lines, by the same two tasks. Making the threads of a run
+/// costs as much as a hundred round trips; here a run makes them once for all lines.
+#[derive(Clone, Debug)]
+pub struct LineByLine {
+    /// The words, one on each of the lines.
+    pub words: Vec<Addr>,
+    /// The word at which the tasks meet before they start, on a line of its own.
+    pub meeting: Addr,
+    /// Timed batches over each line.
+    pub batches: u32,
+    /// Round trips in a batch.
+    pub round_trips: u32,
+}
+
+impl Workload for LineByLine {
+    /// The times of one task, line by line.
+    type Output = Vec<Trace>;
+
+    fn tasks(&self) -> usize {
+        2
+    }
+
+    fn lines(&self) -> u32 {
+        self.words
+            .iter()
+            .chain([&self.meeting])
+            .map(|word| word.line_index() + 1)
+            .max()
+            .unwrap_or(0)
+    }
+
+    fn task<P: Port>(&self, port: &P, rank: usize) -> Vec<Trace> {
+        // Opened before the meeting, or the second task could wait for a word that is opened later.
+        if rank == 0 {
+            self.words.iter().for_each(|word| PingPong::open(port, *word));
+        }
+        Barrier::new(self.meeting, 2).wait(port);
+        let own = rank as u64;
+        self.words
+            .iter()
+            .map(|word| PingPong::batches(port, *word, own, self.batches, self.round_trips))
+            .collect()
+    }
+}

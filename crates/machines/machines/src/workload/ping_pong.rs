@@ -1,0 +1,115 @@
+//! The ping-pong that defines core distance.
+
+use seatmap_data::port::{Addr, Port, Stamp, WORDS_PER_LINE, Workload};
+
+/// Algorithm 1 of Liu et al. 2015, timed in batches. Two tasks write one shared word in turn; each
+/// waits with a pause until the word no longer holds its own value. One turn of both is a round
+/// trip, and its time is the core distance.
+///
+/// Pair p is tasks 2p and 2p + 1, on the line `lines[p]`; all pairs start together. Each task reads
+/// the clock between batches of round trips, so one run gives many samples for one clock reading in
+/// each batch. A caller can see which of the two tasks started later. The clock of that task
+/// counts, since the earlier task's first batch includes the wait.
+#[derive(Clone, Debug)]
+pub struct PingPong {
+    /// The word of each pair, on a line of its own.
+    pub lines: Vec<Addr>,
+    /// The place where the tasks meet before they start: a line that no pair uses, and whose next
+    /// line no pair uses.
+    pub gate: Addr,
+    /// Timed batches.
+    pub batches: u32,
+    /// Round trips in a batch.
+    pub round_trips: u32,
+}
+
+/// The times of one task of a ping-pong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Trace {
+    /// The clock before the first batch and after each: `batches + 1` readings.
+    pub stamps: Vec<Stamp>,
+    /// How often the operating system took the task off its PU during the run.
+    pub interruptions: u64,
+}
+
+impl PingPong {
+    /// Waits until all tasks have come. The tasks wait on a line of its own: if every arrival woke
+    /// all waiting tasks, hundreds of tasks would take longer to meet than the rest of the run
+    /// takes.
+    fn meet<P: Port>(&self, port: &P) {
+        if port.fetch_add(self.gate, 1) + 1 == self.tasks() as u64 {
+            port.store(self.go(), 1);
+        } else {
+            port.wait_while(self.go(), 0);
+        }
+    }
+
+    /// Leaves the meeting. The last task to leave resets the gate, so that a run with another
+    /// number of tasks finds it as new.
+    fn leave<P: Port>(&self, port: &P) {
+        let left = self.gate.word(1);
+        if port.fetch_add(left, 1) + 1 == self.tasks() as u64 {
+            [self.gate, left, self.go()].into_iter().for_each(|word| port.store(word, 0));
+        }
+    }
+
+    /// The word that starts all tasks.
+    fn go(&self) -> Addr {
+        self.gate.word(WORDS_PER_LINE)
+    }
+
+    /// Gives the first task the first turn: the word holds the second one's value.
+    pub(crate) fn open<P: Port>(port: &P, word: Addr) {
+        port.store(word, 1);
+    }
+
+    /// The timed turns of one side; `own` is the value that it writes.
+    pub(crate) fn batches<P: Port>(
+        port: &P,
+        word: Addr,
+        own: u64,
+        batches: u32,
+        round_trips: u32,
+    ) -> Trace {
+        let mut stamps = Vec::with_capacity(batches as usize + 1);
+        let interruptions_before = port.interruptions();
+        stamps.push(port.stamp());
+        for _ in 0..batches {
+            Self::turns(port, word, own, round_trips);
+            stamps.push(port.stamp());
+        }
+        Trace { stamps, interruptions: port.interruptions() - interruptions_before }
+    }
+
+    /// The turns of one side.
+    fn turns<P: Port>(port: &P, word: Addr, own: u64, round_trips: u32) {
+        for _ in 0..round_trips {
+            port.wait_while(word, own);
+            port.store(word, own);
+        }
+    }
+}
+
+impl Workload for PingPong {
+    type Output = Trace;
+
+    fn tasks(&self) -> usize {
+        2 * self.lines.len()
+    }
+
+    fn lines(&self) -> u32 {
+        self.lines.iter().chain([&self.go()]).map(|word| word.line_index() + 1).max().unwrap_or(0)
+    }
+
+    fn task<P: Port>(&self, port: &P, rank: usize) -> Trace {
+        let word = self.lines[rank / 2];
+        let own = (rank % 2) as u64;
+        if own == 0 {
+            Self::open(port, word);
+        }
+        self.meet(port);
+        let trace = Self::batches(port, word, own, self.batches, self.round_trips);
+        self.leave(port);
+        trace
+    }
+}

@@ -1,0 +1,29 @@
+//! A workload that touches memory first, and so decides on which NUMA node it lies.
+
+use seatmap_data::port::{Addr, Port, Workload};
+
+/// One task writes a zero into each of its lines, and nothing else. If the kernel places memory by
+/// first touch, the pages land on the NUMA node of the PU on which the task sits.
+#[derive(Clone, Debug)]
+pub struct Touch {
+    /// The words to write.
+    pub words: Vec<Addr>,
+}
+
+impl Workload for Touch {
+    type Output = ();
+
+    fn tasks(&self) -> usize {
+        1
+    }
+
+    fn lines(&self) -> u32 {
+        self.words.iter().map(|word| word.line_index() + 1).max().unwrap_or(0)
+    }
+
+    fn task<P: Port>(&self, port: &P, _rank: usize) {
+        for word in &self.words {
+            port.store(*word, 0);
+        }
+    }
+}

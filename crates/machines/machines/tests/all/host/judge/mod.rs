@@ -1,0 +1,69 @@
+//! hwloc's `lstopo` as the judge of our reading of the same files.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+pub mod written;
+
+use seatmap_data::machine::{Pu, Topology, import};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const LSTOPO: &str = "lstopo-no-graphics";
+
+/// The topology that `lstopo` reports for the computer whose files are in a folder; `None` if it is
+/// not installed.
+pub fn judgement(folder: &Path) -> Option<Topology> {
+    let judged = Command::new(LSTOPO)
+        .args(["--no-io", "--of", "xml", "-"])
+        .env("HWLOC_FSROOT", folder)
+        .env("HWLOC_COMPONENTS", "linux,stop")
+        .env("HWLOC_HIDE_ERRORS", "2")
+        .output();
+    let Ok(judged) = judged else {
+        seatmap_needs::skipped!("{LSTOPO} is not installed");
+        return None;
+    };
+    assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stderr));
+    Some(import::read(&judged.stdout, "judge.xml", None).unwrap().topology)
+}
+
+/// Compares two topologies PU by PU, and names their first difference.
+pub fn assert_same(name: &str, ours: &Topology, judged: &Topology) {
+    let os = |topology: &Topology| topology.os_indices().collect::<Vec<_>>();
+    assert_eq!(os(ours), os(judged), "{name}: the PUs differ");
+    for (ours, judged) in ours.pus.iter().zip(&judged.pus) {
+        // hwloc's XML has no place for the firmware's ranking, and a node that stands for another
+        // is a choice of ours. It leaves out nodes whose memory the process may not use, and so
+        // says nothing of the CPUs there.
+        let numa = judged.numa.and(ours.numa);
+        let ours = &Pu { priority: judged.priority, numa, memory: judged.memory, ..ours.clone() };
+        assert_eq!(ours, judged, "{name}: ours, then the judge's");
+    }
+}
+
+/// The dumps that hwloc's users gathered; empty if they are absent.
+pub fn published() -> Vec<PathBuf> {
+    let Some(folder) = seatmap_needs::published("sysfs") else { return Vec::new() };
+    let entries = std::fs::read_dir(folder).unwrap();
+    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "bz2"));
+    files.sort();
+    files
+}
+
+/// Folders of devices, which hold most of the files and say nothing about CPUs.
+const DEVICES: [&str; 4] = ["/sys/bus/", "/sys/class/", "/sys/devices/pci", "/memory"];
+
+/// Unpacks a dump without its devices. Returns the folder in it that holds `sys`.
+pub fn unpacked(archive: &[u8], into: &Path) -> PathBuf {
+    let mut archive = tar::Archive::new(bzip2::read::MultiBzDecoder::new(archive));
+    for entry in archive.entries().unwrap() {
+        let mut entry = entry.unwrap();
+        let path = entry.path().unwrap().display().to_string();
+        if !DEVICES.iter().any(|device| path.contains(device)) {
+            entry.unpack_in(into).unwrap();
+        }
+    }
+    let inside = std::fs::read_dir(into).unwrap().next().unwrap().unwrap();
+    inside.path()
+}

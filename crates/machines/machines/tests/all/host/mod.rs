@@ -1,0 +1,8 @@
+//! Tests of `host` as other crates see it.
+
+mod hostile_dumps;
+mod judge;
+mod primitives;
+mod testbed;
+mod topology;
+mod written_topologies;

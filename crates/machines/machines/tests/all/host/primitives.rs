@@ -1,0 +1,82 @@
+//! Every primitive runs, gives as many values as the test asks for, and refuses what it cannot do.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use seatmap_data::port::ENOUGH_OVERLAP;
+use seatmap_machines::host::primitives::{
+    Atomics, Batches, CopyBytes, Descriptors, Futex, Kind, Primitive, PrimitiveError,
+    ProcessVmReadv, ReadModifyWrite, Room, ThreadCreateJoin,
+};
+use seatmap_os::affinity;
+
+const PLAN: Batches = Batches { warmup: 1, batches: 4, operations: 5 };
+
+/// Runs a primitive on the fewest CPUs that it takes. Prints a line if the computer has fewer.
+fn run(primitive: &impl Primitive) {
+    let cpus = affinity::current().unwrap();
+    let wanted = *primitive.cpus().start();
+    if cpus.len() < wanted {
+        seatmap_needs::skipped!(
+            "{} takes {wanted} CPUs, and this process may use {}",
+            primitive.name(),
+            cpus.len()
+        );
+        return;
+    }
+    let samples = primitive.run(&mut Room::new(), &cpus[..wanted], PLAN).unwrap();
+    assert_eq!(samples.by_task_ns.len(), wanted, "{}", primitive.name());
+    assert!(
+        (ENOUGH_OVERLAP..=1.0).contains(&samples.overlap),
+        "{} {}",
+        primitive.name(),
+        samples.overlap
+    );
+    for task in samples.by_task_ns {
+        assert_eq!(task.len(), PLAN.batches as usize, "{}", primitive.name());
+        assert!(task.iter().all(|ns| *ns > 0.0), "{} {task:?}", primitive.name());
+    }
+}
+
+#[test]
+fn what_passes_through_the_kernel_runs() {
+    run(&ThreadCreateJoin);
+    run(&Futex);
+    [Kind::EventFd, Kind::Pipe, Kind::UnixSocket].iter().for_each(|kind| run(&Descriptors(*kind)));
+}
+
+#[test]
+fn atomics_run_alone_and_on_all_cpus() {
+    let cpus = affinity::current().unwrap();
+    for operation in
+        [ReadModifyWrite::CompareExchange, ReadModifyWrite::FetchAdd, ReadModifyWrite::Swap]
+    {
+        run(&Atomics { operation, shared: false });
+        let shared = Atomics { operation, shared: true };
+        let samples = shared.run(&mut Room::new(), &cpus, PLAN).unwrap();
+        assert_eq!(samples.by_task_ns.len(), cpus.len());
+        assert!(samples.overlap >= ENOUGH_OVERLAP, "{}", samples.overlap);
+    }
+}
+
+#[test]
+fn copies_run_from_a_word_to_megabytes() {
+    for bytes in [8, 4096, 1 << 20] {
+        run(&CopyBytes { bytes });
+        run(&ProcessVmReadv { bytes });
+    }
+}
+
+#[test]
+fn what_it_does_not_take_is_refused() {
+    let mut room = Room::new();
+    let error = Futex.run(&mut room, &[0], PLAN).unwrap_err();
+    insta::assert_snapshot!(error, @"futex takes 2 to 2 CPUs, and 1 was given");
+    assert!(matches!(
+        CopyBytes { bytes: 8 }.run(&mut room, &[], PLAN),
+        Err(PrimitiveError::Cpus { given: 0, .. })
+    ));
+    assert!(matches!(
+        ThreadCreateJoin.run(&mut room, &[500_000], PLAN),
+        Err(PrimitiveError::Crew(_))
+    ));
+}

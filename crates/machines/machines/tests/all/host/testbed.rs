@@ -1,0 +1,139 @@
+//! The rules of every testbed, tested on the host. Each case is generic over [`Testbed`], so that a
+//! simulator can take the host's place.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use seatmap_data::port::{Addr, Barrier, Port, Testbed, Workload};
+use seatmap_machines::host::{HostError, HostTestbed};
+use seatmap_machines::workload::{PingPong, Touch};
+use seatmap_os::{CpuError, affinity};
+
+/// Each task adds its rank to a sum, and reads the sum when all tasks have added theirs.
+struct Sum {
+    tasks: usize,
+    rounds: u64,
+}
+
+impl Workload for Sum {
+    type Output = Vec<u64>;
+
+    fn tasks(&self) -> usize {
+        self.tasks
+    }
+
+    fn lines(&self) -> u32 {
+        2
+    }
+
+    fn task<P: Port>(&self, port: &P, rank: usize) -> Vec<u64> {
+        let sum = Addr::line(0);
+        let all_here = Barrier::new(Addr::line(1), self.tasks);
+        (0..self.rounds)
+            .map(|_| {
+                port.fetch_add(sum, rank as u64 + 1);
+                all_here.wait(port);
+                let seen = port.load(sum);
+                all_here.wait(port);
+                seen
+            })
+            .collect()
+    }
+}
+
+/// Tasks take turns by compare-exchange: task r may go when the word holds r.
+struct Turns;
+
+impl Workload for Turns {
+    type Output = u64;
+
+    fn tasks(&self) -> usize {
+        2
+    }
+
+    fn lines(&self) -> u32 {
+        1
+    }
+
+    fn task<P: Port>(&self, port: &P, rank: usize) -> u64 {
+        let turn = Addr::line(0);
+        let other = 1 - rank as u64;
+        let mut refused = 0;
+        for _ in 0..200 {
+            while port.compare_exchange(turn, rank as u64, 2).is_err() {
+                refused += 1;
+                port.compute(10);
+            }
+            port.store(turn, other);
+        }
+        refused
+    }
+}
+
+fn every_task_sees_what_all_wrote<T: Testbed>(testbed: &mut T) {
+    let seats = testbed.pus().to_vec();
+    let workload = Sum { tasks: seats.len(), rounds: 50 };
+    let seen = testbed.run(&seats, &workload).unwrap();
+    let once = (seats.len() * (seats.len() + 1) / 2) as u64;
+    let expected: Vec<u64> = (1..=50).map(|round| round * once).collect();
+    assert!(seen.iter().all(|task| *task == expected), "{seen:?}");
+}
+
+fn a_ping_pong_is_as_long_as_asked_and_time_moves_on<T: Testbed>(testbed: &mut T) {
+    let seats = testbed.pus()[..2].to_vec();
+    let workload =
+        PingPong { lines: vec![Addr::line(4)], gate: Addr::line(0), batches: 7, round_trips: 11 };
+    let traces = testbed.run(&seats, &workload).unwrap();
+    for (trace, seat) in traces.iter().zip(&seats) {
+        assert_eq!(trace.stamps.len(), 8);
+        assert!(trace.stamps.windows(2).all(|two| two[0].ticks < two[1].ticks), "{trace:?}");
+        assert_eq!(trace.stamps[0].pu, *seat);
+    }
+}
+
+fn host(lines: u32) -> HostTestbed {
+    HostTestbed::new(affinity::current().unwrap(), lines).unwrap()
+}
+
+/// A machine with one CPU has no pairs; the tests of pairs print that and pass.
+fn has_a_pair() -> bool {
+    let cpus = affinity::current().unwrap().len();
+    if cpus < 2 {
+        seatmap_needs::skipped!("this process may use {cpus} CPU, and a pair needs two");
+    }
+    cpus >= 2
+}
+
+#[test]
+fn sums_meet() {
+    every_task_sees_what_all_wrote(&mut host(2));
+}
+
+#[test]
+fn ping_pongs_end() {
+    if has_a_pair() {
+        a_ping_pong_is_as_long_as_asked_and_time_moves_on(&mut host(8));
+    }
+}
+
+#[test]
+fn turns_are_taken() {
+    if has_a_pair() {
+        let mut host = host(1);
+        let seats = host.pus()[..2].to_vec();
+        assert_eq!(host.run(&seats, &Turns).unwrap().len(), 2);
+    }
+}
+
+#[test]
+fn what_does_not_fit_is_refused() {
+    let mut host = host(2);
+    let seats = host.pus().to_vec();
+    assert!(matches!(
+        host.run(&[], &Touch { words: vec![] }),
+        Err(HostError::Seats { tasks: 1, seats: 0 })
+    ));
+    let far = Touch { words: vec![Addr::line(2)] };
+    assert!(matches!(host.run(&seats[..1], &far), Err(HostError::Lines { needed: 3, lines: 2 })));
+    let absent = HostTestbed::new(vec![70_000], 1);
+    assert!(matches!(absent, Err(HostError::Cpu(CpuError::Absent { cpu: 70_000, .. }))));
+}

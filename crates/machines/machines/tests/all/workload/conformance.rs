@@ -1,0 +1,92 @@
+//! The same programs over lines on this computer and on coherent models: all must compute the same.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use seatmap_data::pattern::generate;
+use seatmap_data::port::{Addr, Testbed};
+use seatmap_machines::host::{HostBed, HostTestbed};
+use seatmap_machines::workload::mandelbrot::{View, iterations};
+use seatmap_machines::workload::{Handoffs, LineByLine, Mandelbrot, PingPong, ProducerConsumer};
+use seatmap_sim::{CoherentBed, catalog};
+
+/// The results of workloads over lines, one line each; `lines` of shared memory, all zeros.
+fn shared<T: Testbed>(bed: &mut T, seats: [u32; 2]) -> Vec<String> {
+    let handed = ProducerConsumer { channels: vec![Addr::line(3)], values: 40 };
+    let sums: Vec<u64> = bed.run(&seats, &handed).unwrap().iter().map(|task| task.sum).collect();
+    let pair =
+        PingPong { lines: vec![Addr::line(5)], gate: Addr::line(0), batches: 3, round_trips: 7 };
+    let twice = [0, 1].map(|_| {
+        bed.run(&seats, &pair).unwrap().iter().map(|trace| trace.stamps.len()).sum::<usize>()
+    });
+    let words = vec![Addr::line(4), Addr::line(5)];
+    let meeting = Addr::line(2);
+    let lines = LineByLine { words, meeting, batches: 2, round_trips: 5 };
+    let by_line: Vec<usize> =
+        bed.run(&seats, &lines).unwrap().iter().flatten().map(|trace| trace.stamps.len()).collect();
+    let mut handoffs = Handoffs::along(&generate("ring:2:bidirectional").unwrap(), 6, 9);
+    handoffs.handoffs[1].messages = 3;
+    let exchanged: Vec<u64> =
+        bed.run(&seats, &handoffs).unwrap().iter().map(|task| task.sum).collect();
+    let rendered = bed.run(&seats, &renderer()).unwrap();
+    let image: u32 =
+        (0..2).flat_map(|frame| renderer().image(&rendered, frame)).map(u32::from).sum();
+    vec![
+        format!("handed: {sums:?}"),
+        format!("stamps: {twice:?}"),
+        format!("line by line: {by_line:?}"),
+        format!("exchanged: {exchanged:?}"),
+        format!("rendered: {image}"),
+    ]
+}
+
+/// Two small images by a coordinator and a worker. Messages have three points; the last message of
+/// a row is shorter.
+fn renderer() -> Mandelbrot {
+    Mandelbrot {
+        coordinators: 1,
+        workers: 1,
+        size: (10, 8),
+        frames: 2,
+        most_iterations: 60,
+        view: View { centre: (-0.6, 0.0), width: 3.0, zoom: 0.5 },
+        points: 3,
+        cycles_per_iteration: 10,
+        channels: vec![[Addr::line(8), Addr::line(9)]],
+    }
+}
+
+/// The iterations of all points of both images, counted without any channel.
+fn plainly() -> u32 {
+    let point = |frame: u32, at: u32| {
+        let step = 3.0 / 10.0 / f64::from(1 << frame);
+        let column = f64::from(at % 10);
+        let row = f64::from(at / 10);
+        u32::from(iterations(-0.6 + (column - 4.5) * step, (row - 3.5) * step, 60))
+    };
+    (0..2).flat_map(|frame| (0..80).map(move |at| point(frame, at))).sum()
+}
+
+#[test]
+fn workloads_over_lines_compute_the_same() {
+    let rendered = format!("rendered: {}", plainly());
+    // Task 0 hears three messages of task 1 in a round, which add 1 to the round's number; task 1
+    // hears one.
+    let wanted = [
+        "handed: [820, 820]",
+        "stamps: [8, 8]",
+        "line by line: [3, 3, 3, 3]",
+        "exchanged: [135, 36]",
+        &rendered,
+    ];
+    for (name, seats) in
+        [("xeon-phi-5110p", [1, 2]), ("xeon-e5-2680-2s", [3, 12]), ("scc-48", [7, 6])]
+    {
+        let mut coherent = CoherentBed::new(catalog::load(name).unwrap().unwrap());
+        assert_eq!(shared(&mut coherent, seats), wanted, "{name}");
+    }
+    let pus = HostBed::new().unwrap().pus().to_vec();
+    match pus.first_chunk::<2>().copied() {
+        Some(seats) => assert_eq!(shared(&mut HostTestbed::new(pus, 10).unwrap(), seats), wanted),
+        None => seatmap_needs::skipped!("two tasks that wait for each other need two CPUs"),
+    }
+}

@@ -1,0 +1,3 @@
+//! Programs written once, generic over Port.
+
+mod conformance;

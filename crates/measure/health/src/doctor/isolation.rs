@@ -1,0 +1,151 @@
+//! The disturbances that a set of CPUs is exposed to, and the remedies.
+//!
+//! | module | looks at |
+//! |---|---|
+//! | `backend` | whether a cpuset keeps other threads off a CPU: a v2 partition, a v1 exclusive cpuset, or neither |
+//! | `boot` | settings that only the kernel's command line changes, with the line to add |
+//! | `irqs` | which interrupts can be moved away |
+//! | `settings` | throttling, workqueues, watchdog, statistics, huge pages |
+//! | `surroundings` | SMT siblings, daemons that move interrupts, the clock |
+//! | `remains` | the noise that stays after all remedies |
+//!
+//! Versions and names of kernels say little about the settings that a container or a hypervisor
+//! lets through. Only a try tells: a value is written, read back, and restored. The caller must ask
+//! for tries. Every function that tries takes the [lock](settings_lock) that all code holds which
+//! changes the same settings. Without a request to try, the lock is not taken and the computer's
+//! files are only read.
+
+mod backend;
+mod boot;
+mod irqs;
+mod pinned;
+mod remains;
+pub(crate) mod settings;
+pub(crate) mod surroundings;
+mod text;
+
+use crate::doctor::{Diagnosis, Remedy, Severity};
+use backend::Backend;
+use irqs::Irqs;
+use seatmap_cell::settings_lock::{self, Held};
+use seatmap_data::machine::Topology;
+use seatmap_os::cpus::Cpus;
+use seatmap_os::{CpuList, Root};
+
+/// Examines this computer for the needs of isolating these CPUs; takes several milliseconds.
+/// Settings are written, and restored, only where `may_try` says so.
+#[must_use]
+pub fn examine(topology: &Topology, cpus: &[u32], may_try: bool) -> Vec<Diagnosis> {
+    let online = Cpus::read().map(|cpus| cpus.online).unwrap_or_default();
+    let list = CpuList(cpus.to_vec());
+    if cpus.is_empty() || online.iter().all(|cpu| cpus.contains(cpu)) {
+        let found = format!(
+            "{}: a cell needs at least one CPU, and must leave one to the system",
+            list.named()
+        );
+        return vec![Diagnosis::new(
+            "isolation",
+            Severity::No,
+            found,
+            Some(Remedy::advice("name fewer with --cpus")),
+        )];
+    }
+    match may_try.then(settings_lock::take).transpose() {
+        Ok(held) => examine_with(topology, cpus, &online, held.as_ref()),
+        Err(error) => {
+            let found = format!("not tried: {error}");
+            vec![Diagnosis::new(
+                "isolation",
+                Severity::Info,
+                found,
+                Some(Remedy::advice("try again when it is done")),
+            )]
+        }
+    }
+}
+
+fn examine_with(
+    topology: &Topology,
+    cpus: &[u32],
+    online: &[u32],
+    held: Option<&Held>,
+) -> Vec<Diagnosis> {
+    let root = Root::new("/");
+    let backend = Backend::examine(cpus, held);
+    let irqs = Irqs::examine(cpus, held);
+    let boot = boot::Boot::read(&root);
+    let examined = format!("examined for {}", CpuList(cpus.to_vec()).named());
+    let mut found = vec![
+        Diagnosis::new("cell", Severity::Info, examined, None),
+        backend.diagnosis(cpus),
+        boot.tick(cpus),
+        boot.callbacks(cpus),
+        boot.isolation(cpus, &backend, &irqs),
+        boot.interrupts(cpus, online),
+        irqs.diagnosis(),
+    ];
+    found.extend(settings::examine(&root, cpus, held));
+    found.extend(surroundings::examine(&root, topology, cpus));
+    found.push(remains::diagnosis(topology, cpus, &boot, &irqs));
+    found
+}
+
+/// The CPUs that a cell could have: all that are online but those of the first core, where the
+/// system stays.
+#[must_use]
+pub fn usual_cpus(topology: &Topology, online: &[u32]) -> Vec<u32> {
+    let Some(first) = online.first().copied() else { return Vec::new() };
+    let first_core = core_of(topology, first);
+    online
+        .iter()
+        .copied()
+        .filter(|cpu| *cpu != first)
+        // Where the core of the first CPU is not known, that CPU alone is left out.
+        .filter(|cpu| first_core.is_none() || core_of(topology, *cpu) != first_core)
+        .collect()
+}
+
+fn core_of(topology: &Topology, cpu: u32) -> Option<u32> {
+    topology.pus.iter().find(|pu| pu.os == cpu).and_then(|pu| pu.core)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_data::machine::Pu;
+
+    fn topology() -> Topology {
+        Topology { pus: (0..4).map(|os| Pu { os, core: Some(os / 2), ..Pu::default() }).collect() }
+    }
+
+    #[test]
+    fn the_first_core_stays_with_the_system() {
+        assert_eq!(usual_cpus(&topology(), &[0, 1, 2, 3]), [2, 3]);
+        assert_eq!(usual_cpus(&topology(), &[1, 2]), [2]);
+        assert_eq!(usual_cpus(&Topology::unknown([0, 1]), &[0, 1]), [1]);
+        assert!(usual_cpus(&topology(), &[]).is_empty());
+    }
+
+    #[test]
+    fn the_last_cpu_of_the_system_is_not_asked_for() {
+        let online = Cpus::read().unwrap().online;
+        for may_try in [false, true] {
+            let found = examine(&topology(), &online, may_try);
+            assert_eq!((found.len(), found[0].level), (1, Severity::No));
+        }
+    }
+
+    /// Every function that tries is given the lock, which only [`settings_lock::take`] makes. Here
+    /// another process holds it: the examination reports at once all that can be read, and does not
+    /// wait.
+    #[test]
+    fn who_does_not_try_needs_no_lock() {
+        let online = Cpus::read().unwrap().online;
+        let (Some(last), true) = (online.last(), online.len() > 1) else {
+            return seatmap_needs::skipped!("isolation needs two CPUs");
+        };
+        let _held = settings_lock::take().unwrap();
+        let read = examine(&topology(), &[*last], false);
+        assert!(read.len() > 10, "{read:?}");
+    }
+}

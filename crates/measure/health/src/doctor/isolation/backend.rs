@@ -1,0 +1,301 @@
+//! Whether a cpuset can keep other threads away from a CPU.
+
+use super::pinned::last_free;
+use super::text::named;
+use crate::doctor::{Diagnosis, Remedy, Severity};
+use seatmap_cell::settings_lock::Held;
+use seatmap_os::isolated;
+use seatmap_os::kernel::{Scheduler, version};
+use seatmap_os::layout::Layout;
+use seatmap_os::rights;
+use seatmap_os::{CpuSet, Root};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The mechanisms that can keep other threads off CPUs, the best first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Backend {
+    /// A cgroup v2 partition of type `isolated`: no other threads, and no load balancing.
+    V2Isolated(Evidence),
+    /// A cgroup v1 cpuset with `cpu_exclusive`: no other threads, once those that were there have
+    /// been moved.
+    V1Exclusive(Evidence),
+    /// Only the affinity of one's own threads; any other thread may run there too. Holds the reason
+    /// why there is nothing better.
+    Affinity(String),
+}
+
+/// The evidence that a mechanism works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Evidence {
+    /// One was made and removed again.
+    Tried,
+    /// A partition could be made, but was not: on this kernel threads would lose their masks.
+    Spared,
+    /// Its hierarchy is mounted; the caller did not ask for a try.
+    Read,
+}
+
+impl Backend {
+    /// Where the lock is held, tries the mechanisms on one of these CPUs, in a control group that
+    /// is removed again. A v2 partition is tried only on a CPU that no thread is pinned to, and
+    /// only with a kernel that then leaves threads their masks. Otherwise reads which hierarchies
+    /// are mounted.
+    pub(super) fn examine(cpus: &[u32], held: Option<&Held>) -> Self {
+        let layout = Layout::read(&Root::new("/"));
+        let v2 = layout.v2.ok_or("v2: not mounted with the cpuset controller".to_owned());
+        let v1 = layout.v1.ok_or("v1: not mounted".to_owned());
+        match held {
+            None => Backend::by(v2.map(|_| Evidence::Read), v1.map(|_| Evidence::Read)),
+            Some(held) => Backend::by(
+                v2.and_then(|root| {
+                    try_v2(held, Path::new(&root), cpus).map_err(|error| format!("v2: {error}"))
+                }),
+                v1.and_then(|root| {
+                    try_v1(held, Path::new(&root), cpus).map_err(|error| format!("v1: {error}"))
+                }),
+            ),
+        }
+    }
+
+    fn by(v2: Result<Evidence, String>, v1: Result<Evidence, String>) -> Self {
+        match (v2, v1) {
+            (Ok(evidence), _) => Backend::V2Isolated(evidence),
+            (Err(_), Ok(evidence)) => Backend::V1Exclusive(evidence),
+            (Err(v2), Err(v1)) => Backend::Affinity(format!("{v2}; {v1}")),
+        }
+    }
+
+    /// Whether it was tried, or need not be.
+    pub(super) fn is_known(&self) -> bool {
+        !matches!(self, Backend::V2Isolated(Evidence::Read) | Backend::V1Exclusive(Evidence::Read))
+    }
+
+    pub(super) fn diagnosis(&self, cpus: &[u32]) -> Diagnosis {
+        let subject = "cpuset backend";
+        let found = match self {
+            Backend::V2Isolated(Evidence::Tried) => "v2-partition: one CPU was isolated and given \
+                back"
+                .to_owned(),
+            Backend::V2Isolated(Evidence::Spared) => {
+                "v2-partition: to be had, and not tried: threads would lose the CPU masks that \
+                 they have by isolcpus=, or, before Linux 6.2, by their own choice"
+                    .to_owned()
+            }
+            Backend::V1Exclusive(Evidence::Tried | Evidence::Spared) => {
+                "v1-exclusive: one CPU was taken and given back; v2 partitions cannot be had here"
+                    .to_owned()
+            }
+            Backend::V2Isolated(Evidence::Read) => return unproven("v2-partition"),
+            Backend::V1Exclusive(Evidence::Read) => return unproven("v1-exclusive"),
+            Backend::Affinity(reason) => {
+                let remedy = format!(
+                    "{}, outside a container, for CPUs that no cell has (seatmap cell list); or \
+                     isolcpus= on the kernel's command line",
+                    rights::as_root()
+                );
+                let found = format!("affinity only: others may come to {} ({reason})", named(cpus));
+                return Diagnosis::new(subject, Severity::Fix, found, Some(Remedy::advice(remedy)));
+            }
+        };
+        Diagnosis::new(subject, Severity::Ok, found, None)
+    }
+}
+
+fn unproven(word: &str) -> Diagnosis {
+    let found = format!(
+        "{word}, going by what is mounted; whether the kernel grants it is not tried, --try does"
+    );
+    Diagnosis::new("cpuset backend", Severity::Info, found, None)
+}
+
+/// Whether threads keep their CPU masks when a partition comes or goes: since Linux 6.2 those that
+/// they chose (8f9ea86fdf99, "sched: Always preserve the user requested cpumask"), but not those
+/// that they have because `isolcpus=` set CPUs apart: the kernel then lets them run there, too.
+fn keeps_masks(release: &str, isolated: &CpuSet) -> bool {
+    version(release).is_some_and(|version| version >= (6, 2)) && isolated.is_empty()
+}
+
+fn text(path: &Path) -> io::Result<String> {
+    std::fs::read_to_string(path).map(|text| text.trim().to_owned())
+}
+
+/// A control group that is removed when it is dropped.
+struct Throwaway(PathBuf);
+
+impl Throwaway {
+    fn new(root: &Path) -> io::Result<Self> {
+        // The process's number keeps two examinations apart.
+        let folder = root.join(format!("seatmap-doctor-{}", std::process::id()));
+        std::fs::create_dir(&folder)?;
+        Ok(Throwaway(folder))
+    }
+
+    /// Writes a setting and reads it back.
+    fn set(&self, file: &str, value: &str) -> io::Result<String> {
+        let path = self.0.join(file);
+        std::fs::write(&path, value)
+            .map_err(|error| io::Error::new(error.kind(), format!("{file}: {error}")))?;
+        text(&path)
+    }
+
+    /// Writes a file whose value must come back as it was written.
+    fn keep(&self, file: &str, value: &str) -> io::Result<()> {
+        // A partition that the kernel does not grant reads `isolated invalid (...)`
+        // (cgroup-v2.rst).
+        let got = self.set(file, value)?;
+        if got == value { Ok(()) } else { Err(io::Error::other(format!("{file} became '{got}'"))) }
+    }
+}
+
+impl Drop for Throwaway {
+    fn drop(&mut self) {
+        // The group never held a process, so the kernel has no reason to keep it.
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+/// The controller, lent to the root's children while this lives, where it was not before.
+struct Lent(Option<PathBuf>);
+
+impl Lent {
+    fn new(root: &Path) -> io::Result<Self> {
+        if !has_cpuset(&root.join("cgroup.controllers")) {
+            return Err(io::Error::other("has no cpuset controller"));
+        }
+        let control = root.join("cgroup.subtree_control");
+        if has_cpuset(&control) {
+            return Ok(Lent(None));
+        }
+        std::fs::write(&control, "+cpuset")?;
+        Ok(Lent(Some(control)))
+    }
+}
+
+fn has_cpuset(file: &Path) -> bool {
+    text(file).is_ok_and(|text| text.split(' ').any(|name| name == "cpuset"))
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if let Some(control) = &self.0 {
+            // The kernel refuses this only where another process has begun to use the controller
+            // meanwhile, and then needs it.
+            let _ = std::fs::write(control, "-cpuset");
+        }
+    }
+}
+
+/// Makes a partition of one CPU, which must say that it is one; on a kernel that forgets masks, a
+/// group that could become one.
+fn try_v2(_held: &Held, root: &Path, cpus: &[u32]) -> io::Result<Evidence> {
+    // It is dropped last, when the group that uses the controller is gone.
+    let _lent = Lent::new(root)?;
+    let cpu = last_free(cpus)
+        .ok_or_else(|| io::Error::other("not tried, since threads are pinned to each CPU"))?;
+    let host = Root::new("/");
+    let is_safe = keeps_masks(&Scheduler::read(&host).release, &isolated::at_boot(&host));
+    let (partition, evidence) =
+        if is_safe { ("isolated", Evidence::Tried) } else { ("member", Evidence::Spared) };
+    let group = Throwaway::new(root)?;
+    group.keep("cpuset.cpus", &cpu.to_string())?;
+    group.keep("cpuset.cpus.partition", partition)?;
+    Ok(evidence)
+}
+
+/// A cpuset of one CPU that no sibling may share. Its memory comes from the root's first node.
+fn try_v1(_held: &Held, root: &Path, cpus: &[u32]) -> io::Result<Evidence> {
+    let cpu = cpus.last().ok_or_else(|| io::Error::other("no CPU was named"))?;
+    // A hierarchy that is mounted with `noprefix` has files without it.
+    let prefix = if root.join("cpuset.cpus").exists() { "cpuset." } else { "" };
+    let group = Throwaway::new(root)?;
+    group.set(&format!("{prefix}mems"), &text(&root.join(format!("{prefix}mems")))?)?;
+    group.keep(&format!("{prefix}cpus"), &cpu.to_string())?;
+    group.keep(&format!("{prefix}cpu_exclusive"), "1")?;
+    Ok(Evidence::Tried)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_kernels_are_known_by_their_release() {
+        let keeps = |release: &str| keeps_masks(release, &CpuSet::default());
+        assert!(["6.2.0", "6.12.117+deb12-cloud-amd64", "7.0-rc1", "10.0"].into_iter().all(keeps));
+        assert!(!["6.1.0-56-cloud-amd64", "5.15.0", "", "x"].into_iter().any(keeps));
+    }
+
+    /// The first process of a computer with `isolcpus=8-31` had CPUs 0 to 63 after a partition.
+    #[test]
+    fn no_kernel_keeps_the_masks_of_isolcpus() {
+        assert!(!keeps_masks("6.12.117+deb12-rt-amd64", &CpuSet::of_list("8-31,40-63").unwrap()));
+    }
+
+    #[test]
+    fn the_best_comes_first_and_what_was_not_tried_is_said() {
+        let yes = |evidence| Ok(evidence);
+        let no = |why: &str| Err(why.to_owned());
+        let best = Backend::by(yes(Evidence::Tried), yes(Evidence::Tried));
+        assert_eq!((best.diagnosis(&[1]).level, best.is_known()), (Severity::Ok, true));
+        let read = Backend::by(no("v2: not mounted"), yes(Evidence::Read));
+        assert_eq!((read.diagnosis(&[1]).level, read.is_known()), (Severity::Info, false));
+        assert!(
+            read.diagnosis(&[1]).found.starts_with("v1-exclusive")
+                && read.diagnosis(&[1]).found.contains("--try does")
+        );
+        assert_eq!(Backend::by(no("a"), no("b")), Backend::Affinity("a; b".into()));
+    }
+
+    #[test]
+    fn a_cpu_that_a_cell_has_may_be_why() {
+        let told = Backend::Affinity("v1: Invalid argument".into()).diagnosis(&[1]);
+        assert!(told.remedy.is_some_and(|remedy| remedy.text.contains("that no cell has")));
+    }
+
+    fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        files
+            .iter()
+            .for_each(|(name, text)| std::fs::write(folder.path().join(name), text).unwrap());
+        folder
+    }
+
+    #[test]
+    fn a_controller_is_lent_only_where_it_is_and_for_as_long_as_needed() {
+        let without =
+            folder(&[("cgroup.controllers", "cpu hugetlb\n"), ("cgroup.subtree_control", "")]);
+        assert!(Lent::new(without.path()).is_err());
+        let lent = |before: &str| {
+            let root = folder(&[
+                ("cgroup.controllers", "cpuset cpu\n"),
+                ("cgroup.subtree_control", before),
+            ]);
+            let control =
+                || std::fs::read_to_string(root.path().join("cgroup.subtree_control")).unwrap();
+            let lent = Lent::new(root.path()).unwrap();
+            let during = control();
+            drop(lent);
+            (during, control())
+        };
+        assert_eq!(lent("cpu\n"), ("+cpuset".into(), "-cpuset".into()));
+        assert_eq!(lent("cpu cpuset\n"), ("cpu cpuset\n".into(), "cpu cpuset\n".into()));
+    }
+
+    #[test]
+    fn a_setting_that_comes_back_otherwise_did_not_hold() {
+        let root = folder(&[]);
+        let group = Throwaway::new(root.path()).unwrap();
+        group.keep("same", "1").unwrap();
+        std::os::unix::fs::symlink("/dev/null", group.0.join("other")).unwrap();
+        assert_eq!(group.keep("other", "isolated").unwrap_err().to_string(), "other became ''");
+        assert!(group.keep("no/such/file", "1").is_err());
+    }
+
+    #[test]
+    fn an_attempt_leaves_no_group_behind() {
+        let root = tempfile::tempdir().unwrap();
+        drop(Throwaway::new(root.path()).unwrap());
+        assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 0);
+    }
+}

@@ -1,0 +1,426 @@
+//! Settings that only the kernel's command line changes.
+
+use super::backend::Backend;
+use super::irqs::Irqs;
+use super::text::{list, mask, read};
+use crate::doctor::{Diagnosis, Remedy, RemedyKind, Severity};
+use seatmap_os::{CpuSet, Root, isolated};
+
+/// The CPU that starts the computer. It keeps the time for all others, and the kernel lets
+/// interrupts come to it whatever its command line says (`tick_nohz_init`, `irq_affinity_setup`).
+const BOOT_CPU: u32 = 0;
+
+/// The command line that this kernel was started with.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Boot {
+    /// CPUs without a tick while one thread runs; `None` where the kernel was built without
+    /// NO_HZ_FULL.
+    nohz_full: Option<Vec<u32>>,
+    /// CPUs outside load balancing.
+    isolated: Vec<u32>,
+    /// CPUs that new interrupts may come to; `None` where the kernel does not say.
+    irq_default: Option<Vec<u32>>,
+    command_line: String,
+}
+
+impl Boot {
+    pub(super) fn read(root: &Root) -> Self {
+        Boot {
+            nohz_full: read(root, "/sys/devices/system/cpu/nohz_full").map(|text| list(&text)),
+            isolated: isolated::cpus(root).list().0,
+            irq_default: read(root, "/proc/irq/default_smp_affinity").and_then(|text| mask(&text)),
+            command_line: read(root, "/proc/cmdline").unwrap_or_default(),
+        }
+    }
+
+    /// Whether these CPUs have a tick even when one thread runs alone.
+    pub(super) fn ticks(&self, cpus: &[u32]) -> bool {
+        !covers(self.nohz_full.as_deref().unwrap_or_default(), cpus)
+    }
+
+    pub(super) fn tick(&self, cpus: &[u32]) -> Diagnosis {
+        let subject = "tick";
+        let is_covered = self.nohz_full.as_ref().is_some_and(|without| covers(without, cpus));
+        if cpus.contains(&BOOT_CPU) && !is_covered {
+            let found = format!("CPU {BOOT_CPU} keeps the time for all: its tick never stops");
+            return Diagnosis::new(
+                subject,
+                Severity::No,
+                found,
+                Some(Remedy::advice(without_boot_cpu())),
+            );
+        }
+        if self.nohz_full.is_none() {
+            let found =
+                "this kernel is built without NO_HZ_FULL: the tick comes as long as anything runs";
+            let advice =
+                format!("a kernel with CONFIG_NO_HZ_FULL, started with nohz_full={}", set(cpus));
+            return Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(advice)));
+        }
+        if is_covered {
+            return Diagnosis::new(
+                subject,
+                Severity::Ok,
+                "stops while one thread runs alone (nohz_full)",
+                None,
+            );
+        }
+        let remedy = self.extended(RemedyKind::BootNohzFull, "nohz_full", cpus);
+        let found = format!("comes as long as anything runs{}", self.instead_of("nohz_full"));
+        Diagnosis::new(subject, Severity::Boot, found, Some(remedy))
+    }
+
+    /// Callbacks of read-copy-update; `nohz_full=` hands them over as well (kernel-parameters.txt).
+    pub(super) fn callbacks(&self, cpus: &[u32]) -> Diagnosis {
+        let name = "rcu_nocbs";
+        let handed_over =
+            self.argument(name).is_some_and(|named| named == "all" || covers(&list(named), cpus));
+        // The kernel hands over the callbacks of CPUs in nohz_full= as well.
+        if handed_over || !self.ticks(cpus) {
+            return Diagnosis::new("rcu callbacks", Severity::Ok, "run elsewhere", None);
+        }
+        let found = format!("run on the CPU that made them{}", self.instead_of(name));
+        let remedy = self.extended(RemedyKind::BootRcuNocbs, name, cpus);
+        Diagnosis::new("rcu callbacks", Severity::Boot, found, Some(remedy))
+    }
+
+    /// `isolcpus=` is worth a reboot only for effects that a cpuset does not have.
+    pub(super) fn isolation(&self, cpus: &[u32], backend: &Backend, irqs: &Irqs) -> Diagnosis {
+        let subject = "isolcpus";
+        let has_cpuset = !matches!(backend, Backend::Affinity(_));
+        let bound = irqs.bound_cpus();
+        let present = Isolcpus::parse(self.argument(subject).unwrap_or_default());
+        match (has_cpuset, bound.is_empty()) {
+            _ if covers(&self.isolated, cpus) => {
+                Diagnosis::new(subject, Severity::Ok, "outside load balancing already", None)
+            }
+            _ if !backend.is_known() => {
+                let found = "needed only where no cpuset keeps others away; not tried, --try does";
+                Diagnosis::new(subject, Severity::Info, found, None)
+            }
+            (true, true) => Diagnosis::new(
+                subject,
+                Severity::Ok,
+                "not needed: a cpuset does the same without a reboot",
+                None,
+            ),
+            (true, false) if present.keeps_managed_away(cpus) => {
+                let found = "keeps managed interrupts away, but for those of devices that have no \
+                    other CPU";
+                Diagnosis::new(subject, Severity::Info, found, None)
+            }
+            (true, false) => {
+                let spread =
+                    format!("the kernel spreads managed interrupts over {}", set(&bound).named());
+                let found = spread + &self.instead_of(subject);
+                let remedy =
+                    Remedy::new(RemedyKind::BootIsolcpus, present.with(&["managed_irq"], cpus));
+                Diagnosis::new(subject, Severity::Boot, found, Some(remedy))
+            }
+            (false, _) => {
+                let found = format!("no cpuset keeps others away here{}", self.instead_of(subject));
+                let remedy = Remedy::new(
+                    RemedyKind::BootIsolcpus,
+                    present.with(&["domain", "managed_irq"], cpus),
+                );
+                Diagnosis::new(subject, Severity::Boot, found, Some(remedy))
+            }
+        }
+    }
+
+    /// Where interrupts of new devices go.
+    pub(super) fn interrupts(&self, cpus: &[u32], online: &[u32]) -> Diagnosis {
+        let subject = "irqaffinity";
+        let Some(default) = &self.irq_default else {
+            return Diagnosis::new(
+                subject,
+                Severity::Info,
+                "not known: /proc/irq does not say",
+                None,
+            );
+        };
+        if !default.iter().any(|cpu| cpus.contains(cpu)) {
+            return Diagnosis::new(
+                subject,
+                Severity::Ok,
+                "interrupts of new devices go elsewhere",
+                None,
+            );
+        }
+        let found = "interrupts of new devices come here as to any CPU";
+        if cpus.contains(&BOOT_CPU) {
+            return Diagnosis::new(
+                subject,
+                Severity::No,
+                found,
+                Some(Remedy::advice(without_boot_cpu())),
+            );
+        }
+        // A CPU that was isolated for somebody else is to be left alone as well.
+        let others: Vec<u32> = online
+            .iter()
+            .filter(|cpu| !cpus.contains(cpu) && !self.is_quiet(**cpu))
+            .copied()
+            .collect();
+        if others.is_empty() {
+            let advice = "leave one CPU out of isolcpus= and nohz_full=, for interrupts";
+            let found =
+                "interrupts of new devices come here, and every other CPU is isolated as well";
+            return Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(advice)));
+        }
+        let remedy =
+            Remedy::new(RemedyKind::BootIrqaffinity, format!("irqaffinity={}", set(&others)));
+        Diagnosis::new(
+            subject,
+            Severity::Boot,
+            format!("{found}{}", self.instead_of(subject)),
+            Some(remedy),
+        )
+    }
+
+    /// Whether a CPU is isolated or without a tick.
+    fn is_quiet(&self, cpu: u32) -> bool {
+        self.isolated.contains(&cpu)
+            || self.nohz_full.as_ref().is_some_and(|cpus| cpus.contains(&cpu))
+    }
+
+    /// The value of an argument `name=value`. Of several the kernel takes the last, or refuses all
+    /// but the first.
+    fn argument(&self, name: &str) -> Option<&str> {
+        self.command_line
+            .split_whitespace()
+            .find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+    }
+
+    /// The argument with these CPUs beside those that it names already: a second argument of the
+    /// same name does not add to the first.
+    fn extended(&self, kind: RemedyKind, name: &str, cpus: &[u32]) -> Remedy {
+        let present = list(self.argument(name).unwrap_or_default());
+        let mut all = [&present, cpus].concat();
+        if kind == RemedyKind::BootNohzFull {
+            // Where somebody has named it, the kernel has cleared it.
+            all.retain(|cpu| *cpu != BOOT_CPU);
+        }
+        Remedy::new(kind, format!("{name}={}", set(&all)))
+    }
+
+    /// Says that an argument of this name is there and has to be replaced.
+    fn instead_of(&self, name: &str) -> String {
+        self.argument(name).map_or_else(String::new, |value| {
+            format!("; replace {name}={value} of the command line")
+        })
+    }
+}
+
+/// The value of `isolcpus=`: flags, and the CPUs that they are for (kernel-parameters.txt).
+struct Isolcpus<'a> {
+    flags: Vec<&'a str>,
+    cpus: Vec<u32>,
+}
+
+impl<'a> Isolcpus<'a> {
+    fn parse(value: &'a str) -> Self {
+        let mut flags: Vec<&str> = value
+            .split(',')
+            .take_while(|word| word.starts_with(|first: char| first.is_ascii_alphabetic()))
+            .collect();
+        let cpus: Vec<&str> = value.split(',').skip(flags.len()).collect();
+        // Without a flag the CPUs are outside load balancing.
+        if flags.is_empty() && !value.is_empty() {
+            flags.push("domain");
+        }
+        Isolcpus { flags, cpus: list(&cpus.join(",")) }
+    }
+
+    fn keeps_managed_away(&self, cpus: &[u32]) -> bool {
+        self.flags.contains(&"managed_irq") && covers(&self.cpus, cpus)
+    }
+
+    /// The argument with these flags and CPUs beside those that are there.
+    fn with(&self, flags: &[&str], cpus: &[u32]) -> String {
+        let new = flags.iter().filter(|flag| !self.flags.contains(flag));
+        let flags: Vec<&str> = self.flags.iter().chain(new).copied().collect();
+        format!("isolcpus={},{}", flags.join(","), set(&[&self.cpus, cpus].concat()))
+    }
+}
+
+fn without_boot_cpu() -> String {
+    format!("choose CPUs without CPU {BOOT_CPU}, and leave it to the system")
+}
+
+/// The CPUs in ascending order, as a list for the command line.
+fn set(cpus: &[u32]) -> CpuSet {
+    cpus.iter().copied().collect()
+}
+
+fn covers(wide: &[u32], cpus: &[u32]) -> bool {
+    cpus.iter().all(|cpu| wide.contains(cpu))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::fixture::Fixture;
+    use crate::doctor::isolation::backend::Evidence;
+    use crate::doctor::isolation::irqs::Unmovable;
+
+    const CPUS: [u32; 2] = [2, 3];
+    const ONLINE: [u32; 4] = [0, 1, 2, 3];
+
+    fn text(found: &Diagnosis) -> (Severity, &str) {
+        (found.level, found.remedy.as_ref().map_or("", |remedy| &remedy.text))
+    }
+
+    fn managed() -> Irqs {
+        let bound = Unmovable { name: "30 nvme0q3".into(), cpus: vec![3] };
+        Irqs { unmovable: vec![bound], ..Irqs::default() }
+    }
+
+    /// A computer with four CPUs that starts with these words on its command line, as the kernel
+    /// takes them.
+    fn started_with(line: &str) -> Boot {
+        let of = |name: &str| {
+            line.split(' ').find_map(|word| word.strip_prefix(name)?.strip_prefix('='))
+        };
+        let isolcpus = Isolcpus::parse(of("isolcpus").unwrap_or_default());
+        let isolated = if isolcpus.flags.contains(&"domain") { isolcpus.cpus } else { Vec::new() };
+        let default =
+            of("irqaffinity").map_or(ONLINE.to_vec(), |cpus| [list(cpus), vec![BOOT_CPU]].concat());
+        let mut ticks_not = list(of("nohz_full").unwrap_or_default());
+        ticks_not.retain(|cpu| *cpu != BOOT_CPU);
+        let fixture = Fixture::new(&[
+            ("/proc/cmdline", line),
+            ("/proc/irq/default_smp_affinity", &set(&default).to_mask()),
+            ("/sys/devices/system/cpu/nohz_full", &set(&ticks_not).to_string()),
+            ("/sys/devices/system/cpu/isolated", &set(&isolated).to_string()),
+        ]);
+        Boot::read(&fixture.root)
+    }
+
+    fn examined(boot: &Boot, cpus: &[u32], backend: &Backend, irqs: &Irqs) -> [Diagnosis; 4] {
+        [
+            boot.tick(cpus),
+            boot.callbacks(cpus),
+            boot.isolation(cpus, backend, irqs),
+            boot.interrupts(cpus, &ONLINE),
+        ]
+    }
+
+    /// Starts the computer with the words of the remedies until there are none; gives its last
+    /// command line.
+    fn restarted(line: &str, cpus: &[u32], backend: &Backend, irqs: &Irqs) -> String {
+        let mut line = line.to_owned();
+        for _ in 0..4 {
+            let found = examined(&started_with(&line), cpus, backend, irqs);
+            let words =
+                found.iter().filter(|one| one.level == Severity::Boot).map(|one| text(one).1);
+            for word in words.collect::<Vec<_>>() {
+                let name = word.split_once('=').unwrap().0;
+                let kept = line
+                    .split(' ')
+                    .filter(|old| old.split_once('=').is_none_or(|(old, _)| old != name));
+                line = kept
+                    .chain([word])
+                    .filter(|word| !word.is_empty())
+                    .collect::<Vec<_>>()
+                    .join(" ");
+            }
+        }
+        let found = examined(&started_with(&line), cpus, backend, irqs);
+        assert!(
+            found.iter().all(|one| matches!(one.level, Severity::Ok | Severity::Info)),
+            "{line}: {found:?}"
+        );
+        line
+    }
+
+    #[test]
+    fn a_computer_started_with_the_words_is_clean() {
+        let nothing = Backend::Affinity(String::new());
+        let line = restarted("quiet", &CPUS, &nothing, &Irqs::default());
+        let all =
+            "quiet nohz_full=2,3 rcu_nocbs=2,3 isolcpus=domain,managed_irq,2,3 irqaffinity=0,1";
+        assert_eq!(line, all);
+        let line = restarted("", &CPUS, &Backend::V2Isolated(Evidence::Tried), &managed());
+        assert_eq!(line, "nohz_full=2,3 rcu_nocbs=2,3 isolcpus=managed_irq,2,3 irqaffinity=0,1");
+    }
+
+    /// The kernel refuses a second `isolcpus=`, and takes the last `rcu_nocbs=` alone: the words
+    /// name all CPUs.
+    #[test]
+    fn words_that_are_there_are_extended() {
+        let nothing = Backend::Affinity(String::new());
+        let before = "isolcpus=nohz,domain,3 nohz_full=3 rcu_nocbs=3 irqaffinity=0-2";
+        let line = restarted(before, &[2], &nothing, &Irqs::default());
+        assert_eq!(
+            line,
+            "nohz_full=2,3 rcu_nocbs=2,3 isolcpus=nohz,domain,managed_irq,2,3 irqaffinity=0,1"
+        );
+        assert_eq!(text(&started_with("nohz_full=0,3").tick(&[2])).1, "nohz_full=2,3");
+        let found = started_with(before).tick(&[2]).found;
+        assert!(found.ends_with("; replace nohz_full=3 of the command line"), "{found}");
+        assert_eq!(started_with("rcu_nocbs=all").callbacks(&CPUS).level, Severity::Ok);
+    }
+
+    #[test]
+    fn a_tuned_kernel_is_well_for_its_cpus_and_no_others() {
+        let tuned = started_with(
+            "quiet nohz_full=2-3 isolcpus=2-3 irqaffinity=0-1 rcu_nocbs=2-3 rcu_nocbs_poll",
+        );
+        let nothing = Backend::Affinity(String::new());
+        for found in examined(&tuned, &CPUS, &nothing, &Irqs::default()) {
+            assert_eq!(found.level, Severity::Ok, "{found:?}");
+        }
+        assert_eq!(text(&tuned.tick(&[1, 2])), (Severity::Boot, "nohz_full=1-3"));
+        assert_eq!(text(&tuned.callbacks(&[1, 2])), (Severity::Boot, "rcu_nocbs=1-3"));
+    }
+
+    #[test]
+    fn interrupts_are_sent_to_no_cpu_that_is_isolated_for_others() {
+        let boot =
+            Boot { isolated: vec![1], irq_default: Some(ONLINE.to_vec()), ..Boot::default() };
+        assert_eq!(text(&boot.interrupts(&CPUS, &ONLINE)), (Severity::Boot, "irqaffinity=0"));
+        let all_quiet = Boot { isolated: vec![0, 1], ..boot };
+        let found = all_quiet.interrupts(&CPUS, &ONLINE);
+        assert_eq!((found.level, found.remedy.unwrap().kind), (Severity::No, RemedyKind::Advice));
+    }
+
+    /// No word on the command line frees the first CPU of its tick and of interrupts.
+    #[test]
+    fn the_first_cpu_is_not_sent_to_reboot() {
+        let boot = started_with("");
+        // One more without NO_HZ_FULL: a kernel that has it would not take CPU 0 either.
+        let each =
+            [boot.tick(&[0, 1]), boot.interrupts(&[0, 1], &ONLINE), Boot::default().tick(&[0])];
+        for found in each {
+            let remedy = found.remedy.unwrap();
+            assert_eq!((found.level, remedy.kind), (Severity::No, RemedyKind::Advice));
+            assert!(!remedy.text.contains("nohz_full"), "{remedy:?}");
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_cannot_stop_the_tick_is_not_sent_to_reboot() {
+        assert_eq!(Boot::default().tick(&CPUS).level, Severity::No);
+        assert_eq!(
+            Boot::default().interrupts(&CPUS, &ONLINE).level,
+            Severity::Info,
+            "not known, so not well"
+        );
+    }
+
+    #[test]
+    fn isolcpus_is_for_what_a_cpuset_cannot_do() {
+        let boot = Boot::default();
+        assert_eq!(
+            boot.isolation(&CPUS, &Backend::V1Exclusive(Evidence::Tried), &Irqs::default()).level,
+            Severity::Ok
+        );
+        let found = boot.isolation(&CPUS, &Backend::V1Exclusive(Evidence::Read), &managed());
+        assert_eq!(
+            text(&found),
+            (Severity::Info, ""),
+            "nobody is sent to reboot for what was not tried"
+        );
+    }
+}

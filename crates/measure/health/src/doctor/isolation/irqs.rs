@@ -1,0 +1,217 @@
+//! Which interrupts can be moved away from the CPUs.
+
+use super::text::named;
+use crate::doctor::{Diagnosis, Remedy, Severity};
+use seatmap_cell::settings_lock::Held;
+use seatmap_os::{CpuSet, Root, irq, rights};
+use std::io;
+
+/// Interrupts that are named one by one.
+const NAMED: usize = 6;
+
+/// One that stays.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Unmovable {
+    /// The number of the interrupt, and the device or driver that asked for it.
+    pub(super) name: String,
+    /// The CPUs in question that it comes to.
+    pub(super) cpus: Vec<u32>,
+}
+
+/// The interrupts that go to the CPUs in question.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Irqs {
+    /// The number of interrupts that can be moved.
+    pub(super) movable: usize,
+    /// Interrupts that cannot be moved: the kernel manages them itself (one queue a CPU), or the
+    /// hardware leaves no choice.
+    pub(super) unmovable: Vec<Unmovable>,
+    /// The number of interrupts not tried, for want of rights or because the caller did not ask for
+    /// a try.
+    pub(super) untried: usize,
+    /// Whether it was asked for.
+    pub(super) may_try: bool,
+    /// Whether the kernel lists no interrupt at all, or the list cannot be read, as where
+    /// `/proc/irq` is covered in a container.
+    pub(super) is_hidden: bool,
+}
+
+impl Irqs {
+    /// Finds the interrupts that go to these CPUs, and tries which of them can be moved while the
+    /// lock is held.
+    pub(super) fn examine(cpus: &[u32], held: Option<&Held>) -> Self {
+        let (root, cpus): (_, CpuSet) = (Root::new("/"), cpus.iter().copied().collect());
+        let mut irqs = Irqs { may_try: held.is_some(), ..Irqs::default() };
+        irqs.is_hidden = irq::all(&root).map_or(true, |all| all.is_empty());
+        // Each CPU has its timer, which neither moves nor belongs to a device.
+        let mut all = irq::of_devices(&root).unwrap_or_default();
+        // By number: as texts, 10 would come before 9.
+        all.sort_by_key(|number| number.parse::<u32>().ok());
+        for number in all {
+            let here = irq::goes_to(&root, &number).within(&cpus).list().0;
+            match held {
+                _ if here.is_empty() => {}
+                None => irqs.untried += 1,
+                Some(_) => irqs.count(irq::try_to_move(&root, &number), || Unmovable {
+                    name: irq::name(&root, &number),
+                    cpus: here,
+                }),
+            }
+        }
+        irqs
+    }
+
+    fn count(&mut self, written: io::Result<()>, irq: impl FnOnce() -> Unmovable) {
+        match written {
+            Ok(()) => self.movable += 1,
+            // EACCES: another user owns the file; EROFS: it is a container's. A process that may
+            // write gets EIO or, lately, EPERM.
+            Err(error) if matches!(error.raw_os_error(), Some(libc::EACCES | libc::EROFS)) => {
+                self.untried += 1
+            }
+            Err(_) => self.unmovable.push(irq()),
+        }
+    }
+
+    pub(super) fn diagnosis(&self) -> Diagnosis {
+        let subject = "interrupts";
+        if self.is_hidden {
+            return Diagnosis::new(
+                subject,
+                Severity::Info,
+                "not known: /proc/irq lists none",
+                None,
+            );
+        }
+        match (self.untried, self.may_try) {
+            (0, _) => {}
+            (count, false) => {
+                let found = format!(
+                    "{count} come here; whether they can be moved is not tried, --try does"
+                );
+                return Diagnosis::new(subject, Severity::Info, found, None);
+            }
+            (count, true) => {
+                let found = format!(
+                    "{count} come here; without root's rights it cannot be tried whether they move"
+                );
+                return Diagnosis::new(
+                    subject,
+                    Severity::Info,
+                    found,
+                    Some(Remedy::advice(format!(
+                        "run 'seatmap doctor --try' {}",
+                        rights::as_root()
+                    ))),
+                );
+            }
+        }
+        if self.unmovable.is_empty() {
+            let found = match self.movable {
+                0 => "none comes here".to_owned(),
+                count => format!("{count} come here, and all can be moved"),
+            };
+            return Diagnosis::new(subject, Severity::Ok, found, None);
+        }
+        let named: Vec<String> =
+            self.unmovable.iter().take(NAMED).map(Unmovable::sentence).collect();
+        let more = self.unmovable.len().saturating_sub(NAMED);
+        let more = if more > 0 { format!(", and {more} more") } else { String::new() };
+        let found = format!(
+            "{} can be moved, {} cannot: {}{more}",
+            self.movable,
+            self.unmovable.len(),
+            named.join(", ")
+        );
+        let remedy = "choose CPUs that they do not come to, or let the device have fewer queues \
+                      (ethtool -L)";
+        Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(remedy)))
+    }
+
+    /// The CPUs that interrupts are bound to.
+    pub(super) fn bound_cpus(&self) -> Vec<u32> {
+        let mut cpus: Vec<u32> =
+            self.unmovable.iter().flat_map(|irq| irq.cpus.iter().copied()).collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        cpus
+    }
+}
+
+impl Unmovable {
+    fn sentence(&self) -> String {
+        format!("{} ({})", self.name, named(&self.cpus))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_cell::settings_lock;
+
+    fn after(errors: &[Option<i32>]) -> Irqs {
+        let mut irqs = Irqs { may_try: true, ..Irqs::default() };
+        for (at, error) in errors.iter().enumerate() {
+            let written = error.map_or(Ok(()), |code| Err(io::Error::from_raw_os_error(code)));
+            irqs.count(written, || Unmovable {
+                name: format!("{at} nvme0q{at}"),
+                cpus: vec![2, at as u32],
+            });
+        }
+        irqs
+    }
+
+    #[test]
+    fn what_the_kernel_manages_is_named_with_its_cpus() {
+        let irqs = after(&[None, Some(libc::EIO), None, Some(libc::EPERM)]);
+        let found = irqs.diagnosis();
+        assert_eq!(found.level, Severity::No);
+        assert_eq!(
+            found.found,
+            "2 can be moved, 2 cannot: 1 nvme0q1 (CPUs 2,1), 3 nvme0q3 (CPUs 2,3)"
+        );
+        assert_eq!(irqs.bound_cpus(), [1, 2, 3]);
+    }
+
+    #[test]
+    fn what_moves_is_well_and_what_was_not_tried_is_said() {
+        assert_eq!(after(&[None, None]).diagnosis().level, Severity::Ok);
+        assert_eq!(after(&[None, Some(libc::EACCES)]).diagnosis().level, Severity::Info);
+        assert_eq!(after(&[Some(libc::EROFS)]).untried, 1);
+    }
+
+    #[test]
+    fn many_are_not_all_named() {
+        assert!(after(&[Some(libc::EIO); 9]).diagnosis().found.ends_with(", and 3 more"));
+    }
+
+    /// A try leaves the affinities as they were.
+    #[test]
+    fn affinities_stay_as_they_were() {
+        let held = settings_lock::take().unwrap();
+        let root = Root::new("/");
+        let all = || {
+            irq::all(&root)
+                .unwrap()
+                .into_iter()
+                .map(|number| root.read(&irq::affinity_file(&number)).ok())
+        };
+        let unchanged = || {
+            let before: Vec<_> = all().collect();
+            Irqs::examine(&[0, 1], Some(&held));
+            all().eq(before)
+        };
+        // Others may move one meanwhile.
+        assert!((0..3).any(|_| unchanged()));
+    }
+
+    #[test]
+    fn nothing_is_tried_that_nobody_asked_for() {
+        let cpus = seatmap_os::cpus::Cpus::read().unwrap().online;
+        let irqs = Irqs::examine(&cpus, None);
+        assert_eq!((irqs.movable, irqs.unmovable.len()), (0, 0));
+        let found = Irqs { untried: 2, ..Irqs::default() }.diagnosis();
+        assert_eq!(found.found, "2 come here; whether they can be moved is not tried, --try does");
+        assert_eq!(Irqs::default().diagnosis().found, "none comes here");
+    }
+}

@@ -1,0 +1,284 @@
+//! Settings of the running kernel.
+
+use super::text::{as_mask, list, mask, read, shown};
+use crate::doctor::{Diagnosis, Remedy, RemedyKind, Severity};
+use seatmap_cell::settings_lock::Held;
+use seatmap_os::kernel::limits_real_time;
+use seatmap_os::{Root, layout};
+
+/// Seconds between two rounds of gathering statistics that count as seldom.
+const SELDOM_S: u64 = 10;
+
+const WORKQUEUE: &str = "/sys/devices/virtual/workqueue/cpumask";
+
+/// The memory of the pages that [`huge_pages`] asks for. The kernel has to find them in one piece
+/// each, and so needs more that is free.
+const POOL_PAGES: u64 = 32;
+
+/// Looks at all of them, and tries those that need the lock where it is held.
+pub(crate) fn examine(root: &Root, cpus: &[u32], held: Option<&Held>) -> Vec<Diagnosis> {
+    let online = layout::online(root).map(|online| online.list().0).unwrap_or_default();
+    let others: Vec<u32> = online.into_iter().filter(|cpu| !cpus.contains(cpu)).collect();
+    let mut found = vec![
+        throttling(root),
+        workqueues(root, cpus, &others, held),
+        watchdog(root, cpus, &others),
+        statistics(root),
+        thp(root),
+    ];
+    found.extend(nodes(root, cpus).iter().map(|node| huge_pages(root, node)));
+    found
+}
+
+fn unknown(subject: &'static str) -> Diagnosis {
+    Diagnosis::new(subject, Severity::Info, "not known: this kernel does not say", None)
+}
+
+/// Real-time throttling (sched(7)): it stops threads, and only those of SCHED_FIFO, SCHED_RR and
+/// SCHED_DEADLINE.
+fn throttling(root: &Root) -> Diagnosis {
+    let subject = "rt throttling";
+    let path = "/proc/sys/kernel/sched_rt_runtime_us";
+    match read(root, path).as_deref() {
+        None => unknown(subject),
+        Some("-1") => Diagnosis::new(subject, Severity::Ok, "off", None),
+        Some(_) if !limits_real_time(root) => {
+            let found = "not by this kernel: a fair server leaves ordinary threads their time";
+            Diagnosis::new(subject, Severity::Ok, found, None)
+        }
+        Some(runtime) => {
+            let found = format!(
+                "SCHED_FIFO threads stop after {runtime} us of each period; SCHED_OTHER ones do not"
+            );
+            Diagnosis::new(
+                subject,
+                Severity::Info,
+                found,
+                Some(Remedy::write(root, RemedyKind::TurnThrottlingOff, path, "-1")),
+            )
+        }
+    }
+}
+
+/// Work that the kernel puts off goes to any CPU of this mask. Where the lock is held, the mask is
+/// written over itself to see whether it can be set.
+fn workqueues(root: &Root, cpus: &[u32], others: &[u32], held: Option<&Held>) -> Diagnosis {
+    let subject = "workqueues";
+    let own = read(root, WORKQUEUE).and_then(|own| Some((mask(&own)?, own)));
+    let Some((members, own)) = own else { return unknown(subject) };
+    if !members.iter().any(|cpu| cpus.contains(cpu)) {
+        return Diagnosis::new(subject, Severity::Ok, "run elsewhere", None);
+    }
+    let tried = held.map(|_| {
+        // Writing what is there changes nothing, and shows whether the mask can be set.
+        root.write(WORKQUEUE, &own).is_ok() && read(root, WORKQUEUE).as_ref() == Some(&own)
+    });
+    let found = match tried {
+        Some(true) => "unbound ones run here too",
+        Some(false) => {
+            let found = "unbound ones run here too, and the mask cannot be set from here";
+            let advice = format!("let root of the host write {} to {WORKQUEUE}", as_mask(others));
+            return Diagnosis::new(subject, Severity::No, found, Some(Remedy::advice(advice)));
+        }
+        None => "unbound ones run here too; whether the mask can be set is not tried, --try does",
+    };
+    Diagnosis::new(
+        subject,
+        Severity::Fix,
+        found,
+        Some(Remedy::write(root, RemedyKind::MoveWorkqueues, WORKQUEUE, &as_mask(others))),
+    )
+}
+
+fn watchdog(root: &Root, cpus: &[u32], others: &[u32]) -> Diagnosis {
+    let subject = "watchdog";
+    let path = "/proc/sys/kernel/watchdog_cpumask";
+    let Some(on) = read(root, "/proc/sys/kernel/watchdog") else { return unknown(subject) };
+    let Some(watched) = read(root, path) else { return unknown(subject) };
+    // The mask stays when the watchdog is off, and does nothing.
+    if on == "0" || !list(&watched).iter().any(|cpu| cpus.contains(cpu)) {
+        return Diagnosis::new(subject, Severity::Ok, "leaves these CPUs alone", None);
+    }
+    let remedy = Remedy::write(root, RemedyKind::MoveWatchdog, path, &shown(others));
+    Diagnosis::new(
+        subject,
+        Severity::Fix,
+        "wakes a thread on each CPU every few seconds",
+        Some(remedy),
+    )
+}
+
+fn statistics(root: &Root) -> Diagnosis {
+    let subject = "vm statistics";
+    let path = "/proc/sys/vm/stat_interval";
+    let Some(seconds) = read(root, path).and_then(|text| text.parse::<u64>().ok()) else {
+        return unknown(subject);
+    };
+    if seconds >= SELDOM_S {
+        return Diagnosis::new(subject, Severity::Ok, format!("gathered every {seconds} s"), None);
+    }
+    let found = format!("gathered on each CPU every {seconds} s");
+    let remedy = Remedy::write(root, RemedyKind::GatherSeldom, path, "120");
+    Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
+}
+
+fn thp(root: &Root) -> Diagnosis {
+    let subject = "thp";
+    let path = "/sys/kernel/mm/transparent_hugepage/enabled";
+    match read(root, path) {
+        None => unknown(subject),
+        // `always [madvise] never`: the brackets mark the setting in force (transhuge.rst).
+        Some(text) if text.contains("[always]") => {
+            let found = "always: page faults and khugepaged compact memory at times";
+            let remedy = Remedy::write(root, RemedyKind::HugePagesOnRequest, path, "madvise");
+            Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
+        }
+        Some(_) => Diagnosis::new(subject, Severity::Ok, "only where a program asks for it", None),
+    }
+}
+
+/// Huge pages of one NUMA node.
+struct Node {
+    name: String,
+    total: u64,
+    free: u64,
+    /// Free memory in KiB; `None` where the kernel does not say.
+    free_kib: Option<u64>,
+}
+
+const NODES: &str = "/sys/devices/system/node";
+
+/// The nodes of these CPUs, where they have a pool of 2 MiB pages.
+fn nodes(root: &Root, cpus: &[u32]) -> Vec<Node> {
+    // The kernel refuses huge pages on a node without memory.
+    let has_memory = read(root, &format!("{NODES}/has_memory")).map(|text| list(&text));
+    root.folders(NODES)
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|name| {
+            let number = name.strip_prefix("node").and_then(|number| number.parse().ok());
+            has_memory
+                .as_ref()
+                .is_none_or(|nodes| number.is_some_and(|number| nodes.contains(&number)))
+        })
+        .filter_map(|name| node_near(root, cpus, name))
+        .collect()
+}
+
+/// The node, if some of these CPUs belong to it.
+fn node_near(root: &Root, cpus: &[u32], name: String) -> Option<Node> {
+    let near = list(&read(root, &format!("{NODES}/{name}/cpulist"))?);
+    let free_kib = read(root, &format!("{NODES}/{name}/meminfo")).and_then(|text| free_kib(&text));
+    let [total, free] = ["nr_hugepages", "free_hugepages"].map(|file| {
+        read(root, &format!("{NODES}/{name}/hugepages/hugepages-2048kB/{file}"))?.parse().ok()
+    });
+    let is_near = near.iter().any(|cpu| cpus.contains(cpu));
+    is_near.then_some(Node { name, total: total?, free: free?, free_kib })
+}
+
+/// The free memory in a node's `meminfo`: `Node 0 MemFree: 11796480 kB`.
+fn free_kib(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find(|line| line.contains(" MemFree:"))?;
+    // The unit stands last, and the number before it.
+    line.split_whitespace().rev().nth(1)?.parse().ok()
+}
+
+fn huge_pages(root: &Root, node: &Node) -> Diagnosis {
+    let subject = "huge pages";
+    let found = format!("{}: {} free of {} (2 MiB each)", node.name, node.free, node.total);
+    if node.free > 0 {
+        return Diagnosis::new(subject, Severity::Ok, found, None);
+    }
+    // Pages of 2048 KiB each; twice as much has to be free, as each lies in one piece.
+    let needed_kib = 2 * POOL_PAGES * 2048;
+    if node.free_kib.is_some_and(|free| free < needed_kib) {
+        let advice = format!("{} needs {} MiB of free memory first", node.name, needed_kib >> 10);
+        return Diagnosis::new(subject, Severity::Fix, found, Some(Remedy::advice(advice)));
+    }
+    let path =
+        format!("/sys/devices/system/node/{}/hugepages/hugepages-2048kB/nr_hugepages", node.name);
+    let pages = (node.total + POOL_PAGES).to_string();
+    Diagnosis::new(
+        subject,
+        Severity::Fix,
+        found,
+        Some(Remedy::write(root, RemedyKind::FillHugePages, &path, &pages)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::fixture::Fixture;
+
+    fn level(examined: fn(&Root) -> Diagnosis, files: &[(&str, &str)]) -> Severity {
+        examined(&Fixture::new(files).root).level
+    }
+
+    #[test]
+    fn settings_that_are_well_need_no_remedy() {
+        let watched = |on: &str, cpus: &str| {
+            let files =
+                [("/proc/sys/kernel/watchdog", on), ("/proc/sys/kernel/watchdog_cpumask", cpus)];
+            watchdog(&Fixture::new(&files).root, &[2, 3], &[0, 1]).level
+        };
+        let levels = [watched("1", "0-3"), watched("1", "0-1"), watched("0", "0-3")];
+        assert_eq!(levels, [Severity::Fix, Severity::Ok, Severity::Ok]);
+        assert_eq!(level(statistics, &[("/proc/sys/vm/stat_interval", "120")]), Severity::Ok);
+        let enabled = "/sys/kernel/mm/transparent_hugepage/enabled";
+        assert_eq!(level(thp, &[(enabled, "always [madvise] never")]), Severity::Ok);
+        assert_eq!(
+            level(throttling, &[("/proc/sys/kernel/sched_rt_runtime_us", "950000")]),
+            Severity::Info
+        );
+    }
+
+    fn fixture(mask: &str) -> Fixture {
+        Fixture::new(&[(WORKQUEUE, mask)])
+    }
+
+    #[test]
+    fn workqueues_elsewhere_are_well() {
+        assert_eq!(workqueues(&fixture("3").root, &[2, 3], &[0, 1], None).level, Severity::Ok);
+        assert_eq!(
+            workqueues(&Fixture::new(&[]).root, &[2, 3], &[0, 1], None).level,
+            Severity::Info
+        );
+        let read = workqueues(&fixture("f").root, &[2, 3], &[0, 1], None);
+        assert!(
+            read.level == Severity::Fix && read.found.contains("not tried, --try does"),
+            "{read:?}"
+        );
+    }
+
+    #[test]
+    fn a_pool_is_filled_where_there_is_memory_for_it() {
+        let root = Root::new("/nowhere");
+        let node = |free, free_kib| {
+            let found = huge_pages(&root, &Node { name: "node1".into(), total: 4, free, free_kib });
+            found.remedy.map(|remedy| remedy.kind)
+        };
+        assert_eq!(node(0, Some(1 << 20)), Some(RemedyKind::FillHugePages));
+        assert_eq!(node(0, None), Some(RemedyKind::FillHugePages));
+        assert_eq!(node(0, Some(1 << 16)), Some(RemedyKind::Advice));
+        assert_eq!(node(1, None), None);
+        assert_eq!(free_kib("Node 0 MemTotal: 9 kB\nNode 0 MemFree:   512 kB\n"), Some(512));
+    }
+
+    #[test]
+    fn what_a_kernel_does_not_say_is_no_fault() {
+        assert_eq!(level(statistics, &[("/proc/sys/vm/stat_interval", "soon")]), Severity::Info);
+        assert_eq!(level(thp, &[]), Severity::Info);
+    }
+
+    /// In a container `/proc/sys` takes no writes: a command there cannot work.
+    #[test]
+    fn a_file_that_takes_no_writes_is_for_those_outside() {
+        let mounts = "1 0 0:1 / / rw - overlay o rw\n2 1 0:5 / /proc rw - proc p rw\n3 2 0:5 /sys /proc/sys ro - proc p rw\n";
+        let files = [("/proc/self/mountinfo", mounts), ("/proc/sys/vm/stat_interval", "1")];
+        let remedy = statistics(&Fixture::new(&files).root).remedy.unwrap();
+        let sentence =
+            "ask whoever started this container to write 120 to /proc/sys/vm/stat_interval";
+        assert_eq!((remedy.kind, remedy.text.as_str()), (RemedyKind::Advice, sentence));
+    }
+}

@@ -1,0 +1,510 @@
+//! Finds what will disturb a measurement on this computer, and names the remedies.
+
+use crate::doctor::{Diagnosis, Remedy, RemedyKind, Severity};
+use seatmap_cell::standing;
+use seatmap_data::machine::{Environment, Topology};
+use seatmap_data::statistics::words::{agreeing, counted};
+use seatmap_machines::host::clock::CounterFlaw;
+use seatmap_machines::host::{HostClock, environment};
+use seatmap_os::Root;
+use seatmap_os::brake::Brake;
+use seatmap_os::cpus::Cpus;
+use seatmap_os::holder::Holder;
+use seatmap_os::quota::{self, Quota, Quotas};
+use seatmap_os::rights;
+use seatmap_os::steal::CpuTime;
+use seatmap_os::{CpuList, CpuSet};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The time for which stolen time is watched.
+const STEAL_WATCH: Duration = Duration::from_millis(500);
+
+/// Whether the second threads of cores run: `on`, `off`, `forceoff` (Documentation/ABI,
+/// sysfs-devices-system-cpu).
+const SMT_CONTROL: &str = "/sys/devices/system/cpu/smt/control";
+
+/// Clock steps from which single batches blur: at 50 round trips a batch, 10 ns are the 0.2 ns that
+/// a figure may hide.
+const COARSE_STEP_NS: f64 = 10.0;
+
+/// Examines this computer; takes about half a second, in which stolen time is watched.
+#[must_use]
+pub fn examine(topology: &Topology) -> Vec<Diagnosis> {
+    let before = CpuTime::now();
+    std::thread::sleep(STEAL_WATCH);
+    let steal_percent = before.and_then(|before| CpuTime::now()?.stolen_percent_since(before));
+    let environment = environment::read();
+    let root = Root::new("/");
+    let mut found = vec![
+        clock(&HostClock::calibrated()),
+        hypervisor(&environment),
+        steal(steal_percent),
+        smt(topology),
+        load(environment.load_average, topology.pus.len()),
+    ];
+    found.extend(of_settings(&root, topology));
+    let quotas = Quotas::of_self(&root);
+    let online = seatmap_os::layout::online(&root).map_or(1, |all| all.len());
+    found.push(quota(&quotas, online));
+    found.extend(quotas.brakes.iter().map(brake));
+    match Cpus::read() {
+        Ok(cpus) => found.extend([cpuset(&cpus, &standing(&root)), offline(&root, &cpus)]),
+        Err(error) => found.push(Diagnosis::new(
+            "cpuset",
+            Severity::Info,
+            format!("not known: {error}"),
+            None,
+        )),
+    }
+    found
+}
+
+/// Settings of the frequency and of the memory.
+pub(crate) fn of_settings(root: &Root, topology: &Topology) -> [Diagnosis; 3] {
+    [
+        governor(root, environment::governor(root).as_deref()),
+        turbo(root, environment::turbo(root)),
+        numa_balancing(root, topology),
+    ]
+}
+
+fn clock(clock: &HostClock) -> Diagnosis {
+    let found = format!("{}, step {:.2} ns", clock.source().word(), clock.step_ns());
+    if let Some(flaw) = clock.flaw() {
+        let remedy = match flaw {
+            CounterFlaw::NotInvariant => {
+                "the processor shows no invariant counter; in a VM, let the host pass it on \
+                 (invtsc)"
+            }
+            CounterFlaw::Distrusted => {
+                "the kernel does not trust the processor's counter; if the counter is reliable, \
+                 start the kernel with tsc=reliable"
+            }
+        };
+        return Diagnosis::new(
+            "clock",
+            Severity::No,
+            found + "; each reading costs tens of ns",
+            Some(Remedy::advice(remedy)),
+        );
+    }
+    if clock.step_ns() > COARSE_STEP_NS {
+        Diagnosis::new(
+            "clock",
+            Severity::Info,
+            found + ": coarse; batches are made longer to make up for it",
+            None,
+        )
+    } else {
+        Diagnosis::new("clock", Severity::Ok, found, None)
+    }
+}
+
+fn hypervisor(environment: &Environment) -> Diagnosis {
+    match environment.hypervisor.as_deref() {
+        None => Diagnosis::new(
+            "hypervisor",
+            Severity::Info,
+            "not known: nothing here says whether there is one",
+            None,
+        ),
+        Some("none") => Diagnosis::new("hypervisor", Severity::Ok, "none", None),
+        Some(name) => {
+            let found = format!(
+                "{name}: its host may move or stop vCPUs, so one pair can show several distances"
+            );
+            let remedy = "measure on bare metal, or on a VM whose vCPUs are pinned; 'multi-regime' \
+                          marks the pairs hit";
+            Diagnosis::new("hypervisor", Severity::No, found, Some(Remedy::advice(remedy)))
+        }
+    }
+}
+
+fn steal(percent: Option<f64>) -> Diagnosis {
+    let Some(percent) = percent else {
+        return Diagnosis::new(
+            "steal",
+            Severity::Info,
+            "not known: /proc/stat cannot be read",
+            None,
+        );
+    };
+    let found = format!("{percent:.1} % of the CPU time went to other guests while watching");
+    if percent > 1.0 {
+        Diagnosis::new(
+            "steal",
+            Severity::No,
+            found,
+            Some(Remedy::advice("use a quieter or dedicated host")),
+        )
+    } else {
+        Diagnosis::new("steal", Severity::Ok, found, None)
+    }
+}
+
+fn governor(root: &Root, name: Option<&str>) -> Diagnosis {
+    match name {
+        Some("performance") => Diagnosis::new("governor", Severity::Ok, "performance", None),
+        Some(name) => {
+            let files = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor";
+            let remedy =
+                Remedy::write_matching(root, RemedyKind::SetGovernor, files, "performance");
+            Diagnosis::new(
+                "governor",
+                Severity::Fix,
+                format!("{name}: the frequency follows the load"),
+                Some(remedy),
+            )
+        }
+        None => Diagnosis::new(
+            "governor",
+            Severity::Info,
+            "the frequency is not this system's to set",
+            None,
+        ),
+    }
+}
+
+fn turbo(root: &Root, allowed: Option<bool>) -> Diagnosis {
+    match allowed {
+        Some(false) => Diagnosis::new("turbo", Severity::Ok, "off", None),
+        Some(true) => {
+            let found = "on: a distance measured with few busy cores is shorter than with many";
+            let of_intel = "/sys/devices/system/cpu/intel_pstate/no_turbo";
+            // The switch of intel_pstate turns turbo off, and that of other drivers turns it on.
+            let (path, off) = if root.has(of_intel) {
+                (of_intel, "1")
+            } else {
+                ("/sys/devices/system/cpu/cpufreq/boost", "0")
+            };
+            let remedy = Remedy::write(root, RemedyKind::TurnTurboOff, path, off);
+            Diagnosis::new("turbo", Severity::Fix, found, Some(remedy))
+        }
+        None => Diagnosis::new("turbo", Severity::Info, "not known", None),
+    }
+}
+
+fn smt(topology: &Topology) -> Diagnosis {
+    if topology.pus.iter().any(|pu| pu.core.is_none()) {
+        return Diagnosis::new(
+            "smt",
+            Severity::Info,
+            "not known: the kernel does not say which PUs share a core",
+            None,
+        );
+    }
+    let threads = topology.pus.iter().filter_map(|pu| pu.smt).max().map_or(1, |rank| rank + 1);
+    match threads {
+        1 => Diagnosis::new("smt", Severity::Ok, "one PU a core", None),
+        _ => {
+            let found = format!(
+                "{threads} a core: whatever runs on a sibling slows the pair measured",
+                threads = counted(threads, "PU")
+            );
+            Diagnosis::new(
+                "smt",
+                Severity::Info,
+                found,
+                Some(Remedy::advice("keep siblings idle while measuring")),
+            )
+        }
+    }
+}
+
+fn load(average: Option<f64>, pus: usize) -> Diagnosis {
+    let Some(average) = average else {
+        return Diagnosis::new("load", Severity::Info, "not known", None);
+    };
+    let found = format!("load average {average:.2} on {}", counted(pus, "PU"));
+    if average > 0.25 * pus as f64 {
+        let remedy =
+            Remedy::advice("stop other programs; interrupted batches are thrown away and counted");
+        Diagnosis::new("load", Severity::Fix, found, Some(remedy))
+    } else {
+        Diagnosis::new("load", Severity::Ok, found, None)
+    }
+}
+
+fn numa_balancing(root: &Root, topology: &Topology) -> Diagnosis {
+    let subject = "numa balancing";
+    let path = "/proc/sys/kernel/numa_balancing";
+    let setting = root.read(path).ok();
+    if topology.pus.iter().any(|pu| pu.numa.is_none()) {
+        return Diagnosis::new(
+            subject,
+            Severity::Info,
+            "not known: the kernel does not say which nodes there are",
+            None,
+        );
+    }
+    // A kernel that is built without it has no such file.
+    if topology.count(|pu| pu.numa) < 2 || matches!(setting.as_deref(), None | Some("0")) {
+        return Diagnosis::new(subject, Severity::Ok, "off, or one node", None);
+    }
+    let remedy = Remedy::write(root, RemedyKind::TurnNumaBalancingOff, path, "0");
+    Diagnosis::new(
+        subject,
+        Severity::Fix,
+        "on: the kernel may move the page that holds the line",
+        Some(remedy),
+    )
+}
+
+/// A quota of CPU time stops whatever is measured, a moment in each period.
+fn quota(quotas: &Quotas, cpus: usize) -> Diagnosis {
+    let subject = "quota";
+    let Some(tightest) = quotas.tightest() else {
+        return match &quotas.unseen {
+            None => {
+                Diagnosis::new(subject, Severity::Ok, "no control group limits the CPU time", None)
+            }
+            Some(why) => Diagnosis::new(
+                subject,
+                Severity::Info,
+                format!("none that can be seen: {why}"),
+                None,
+            ),
+        };
+    };
+    let used_up = tightest.throttled.map_or_else(String::new, |periods| {
+        format!("; used up in {periods} so far", periods = counted(periods, "period"))
+    });
+    let group = &tightest.group;
+    let words = tightest.words();
+    let found = format!(
+        "the control group {group} may use {words}: the kernel stops its members when it is used \
+         up{used_up}; measure no more CPUs at once than it has, or raise it"
+    );
+    // The kernel gives a group of version 1 no more than the group above it has: the outermost is
+    // raised first.
+    let low: Vec<&Quota> =
+        quotas.all.iter().rev().filter(|quota| quota.cpus < cpus as f64).collect();
+    if low.is_empty() {
+        let found = format!("{words}, and {cpus} run", cpus = counted(cpus, "CPU"));
+        // A group above those that can be seen may have a lower quota.
+        return match &quotas.unseen {
+            None => Diagnosis::new(subject, Severity::Ok, found, None),
+            Some(why) => {
+                let found = format!("{found}; others cannot be seen: {why}");
+                Diagnosis::new(subject, Severity::Info, found, None)
+            }
+        };
+    }
+    let closed: Vec<&str> =
+        low.iter().filter(|quota| quota.is_read_only).map(|quota| quota.group.as_str()).collect();
+    let remedy = if closed.is_empty() {
+        Remedy::new(
+            RemedyKind::RaiseQuota,
+            low.iter()
+                .map(|quota| {
+                    quota::raise(&quota.file, quota.period_us, quota.unit.as_deref(), cpus)
+                })
+                .collect::<Vec<_>>()
+                .join("; "),
+        )
+    } else {
+        let closed = closed.join(" and ");
+        let ask = format!(
+            "ask {} to raise the quota of the control group {closed}",
+            rights::whom_to_ask(&Root::new("/"))
+        );
+        Remedy::advice(ask)
+    };
+    Diagnosis::new(subject, Severity::Fix, found, Some(remedy))
+}
+
+/// Another setting of a control group that holds its members back.
+fn brake(brake: &Brake) -> Diagnosis {
+    let found = format!("the control group {} is {}", brake.group, brake.words());
+    let remedy = if brake.is_read_only {
+        let who = rights::whom_to_ask(&Root::new("/"));
+        Remedy::advice(format!("ask {who} to change {}", brake.file))
+    } else {
+        Remedy::new(RemedyKind::ReleaseGroup, brake.release())
+    };
+    Diagnosis::new("group", Severity::Fix, found, Some(remedy))
+}
+
+/// The CPUs that this process may use, and the reason why others are missing: a cell that stands,
+/// or else a taskset or a control group.
+fn cpuset(cpus: &Cpus, cells: &BTreeMap<String, CpuSet>) -> Diagnosis {
+    let allowed = CpuList(cpus.allowed.clone());
+    let set_apart = CpuList(cpus.set_apart.clone());
+    if !set_apart.0.is_empty() && cpus.reachable().len() == cpus.online.len() {
+        let found = format!(
+            "all online CPUs, {allowed} unasked, and those that the kernel was started to set \
+             apart, {set_apart}, where they are named"
+        );
+        return Diagnosis::new("cpuset", Severity::Ok, found, None);
+    }
+    if cpus.allowed.len() < cpus.online.len() {
+        let found =
+            format!("this process may use {} of {} online", allowed.named(), cpus.online.len());
+        let missing = cpus.online.iter().filter(|cpu| !cpus.allowed.contains(cpu));
+        let missing: CpuSet = missing.copied().collect();
+        let holder = Holder::among(cells, &missing);
+        // Outside its control group this process would break the promise of the cell.
+        if !holder.is_unknown() {
+            let found = format!("{found}: {}", holder.cells());
+            let remedy = Remedy::advice("measure after the cell has ended ('seatmap cell list')");
+            return Diagnosis::new("cpuset", Severity::Info, found, Some(remedy));
+        }
+        let remedy = Remedy::advice("start it outside taskset or the cgroup to measure the others");
+        Diagnosis::new("cpuset", Severity::Info, found, Some(remedy))
+    } else {
+        Diagnosis::new("cpuset", Severity::Ok, format!("all online CPUs, {allowed}"), None)
+    }
+}
+
+pub(crate) fn offline(root: &Root, cpus: &Cpus) -> Diagnosis {
+    let subject = "offline";
+    let offline = cpus.offline();
+    if offline.is_empty() {
+        return Diagnosis::new(subject, Severity::Ok, "no CPU is offline", None);
+    }
+    let are = agreeing(offline.len(), "is", "are");
+    let switches: Vec<String> =
+        offline.iter().map(|cpu| format!("/sys/devices/system/cpu/cpu{cpu}/online")).collect();
+    // While SMT is off the kernel refuses to start the second threads of cores one by one.
+    let remedy = match root.read(SMT_CONTROL).as_deref() {
+        Ok("off") => Remedy::write(root, RemedyKind::AllowSmt, SMT_CONTROL, "on"),
+        Ok("forceoff") => {
+            Remedy::advice("start the kernel without nosmt=force, or turn SMT on in the firmware")
+        }
+        _ => Remedy::write_all(root, RemedyKind::BringOnline, &switches, "1"),
+    };
+    let found = format!("{} {are} offline and will be missing", CpuList(offline).named());
+    Diagnosis::new(subject, Severity::Info, found, Some(remedy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::fixture::Fixture;
+    use seatmap_data::machine::Pu;
+
+    #[test]
+    fn what_disturbs_has_a_remedy() {
+        let root = Root::new("/nowhere");
+        assert_eq!(governor(&root, Some("powersave")).level, Severity::Fix);
+        assert_eq!(governor(&root, Some("performance")).level, Severity::Ok);
+        assert_eq!(turbo(&root, Some(true)).level, Severity::Fix);
+        assert_eq!(steal(Some(3.0)).level, Severity::No);
+        assert_eq!(load(Some(2.0), 4).level, Severity::Fix);
+        assert_eq!(load(Some(0.2), 4).level, Severity::Ok);
+        let present = vec![0, 1, 2];
+        let online = vec![0, 1];
+        let allowed = vec![1];
+        let cpus = Cpus { present, online, allowed, set_apart: Vec::new() };
+        let no_cell = BTreeMap::new();
+        assert!(cpuset(&cpus, &no_cell).remedy.is_some());
+        assert!(offline(&root, &cpus).found.contains("CPU 2 is"));
+        let cells = BTreeMap::from([("bench-7".to_owned(), CpuSet::single(0))]);
+        let in_cell = cpuset(&cpus, &cells);
+        let sentence = "this process may use CPU 1 of 2 online: the cell bench-7 has CPU 0";
+        assert_eq!(in_cell.found, sentence);
+        assert!(!in_cell.remedy.unwrap().text.contains("cgroup"));
+        let apart = Cpus { set_apart: vec![0], ..cpus };
+        let apart = cpuset(&apart, &no_cell);
+        assert_eq!((apart.level, apart.remedy), (Severity::Ok, None));
+    }
+
+    /// Each remedy is executed, and the same look at the same files is then clean.
+    #[test]
+    fn a_quota_is_raised_by_its_remedy() {
+        let folder = tempfile::tempdir().unwrap();
+        let base = folder.path().display().to_string();
+        let root = Root::new("/");
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        };
+        write("a/cpu.max", "50000 100000\n");
+        write("a/cpu.stat", "nr_throttled 3\n");
+        write("a/b/cpu.cfs_quota_us", "20000\n");
+        write("a/b/cpu.cfs_period_us", "50000\n");
+        let read = || {
+            let quota = |name: &str| {
+                let groups = [format!("{base}/{name}")];
+                groups.iter().find_map(|folder| Quota::of_folder(&root, folder))
+            };
+            Quotas {
+                all: ["a/b", "a"].iter().filter_map(|name| quota(name)).collect(),
+                ..Quotas::default()
+            }
+        };
+        let found = quota(&read(), 2);
+        assert!(
+            found.level == Severity::Fix && found.found.contains("0.4 CPUs in periods of 50 ms"),
+            "{found:?}"
+        );
+        let remedy = found.remedy.unwrap().text;
+        assert!(
+            remedy.starts_with("echo 200000 100000 > ") && remedy.contains("; echo 100000 > "),
+            "{remedy}"
+        );
+        assert!(std::process::Command::new("sh").args(["-c", &remedy]).status().unwrap().success());
+        assert_eq!(quota(&read(), 2).level, Severity::Ok);
+        assert_eq!(quota(&Quotas::default(), 2).level, Severity::Ok);
+        let hidden = Quotas { unseen: Some("a container".to_owned()), ..Quotas::default() };
+        assert_eq!(quota(&hidden, 2).level, Severity::Info);
+        let high = Quotas { unseen: hidden.unseen, ..read() };
+        let found = quota(&high, 2);
+        assert_eq!(found.level, Severity::Info, "a group above may have a lower one");
+        assert!(
+            found.found.ends_with("2 CPUs run; others cannot be seen: a container"),
+            "{found:?}"
+        );
+    }
+
+    fn balanced(setting: &str) -> Fixture {
+        Fixture::new(&[("/proc/sys/kernel/numa_balancing", setting)])
+    }
+
+    #[test]
+    fn numa_balancing_matters_with_two_nodes_only() {
+        let pus = |nodes: u32| Topology {
+            pus: (0..2).map(|os| Pu { os, numa: Some(os % nodes), ..Pu::default() }).collect(),
+        };
+        assert_eq!(numa_balancing(&balanced("1").root, &pus(2)).level, Severity::Fix);
+        assert_eq!(numa_balancing(&balanced("1").root, &pus(1)).level, Severity::Ok);
+        assert_eq!(numa_balancing(&balanced("0").root, &pus(2)).level, Severity::Ok);
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_well() {
+        let unknown = Topology::unknown([0, 1]);
+        let root = Root::new("/nowhere");
+        let found =
+            [hypervisor(&Environment::default()), smt(&unknown), numa_balancing(&root, &unknown)];
+        for found in found.into_iter().chain([
+            steal(None),
+            governor(&root, None),
+            turbo(&root, None),
+            load(None, 2),
+        ]) {
+            assert_eq!(found.level, Severity::Info, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn this_computer_is_examined_whole() {
+        let found = examine(&seatmap_machines::host::topology::of_host().unwrap());
+        let subjects: Vec<_> = found.iter().map(|diagnosis| diagnosis.subject).collect();
+        for subject in [
+            "clock",
+            "hypervisor",
+            "steal",
+            "governor",
+            "turbo",
+            "smt",
+            "load",
+            "cpuset",
+            "offline",
+        ] {
+            assert!(subjects.contains(&subject), "{subject}");
+        }
+    }
+}

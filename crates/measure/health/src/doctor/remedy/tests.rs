@@ -1,0 +1,136 @@
+//! Each kind of remedy, executed: after it the same look at the same files is clean.
+
+use super::RemedyKind;
+use crate::doctor::fixture::Fixture;
+use crate::doctor::{Diagnosis, Severity, isolation, measuring, seats};
+use seatmap_data::machine::{Pu, Topology};
+use seatmap_os::cpus::Cpus;
+
+/// The way in which a test executes a kind.
+enum Execution {
+    /// On these files, by the command as it is printed.
+    Files(&'static [(&'static str, &'static str)]),
+    /// By a test with this name.
+    Test(&'static str),
+}
+
+const SWITCHES: [&str; 2] =
+    ["/sys/devices/system/cpu/cpu2/online", "/sys/devices/system/cpu/cpu3/online"];
+const CONTROL: &str = "/sys/devices/system/cpu/smt/control";
+const GOVERNORS: [&str; 2] = [
+    "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
+    "/sys/devices/system/cpu/cpu1/cpufreq/scaling_governor",
+];
+const CURRENT_CLOCK: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+const CLOCKS: &str = "/sys/devices/system/clocksource/clocksource0/available_clocksource";
+const THP: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
+const WORKQUEUES: &str = "/sys/devices/virtual/workqueue/cpumask";
+
+fn execution(kind: RemedyKind) -> Execution {
+    use Execution::{Files, Test};
+    match kind {
+        RemedyKind::SetGovernor => {
+            Files(&[(GOVERNORS[0], "powersave"), (GOVERNORS[1], "performance")])
+        }
+        RemedyKind::TurnTurboOff => Files(&[("/sys/devices/system/cpu/cpufreq/boost", "1")]),
+        RemedyKind::TurnNumaBalancingOff => Files(&[("/proc/sys/kernel/numa_balancing", "1")]),
+        RemedyKind::BringOnline => {
+            Files(&[(SWITCHES[0], "0"), (SWITCHES[1], "0"), (CONTROL, "on")])
+        }
+        RemedyKind::AllowSmt => Files(&[(SWITCHES[0], "0"), (SWITCHES[1], "0"), (CONTROL, "off")]),
+        RemedyKind::TakeOffline => Files(&[(SWITCHES[0], "1"), (SWITCHES[1], "1")]),
+        RemedyKind::TurnThrottlingOff => {
+            Files(&[("/proc/sys/kernel/sched_rt_runtime_us", "950000")])
+        }
+        RemedyKind::MoveWorkqueues => Files(&[(WORKQUEUES, "f")]),
+        RemedyKind::MoveWatchdog => Files(&[
+            ("/proc/sys/kernel/watchdog", "1"),
+            ("/proc/sys/kernel/watchdog_cpumask", "0-3"),
+        ]),
+        RemedyKind::GatherSeldom => Files(&[("/proc/sys/vm/stat_interval", "1")]),
+        RemedyKind::HugePagesOnRequest => Files(&[(THP, "[always] madvise never")]),
+        RemedyKind::ChooseClock => Files(&[(CURRENT_CLOCK, "hpet"), (CLOCKS, "tsc hpet")]),
+        RemedyKind::StopFairServer => Files(&[
+            ("/sys/devices/system/cpu/nohz_full", "1"),
+            ("/sys/kernel/debug/sched/fair_server/cpu1/runtime", "50000000"),
+        ]),
+        RemedyKind::FillHugePages => Test("settings_of_this_computer_are_mended"),
+        RemedyKind::RaiseQuota => Test("a_quota_is_raised"),
+        RemedyKind::ReleaseGroup => Test("an_idle_group_is_released"),
+        RemedyKind::StopDaemon => Test("a_daemon_is_stopped"),
+        RemedyKind::UnsetVariables => Test("variables_are_unset"),
+        RemedyKind::BootNohzFull
+        | RemedyKind::BootRcuNocbs
+        | RemedyKind::BootIsolcpus
+        | RemedyKind::BootIrqaffinity => Test("a_computer_started_with_the_words_is_clean"),
+        RemedyKind::Advice => Test("advice_is_a_sentence"),
+    }
+}
+
+/// Everything that is examined in files, for CPU 1 of four CPUs with two threads a core, on two
+/// nodes.
+fn examined(fixture: &Fixture) -> Vec<Diagnosis> {
+    let root = &fixture.root;
+    let is_stopped = |cpu: u32| {
+        let switch = root.read(&format!("/sys/devices/system/cpu/cpu{cpu}/online"));
+        switch.is_ok_and(|text| text == "0")
+    };
+    let online: Vec<u32> = (0..4).filter(|cpu| !is_stopped(*cpu)).collect();
+    let pu = |os: u32| Pu { os, core: Some(os % 2), numa: Some(os % 2), ..Pu::default() };
+    let topology = Topology { pus: online.iter().map(|cpu| pu(*cpu)).collect() };
+    let cpus = Cpus {
+        present: vec![0, 1, 2, 3],
+        online: online.clone(),
+        allowed: online,
+        set_apart: Vec::new(),
+    };
+    let mut all = measuring::of_settings(root, &topology).to_vec();
+    all.push(measuring::offline(root, &cpus));
+    all.extend(seats::examine(root, []));
+    all.extend(isolation::settings::examine(root, &[1], None));
+    all.extend(isolation::surroundings::examine(root, &topology, &[1]));
+    all
+}
+
+/// A new kind does not compile until it stands above, and does not pass until it is executed.
+#[test]
+fn every_kind_of_remedy_is_executed() {
+    let tests = [
+        include_str!("tests.rs"),
+        include_str!("../isolation/boot.rs"),
+        include_str!("../../../tests/all/doctor/live.rs"),
+        include_str!("../../../../../front/cli/tests/e2e/doctor/remedies.rs"),
+    ];
+    for kind in RemedyKind::ALL {
+        match execution(kind) {
+            Execution::Test(name) => {
+                assert!(tests.iter().any(|text| text.contains(&format!("fn {name}()"))), "{kind:?}")
+            }
+            Execution::Files(files) => is_mended(kind, files),
+        }
+    }
+}
+
+fn is_mended(kind: RemedyKind, files: &[(&str, &str)]) {
+    let fixture = Fixture::new(files);
+    fixture.put("/sys/devices/system/cpu/online", "0-3");
+    let before = examined(&fixture);
+    let mut of_kind =
+        before.iter().filter(|one| one.remedy.as_ref().is_some_and(|remedy| remedy.kind == kind));
+    let found = of_kind.next().unwrap_or_else(|| panic!("{kind:?}: {before:?}"));
+    assert!(of_kind.next().is_none(), "{kind:?}");
+    fixture.execute(&found.remedy.as_ref().unwrap().text);
+    // The kernel answers with all choices, and the one that was made in brackets.
+    if kind == RemedyKind::HugePagesOnRequest {
+        assert_eq!(fixture.root.read(THP).unwrap(), "madvise");
+        fixture.put(THP, "always [madvise] never");
+    }
+    // The kernel starts all CPUs when SMT is turned on.
+    if kind == RemedyKind::AllowSmt {
+        assert_eq!(fixture.root.read(CONTROL).unwrap(), "on");
+        SWITCHES.iter().for_each(|switch| fixture.put(switch, "1"));
+    }
+    let after = examined(&fixture);
+    let again = after.iter().find(|one| one.subject == found.subject).unwrap();
+    assert_eq!((again.level, &again.remedy), (Severity::Ok, &None), "{kind:?}: {again:?}");
+}

@@ -1,0 +1,203 @@
+//! Finds what moves threads from their seats on this computer, or seats them otherwise: the
+//! scheduler, its settings, and variables of the environment.
+
+use crate::doctor::{Diagnosis, Remedy, RemedyKind, Severity};
+use seatmap_data::statistics::words::agreeing;
+use seatmap_os::CpuSet;
+use seatmap_os::kernel::Scheduler;
+use seatmap_os::root::Root;
+use seatmap_watch::variables;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
+/// The folder of the servers that give other threads time beside real-time ones (Linux 6.12), for
+/// root alone.
+const FAIR_SERVERS: &str = "/sys/kernel/debug/sched/fair_server";
+
+/// The two reasons for which a file of debugfs cannot be read. Only one of them means that all is
+/// well.
+const UNANSWERED: &str =
+    "not known: this kernel does not have it, or only root of the host may ask";
+
+/// Examines the kernel below a root, and the environment that programs would be started with.
+#[must_use]
+pub fn examine(
+    root: &Root,
+    environment: impl IntoIterator<Item = (OsString, OsString)>,
+) -> Vec<Diagnosis> {
+    let kernel = Scheduler::read(root);
+    // The form of `/proc/PID/environ`, which `variables::binding` reads.
+    let environ: Vec<u8> = environment
+        .into_iter()
+        .flat_map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes(), b"\0"].concat())
+        .collect();
+    vec![scheduler(&kernel), cache_aware(&kernel), fair_server(root, &kernel), bound_by(&environ)]
+}
+
+/// A loaded scheduler moves threads by rules of its own. It keeps to masks, but may leave a CPU
+/// with a bound thread waiting longer than the kernel's own would.
+fn scheduler(kernel: &Scheduler) -> Diagnosis {
+    match &kernel.sched_ext {
+        None => Diagnosis::new("scheduler", Severity::Ok, "the kernel's own", None),
+        Some(name) => {
+            let found = format!(
+                "'{name}' is loaded (sched_ext): threads on single CPUs may wait longer under it"
+            );
+            let remedy =
+                Remedy::advice("end the program that loaded it: the kernel's own takes over");
+            Diagnosis::new("scheduler", Severity::Fix, found, Some(remedy))
+        }
+    }
+}
+
+fn cache_aware(kernel: &Scheduler) -> Diagnosis {
+    let subject = "cache-aware";
+    match kernel.cache_aware {
+        None => Diagnosis::new(subject, Severity::Info, UNANSWERED, None),
+        Some(false) => Diagnosis::new(subject, Severity::Ok, "off (SCHED_CACHE)", None),
+        Some(true) => {
+            let found = "on (SCHED_CACHE): the kernel draws the threads of a process to one cache, \
+                         and seats decide otherwise only where every thread has one";
+            Diagnosis::new(subject, Severity::Info, found, None)
+        }
+    }
+}
+
+/// A fair server takes a CPU from a real-time thread for a share of each period. On a CPU without a
+/// tick its timer is noise.
+fn fair_server(root: &Root, kernel: &Scheduler) -> Diagnosis {
+    let subject = "fair server";
+    let quiet = CpuSet::of_list(&kernel.no_hz_full).unwrap_or_default();
+    if quiet.is_empty() {
+        return Diagnosis::new(subject, Severity::Ok, "no CPU is without a tick (nohz_full)", None);
+    }
+    let known: Vec<(u32, u64)> = quiet
+        .iter()
+        .filter_map(|cpu| {
+            let runtime = root.read(&format!("{FAIR_SERVERS}/cpu{cpu}/runtime")).ok()?;
+            Some((cpu, runtime.parse::<u64>().ok()?))
+        })
+        .collect();
+    let active: CpuSet =
+        known.iter().filter(|(_, runtime)| *runtime > 0).map(|(cpu, _)| *cpu).collect();
+    if known.is_empty() {
+        return Diagnosis::new(subject, Severity::Info, UNANSWERED, None);
+    }
+    if active.is_empty() {
+        return Diagnosis::new(
+            subject,
+            Severity::Ok,
+            format!("off on the CPUs without a tick, {quiet}"),
+            None,
+        );
+    }
+    let has = agreeing(active.len(), "has", "have");
+    let found = format!(
+        "active on {}, which {has} no tick: it interrupts real-time threads there",
+        active.named()
+    );
+    let remedy =
+        format!("for cpu in {}; do echo 0 > {FAIR_SERVERS}/cpu$cpu/runtime; done", words(&active));
+    Diagnosis::new(
+        subject,
+        Severity::Fix,
+        found,
+        Some(Remedy::new(RemedyKind::StopFairServer, remedy)),
+    )
+}
+
+fn words(cpus: &CpuSet) -> String {
+    cpus.iter().map(|cpu| cpu.to_string()).collect::<Vec<_>>().join(" ")
+}
+
+/// Runtimes that find such a variable bind their threads themselves, after the launcher has.
+fn bound_by(environ: &[u8]) -> Diagnosis {
+    let found = variables::binding(environ);
+    let binding: Vec<&str> = found
+        .iter()
+        // A variable with a number of threads alone binds none of them.
+        .filter(|variable| variable.threads.is_none())
+        .map(|variable| variable.name.as_str())
+        .collect();
+    if binding.is_empty() {
+        Diagnosis::new("variables", Severity::Ok, "none of this environment binds threads", None)
+    } else {
+        let found = format!(
+            "{} will bind threads of programs started here, whatever their seats",
+            binding.join(", ")
+        );
+        let remedy =
+            Remedy::new(RemedyKind::UnsetVariables, format!("unset {}", binding.join(" ")));
+        Diagnosis::new("variables", Severity::Fix, found, Some(remedy))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::fixture::Fixture;
+
+    fn found(
+        files: &[(&str, &str)],
+        environment: &[(&str, &str)],
+    ) -> Vec<(&'static str, Severity, String)> {
+        let fixture = Fixture::new(files);
+        let environment =
+            environment.iter().map(|(name, value)| (OsString::from(name), OsString::from(value)));
+        let entries = examine(&fixture.root, environment).into_iter();
+        entries
+            .map(|entry| {
+                (
+                    entry.subject,
+                    entry.level,
+                    entry.remedy.map_or_else(String::new, |remedy| remedy.text),
+                )
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_plain_kernel_is_well() {
+        let all = found(&[], &[("HOME", "/"), ("OMP_NUM_THREADS", "4")]);
+        assert_eq!(
+            all.iter().map(|entry| entry.0).collect::<Vec<_>>(),
+            ["scheduler", "cache-aware", "fair server", "variables"]
+        );
+        let levels: Vec<Severity> = all.iter().map(|entry| entry.1).collect();
+        let unanswered = Severity::Info;
+        assert_eq!(levels, [Severity::Ok, unanswered, Severity::Ok, Severity::Ok], "{all:?}");
+    }
+
+    #[test]
+    fn what_moves_threads_is_named_with_its_remedy() {
+        let all = found(
+            &[
+                ("/sys/kernel/sched_ext/state", "enabled\n"),
+                (concat!("/sys/kernel/sched_ext/", "root/ops"), "lavd\n"),
+                ("/sys/kernel/debug/sched/features", "SCHED_CACHE\n"),
+                ("/sys/devices/system/cpu/nohz_full", "2-4\n"),
+                ("/sys/kernel/debug/sched/fair_server/cpu2/runtime", "50000000\n"),
+                ("/sys/kernel/debug/sched/fair_server/cpu3/runtime", "0\n"),
+                ("/sys/kernel/debug/sched/fair_server/cpu4/runtime", "50000000\n"),
+            ],
+            &[("OMP_PLACES", "{0}"), ("GOMP_CPU_AFFINITY", "0-3")],
+        );
+        let levels: Vec<Severity> = all.iter().map(|entry| entry.1).collect();
+        assert_eq!(levels, [Severity::Fix, Severity::Info, Severity::Fix, Severity::Fix]);
+        assert_eq!(
+            all[2].2,
+            "for cpu in 2 4; do echo 0 > /sys/kernel/debug/sched/fair_server/cpu$cpu/runtime; done"
+        );
+        assert_eq!(all[3].2, "unset OMP_PLACES GOMP_CPU_AFFINITY");
+    }
+
+    #[test]
+    fn a_server_that_is_off_is_well() {
+        let files = [
+            ("/sys/devices/system/cpu/nohz_full", "1\n"),
+            ("/sys/kernel/debug/sched/fair_server/cpu1/runtime", "0\n"),
+        ];
+        assert_eq!(found(&files, &[])[2].1, Severity::Ok);
+        assert_eq!(found(&files[..1], &[])[2].1, Severity::Info, "this user may not ask");
+    }
+}

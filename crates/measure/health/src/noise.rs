@@ -1,0 +1,61 @@
+//! Noise: time that the system takes from a program for its own work.
+//!
+//! Each CPU gets one pinned thread with two meters that take turns. The **detour loop** reads the
+//! clock without pause and keeps every gap between two readings that is longer than the loop itself
+//! can explain; it sees when and for how long a program stood still. **Fixed work quanta** time the
+//! same integer work again and again; they also see what makes a program slow without stopping it
+//! (a busy SMT sibling, a falling frequency). One needs both: a gap says what to look for, a
+//! quantum says what it costs. After Petrini, Kerbyson & Pakin 2003 ("The case of the missing
+//! supercomputer performance"), and Sottile & Minnich 2004 ("Analysis of microbenchmarks for
+//! performance tuning of clusters") for the quanta; Beckman et al. 2006 ("The influence of
+//! operating systems on the performance of collective operations at extreme scale") for the loop.
+//!
+//! **Turns.** A turn lasts 5 to 15 ms, drawn from a fixed sequence so that neither meter follows
+//! the tick. The next turn begins with the last reading of the one before: no time is left out, and
+//! a gap belongs to the meter that it hit. The time in which a meter writes its results down is
+//! measured, and left out of both.
+//!
+//! **Sources.** The kernel counts the events on each CPU; the counters are read once before and
+//! once after. The thread that waits for the meters wakes a few times a second, on an idle CPU
+//! where there is one. On request, the kernel's trace tells for each long gap which task or handler
+//! had the CPU in it.
+//!
+//! ```no_run
+//! use seatmap_health::noise::NoiseOptions;
+//! use std::ops::ControlFlow;
+//!
+//! let report = seatmap_health::noise::measure(&[1], &NoiseOptions::default(), &mut |_| ControlFlow::Continue(()))?;
+//! println!("{:.2} % stolen", report.cpus[0].stolen_percent);
+//! # Ok::<(), seatmap_health::noise::Error>(())
+//! ```
+
+mod calibration;
+mod cpu;
+mod detour;
+mod error;
+mod gaps;
+mod heard;
+mod histogram;
+mod host_cpu;
+mod measure;
+mod meter;
+mod options;
+mod quanta;
+mod report;
+mod seat;
+mod sources;
+mod trace;
+
+#[cfg(test)]
+mod synthetic;
+
+pub use error::Error;
+pub use gaps::Gap;
+pub use heard::{Heard, Listener, OnCpu};
+pub use histogram::{Bin, Histogram};
+pub use measure::{measure, measure_briefly};
+pub use options::NoiseOptions;
+pub use report::{CpuNoise, FORMAT, Meter, NoiseReport};
+pub use seat::reachable;
+pub use sources::Source;
+pub use trace::{GapShare, Taker, Traced, TracedGap};

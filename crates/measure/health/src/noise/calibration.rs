@@ -1,0 +1,85 @@
+//! The meters' calibration: the period, the step and the threshold that they measure on themselves.
+
+use super::cpu::Cpu;
+
+/// Readings of one block; some microseconds, so that many blocks pass undisturbed on a CPU that is
+/// shared.
+const BLOCK: u32 = 256;
+/// Blocks of which the quickest counts.
+const BLOCKS: u32 = 400;
+
+/// Gaps begin at this many periods of the loop: a shorter one may come from a branch or a cache
+/// miss of the loop itself.
+const THRESHOLD_PERIODS: f64 = 9.0;
+/// A clock that advances in steps makes gaps of one step by itself, and of two by rounding. Gaps
+/// begin at this many steps.
+const THRESHOLD_STEPS: f64 = 2.0;
+
+/// Steps of work that are timed, and how often.
+const TRIAL_STEPS: u64 = 4096;
+const TRIALS: u32 = 200;
+/// The target length of a quantum: long beside a reading, short beside a tick, so that most quanta
+/// are undisturbed.
+const QUANTUM_NS: f64 = 32_000.0;
+
+/// The meters' own figures on one CPU.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Calibration {
+    /// The loop's shortest period, in ticks.
+    pub(super) loop_ticks: f64,
+    /// The difference between two readings above which it is a gap, in ticks.
+    pub(super) threshold_ticks: u64,
+    /// Steps of work in a quantum.
+    pub(super) quantum_steps: u64,
+}
+
+impl Calibration {
+    /// Watches the loop and the work where they are undisturbed. Takes some milliseconds.
+    pub(super) fn of(cpu: &mut impl Cpu) -> Self {
+        let loop_ticks = quickest(BLOCKS, || period(cpu));
+        let steps_ticks = THRESHOLD_STEPS * cpu.step_ns() / cpu.ns_per_tick();
+        // A clock of coarse steps may show no time at all.
+        let trial_ticks = quickest(TRIALS, || trial(cpu)).max(1.0);
+        let quanta = QUANTUM_NS / cpu.ns_per_tick() / trial_ticks;
+        Calibration {
+            loop_ticks,
+            threshold_ticks: (THRESHOLD_PERIODS * loop_ticks).max(steps_ticks).ceil() as u64,
+            quantum_steps: ((quanta * TRIAL_STEPS as f64) as u64).max(1),
+        }
+    }
+}
+
+fn quickest(times: u32, mut take: impl FnMut() -> f64) -> f64 {
+    (0..times).map(|_| take()).fold(f64::INFINITY, f64::min)
+}
+
+/// Ticks from one reading to the next, over a block.
+fn period(cpu: &mut impl Cpu) -> f64 {
+    let first = cpu.ticks();
+    let mut last = first;
+    for _ in 0..BLOCK {
+        last = cpu.ticks();
+    }
+    last.saturating_sub(first) as f64 / f64::from(BLOCK)
+}
+
+fn trial(cpu: &mut impl Cpu) -> f64 {
+    let first = cpu.ticks();
+    cpu.work(TRIAL_STEPS);
+    cpu.ticks().saturating_sub(first) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::synthetic::{READING, SyntheticCpu};
+
+    #[test]
+    fn what_disturbs_does_not_enter() {
+        let quiet = Calibration::of(&mut SyntheticCpu::new(&[]));
+        assert_eq!(quiet.loop_ticks, READING as f64);
+        assert_eq!(quiet.threshold_ticks, 9 * READING);
+        assert_eq!(quiet.quantum_steps, (32_000 * TRIAL_STEPS) / (TRIAL_STEPS + READING));
+        assert_eq!(Calibration::of(&mut SyntheticCpu::ticking(20_000, 15_000, 1000)), quiet);
+    }
+}

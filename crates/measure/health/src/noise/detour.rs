@@ -1,0 +1,178 @@
+//! The detour loop.
+
+use super::calibration::Calibration;
+use super::cpu::Cpu;
+use super::gaps::{Gap, Gaps};
+
+/// Gaps from here on are worth asking the kernel whether another task ran, which takes a
+/// microsecond.
+const LONG_NS: u64 = 50_000;
+
+/// Reads the clock without pause and keeps every gap.
+pub(super) struct Detour {
+    /// The reading at which the measurement began.
+    pub(super) origin: u64,
+    /// The time for which the thread had waited for its CPU at the last look.
+    waited_ns: Option<u64>,
+    pub(super) gaps: Gaps,
+    /// Ticks in which the loop watched.
+    pub(super) watched_ticks: u64,
+    /// Ticks in which it wrote down gaps instead.
+    pub(super) recording_ticks: u64,
+}
+
+impl Detour {
+    /// A meter that has seen no gap yet.
+    pub(super) fn new() -> Self {
+        Detour {
+            origin: 0,
+            waited_ns: None,
+            gaps: Gaps::new(),
+            watched_ticks: 0,
+            recording_ticks: 0,
+        }
+    }
+
+    /// Counts time from this reading on.
+    pub(super) fn begin_at(&mut self, origin: u64) {
+        self.origin = origin;
+    }
+
+    /// Whether the kernel says how long the thread waited.
+    pub(super) fn counts_waits(&self) -> bool {
+        self.waited_ns.is_some()
+    }
+
+    /// The time taken before a turn is in none of its gaps.
+    pub(super) fn settle(&mut self, cpu: &mut impl Cpu) {
+        self.waited_ns = cpu.waited_ns();
+    }
+
+    /// Watches from a reading on until the clock shows `until`, and returns the last reading.
+    #[inline(never)]
+    pub(super) fn watch(
+        &mut self,
+        cpu: &mut impl Cpu,
+        own: &Calibration,
+        from: u64,
+        until: u64,
+    ) -> u64 {
+        // Locals: the loop must not read memory that `self` points to.
+        let threshold = own.threshold_ticks;
+        let mut last = from;
+        let mut recording = 0;
+        while last < until {
+            let now = cpu.ticks();
+            let ticks = now.saturating_sub(last);
+            last = now;
+            if ticks > threshold {
+                self.record(cpu, own, now - ticks, ticks);
+                // The time for writing a gap down, with all the cache misses after a long gap, is
+                // not a gap.
+                last = cpu.ticks();
+                recording += last.saturating_sub(now);
+            }
+        }
+        self.recording_ticks += recording;
+        self.watched_ticks += last.saturating_sub(from).saturating_sub(recording);
+        last
+    }
+
+    #[cold]
+    fn record(&mut self, cpu: &mut impl Cpu, own: &Calibration, begin: u64, ticks: u64) {
+        let ns_per_tick = cpu.ns_per_tick();
+        let length_ns = ((ticks as f64 - own.loop_ticks) * ns_per_tick) as u64;
+        let preempted_ns =
+            if length_ns >= LONG_NS { self.waited(cpu).map(|ns| ns.min(length_ns)) } else { None };
+        let start_ns = (begin.saturating_sub(self.origin) as f64 * ns_per_tick) as u64;
+        self.gaps.record(Gap { start_ns, length_ns, preempted_ns });
+    }
+
+    /// The time for which the thread has waited since the last look; short gaps since then are part
+    /// of it.
+    fn waited(&mut self, cpu: &mut impl Cpu) -> Option<u64> {
+        let now_ns = cpu.waited_ns();
+        let before_ns = std::mem::replace(&mut self.waited_ns, now_ns);
+        Some(now_ns?.saturating_sub(before_ns?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::noise::synthetic::{READING, SyntheticCpu};
+
+    const OWN: Calibration =
+        Calibration { loop_ticks: READING as f64, threshold_ticks: 90, quantum_steps: 1000 };
+
+    fn watched(taken: &[(u64, u64)], until: u64) -> Detour {
+        let mut detour = Detour::new();
+        detour.watch(&mut SyntheticCpu::new(taken), &OWN, 0, until);
+        detour
+    }
+
+    #[test]
+    fn known_gaps_are_found_exactly() {
+        // Too short to tell from the loop; at the threshold; above; within a reading; two in one;
+        // long.
+        let taken = [
+            (105, 50),
+            (1005, 80),
+            (2005, 81),
+            (3001, 500),
+            (5002, 300),
+            (5004, 300),
+            (9000, 1_000_000),
+        ];
+        let found = watched(&taken, 2_000_000).gaps.timeline();
+        let lengths: Vec<u64> = found.iter().map(|gap| gap.length_ns).collect();
+        assert_eq!(lengths, [81, 500, 600, 1_000_000]);
+        for (gap, (begin, _)) in found.iter().zip([taken[2], taken[3], taken[4], taken[6]]) {
+            assert!(gap.start_ns <= begin && begin - gap.start_ns < READING, "{gap:?} for {begin}");
+        }
+    }
+
+    #[test]
+    fn a_quiet_cpu_has_none() {
+        let detour = watched(&[], 100_000);
+        assert_eq!(detour.gaps.sums(), (0, 0, 0));
+        assert_eq!((detour.watched_ticks, detour.recording_ticks), (100_000, 0));
+    }
+
+    #[test]
+    fn what_recording_takes_is_kept_apart() {
+        let detour = watched(&[(105, 1000), (5005, 2000)], 10_000);
+        assert_eq!(detour.gaps.sums(), (2, 3000, 2000));
+        assert_eq!(detour.recording_ticks, 2 * READING);
+        assert!(
+            (10_000 - 2 * READING..10_010).contains(&detour.watched_ticks),
+            "{}",
+            detour.watched_ticks
+        );
+    }
+
+    #[test]
+    fn only_what_another_task_took_is_preemption() {
+        let taken = [(105, 60_000), (100_005, 90_000), (300_005, 70_000)];
+        let mut cpu = SyntheticCpu::new(&taken);
+        // The second gap belongs to no task; another task has a part of the third.
+        cpu.preempted = vec![60_000, 0, 50_000];
+        let mut detour = Detour::new();
+        detour.settle(&mut cpu);
+        detour.watch(&mut cpu, &OWN, 0, 1_000_000);
+        let found: Vec<Option<u64>> =
+            detour.gaps.timeline().iter().map(|gap| gap.preempted_ns).collect();
+        assert_eq!(found, [Some(60_000), Some(0), Some(50_000)]);
+        assert_eq!(detour.gaps.longest_preemption_ns, 60_000);
+        assert_eq!(
+            watched(&taken, 1_000_000).gaps.timeline()[0].preempted_ns,
+            None,
+            "nobody has counted before"
+        );
+    }
+
+    #[test]
+    fn a_gap_over_the_end_belongs_to_it() {
+        assert_eq!(watched(&[(9_995, 7777)], 10_000).gaps.sums(), (1, 7777, 7777));
+    }
+}

@@ -1,0 +1,90 @@
+//! Why noise could not be measured.
+
+use seatmap_data::document::Blame;
+use seatmap_os::holder::Holder;
+use seatmap_os::{CpuError, cpu_list};
+use std::io;
+use std::path::PathBuf;
+
+/// The reason why noise could not be measured. No figure comes from a thread that was not where it
+/// should have been.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The list of CPUs is empty.
+    #[error("there is no CPU to measure on")]
+    Nothing,
+    /// A CPU that is named twice.
+    #[error("CPU {0} is named twice, and holds one meter")]
+    Twice(u32),
+    /// A CPU that does not exist or is offline.
+    #[error(transparent)]
+    Cpu(CpuError),
+    /// A CPU outside the cpuset that the meters are in.
+    #[error(
+        "CPU {cpu} is outside the cpuset {cpuset} that the meter is in: {}",
+        .holder.or("measure from a cpuset that holds it")
+    )]
+    Cpuset {
+        /// The CPU.
+        cpu: u32,
+        /// Its path below the hierarchy's root.
+        cpuset: String,
+        /// The cell that has the CPU, if one does.
+        holder: Holder,
+    },
+    /// The kernel refuses a thread, or its seat, for another reason.
+    #[error("no meter could be seated on CPU {cpu}")]
+    Seat {
+        /// The CPU.
+        cpu: u32,
+        /// The kernel's error.
+        source: io::Error,
+    },
+    /// A control group refuses the meter.
+    #[error("the meter of CPU {cpu} could not enter {}", path.display())]
+    Enter {
+        /// The CPU.
+        cpu: u32,
+        /// The file that was written to.
+        path: PathBuf,
+        /// The kernel's error.
+        source: io::Error,
+    },
+    /// A meter was not on its CPU in the end: the CPU went offline, or another process moved the
+    /// thread.
+    #[error(
+        "the meter was moved off CPU {cpu} while it measured, to {}; nothing measured there is \
+         kept",
+        cpu_list::named(.found)
+    )]
+    Moved {
+        /// The CPU.
+        cpu: u32,
+        /// Where it may run now.
+        found: String,
+    },
+    /// A meter was on its CPU in the end, and had been elsewhere.
+    #[error(
+        "the meter was moved off CPU {cpu} while it measured, and back; nothing measured there is \
+         kept"
+    )]
+    MovedAndBack {
+        /// The CPU.
+        cpu: u32,
+    },
+    /// The kernel's trace cannot be had.
+    #[error(
+        "the kernel's trace cannot be had; it takes root of the host and a kernel with tracefs \
+         (CONFIG_FTRACE)"
+    )]
+    Trace(#[source] io::Error),
+    /// A meter ended without a result.
+    #[error("the meter on CPU {0} panicked")]
+    Lost(u32),
+}
+
+impl Blame for Error {
+    fn is_input(&self) -> bool {
+        matches!(self, Error::Nothing | Error::Twice(_) | Error::Cpu(_) | Error::Cpuset { .. })
+    }
+}

@@ -1,0 +1,148 @@
+//! The interruptions of CPUs while a program ran on them.
+//!
+//! The program has the CPUs to itself, so that no meter may run there: its noise is known only from
+//! the kernel's counters.
+
+use super::sources::{Snapshot, Source, Watched};
+use seatmap_data::statistics::words::counted_figure;
+use seatmap_data::statistics::words::figure;
+use seatmap_os::usage::Usage;
+use serde::Serialize;
+use std::fmt;
+
+/// Interrupts that a line names.
+const MOST_NAMED: usize = 3;
+
+/// Listens from the program's begin on.
+pub struct Listener {
+    before: Snapshot,
+    usage: Usage,
+}
+
+/// The noise that a program had.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Heard {
+    /// The running time of the program, in seconds.
+    pub seconds: f64,
+    /// The number of times that one of its threads had to leave a CPU to something else; processes
+    /// that have not been waited for do not count.
+    pub preemptions: u64,
+    /// Each CPU of its cell.
+    pub cpus: Vec<OnCpu>,
+}
+
+/// The interruptions of one CPU.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OnCpu {
+    /// Its OS index.
+    pub cpu: u32,
+    /// Interrupts a second.
+    pub interrupts_per_second: f64,
+    /// Share of the time that a hypervisor took; null where the kernel does not say.
+    pub steal_percent: Option<f64>,
+    /// The sources of the interruptions, the most frequent first.
+    pub sources: Vec<Source>,
+}
+
+impl Listener {
+    /// Begins.
+    #[must_use]
+    pub fn begin() -> Self {
+        Listener { before: Snapshot::now(), usage: Usage::of_children() }
+    }
+
+    /// The interruptions of these CPUs, and of the processes that have been waited for, since the
+    /// beginning.
+    #[must_use]
+    pub fn end(&self, cpus: &[u32]) -> Heard {
+        let now = Snapshot::now();
+        Heard {
+            seconds: now.seconds_since(&self.before),
+            preemptions: Usage::of_children().since(self.usage).involuntary_switches,
+            cpus: cpus.iter().map(|cpu| self.on(&now, *cpu)).collect(),
+        }
+    }
+
+    fn on(&self, now: &Snapshot, cpu: u32) -> OnCpu {
+        // No meter saw gaps, so that the counts are not compared with any.
+        let found = now.since(&self.before, cpu, Usage::default(), Watched { gaps: 0, share: 0.0 });
+        let interrupts_per_second =
+            found.sources.iter().filter(|it| is_interrupt(it)).map(|it| it.per_second).sum();
+        OnCpu {
+            cpu,
+            interrupts_per_second,
+            steal_percent: found.steal_percent,
+            sources: found.sources,
+        }
+    }
+}
+
+/// Softirqs run inside of interrupts; stolen time is not an interrupt.
+fn is_interrupt(source: &Source) -> bool {
+    !source.name.starts_with("softirq ") && !source.name.starts_with("steal,")
+}
+
+impl fmt::Display for OnCpu {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            out,
+            "CPU {}: {}/s",
+            self.cpu,
+            counted_figure(self.interrupts_per_second, 0, "interrupt")
+        )?;
+        let named = self.sources.iter().filter(|source| is_interrupt(source)).take(MOST_NAMED);
+        let named: Vec<String> = named
+            .map(|source| format!("{} {}", source.name, figure(source.per_second, 0)))
+            .collect();
+        if !named.is_empty() {
+            write!(out, " ({})", named.join(", "))?;
+        }
+        self.steal_percent.map_or(Ok(()), |percent| {
+            write!(out, ", {} % taken by the hypervisor", figure(percent, 1))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn source(name: &str, per_second: f64) -> Source {
+        Source { name: name.into(), count: 1, per_second, explains_at_most_percent: None }
+    }
+
+    #[test]
+    fn a_line_names_what_comes_most() {
+        let names = [
+            ("LOC timer", 250.0),
+            ("softirq TIMER", 240.0),
+            ("IRQ 9 disk", 30.4),
+            ("RES", 2.0),
+            ("CAL", 1.0),
+        ];
+        let sources = names.map(|(name, rate)| source(name, rate)).into();
+        let mut heard =
+            OnCpu { cpu: 3, interrupts_per_second: 283.4, steal_percent: Some(0.04), sources };
+        let told = "CPU 3: 283 interrupts/s (LOC timer 250, IRQ 9 disk 30, RES 2), 0.0 % taken by the hypervisor";
+        assert_eq!(heard.to_string(), told);
+        (heard.sources, heard.steal_percent) = (Vec::new(), None);
+        assert_eq!(heard.to_string(), "CPU 3: 283 interrupts/s");
+    }
+
+    #[test]
+    fn a_child_that_worked_is_heard() {
+        let listener = Listener::begin();
+        let status = std::process::Command::new("sleep").arg("0.05").status().unwrap();
+        let heard = listener.end(&[0]);
+        assert!(status.success() && heard.seconds >= 0.05 && heard.cpus.len() == 1);
+        let counted: f64 = heard.cpus[0]
+            .sources
+            .iter()
+            .filter(|it| is_interrupt(it))
+            .map(|it| it.per_second)
+            .sum();
+        assert!((heard.cpus[0].interrupts_per_second - counted).abs() < 1e-9);
+    }
+}

@@ -1,0 +1,90 @@
+//! Remedies that are executed on the computer that runs the tests.
+
+use seatmap_cell::settings_lock;
+use seatmap_health::doctor::{Diagnosis, RemedyKind, Severity, isolation};
+use seatmap_os::CpuSet;
+use seatmap_os::cpus::Cpus;
+use std::process::Command;
+
+/// A setting of the kernel; it gets its value back when this is dropped.
+struct Setting {
+    path: &'static str,
+    before: String,
+}
+
+impl Setting {
+    /// Gives a setting another value; `None` where there is no such setting, or this user may not.
+    fn set(path: &'static str, value: &str) -> Option<Self> {
+        let text = std::fs::read_to_string(path).ok()?;
+        // Of several choices the one in brackets is made.
+        let chosen = text.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+        let before = chosen.map_or(text.trim(), |(word, _)| word).to_owned();
+        std::fs::write(path, format!("{value}\n")).ok()?;
+        Some(Setting { path, before })
+    }
+}
+
+impl Drop for Setting {
+    fn drop(&mut self) {
+        let written = std::fs::write(self.path, format!("{}\n", self.before));
+        assert!(
+            written.is_ok() || std::thread::panicking(),
+            "{} is not {} again",
+            self.path,
+            self.before
+        );
+    }
+}
+
+fn of_kind(all: &[Diagnosis], kind: RemedyKind) -> Option<&Diagnosis> {
+    all.iter().find(|found| found.remedy.as_ref().is_some_and(|remedy| remedy.kind == kind))
+}
+
+/// Each setting is made wrong, mended by the command as it is printed, and put back. A cell changes
+/// some of them too: none is made meanwhile.
+#[test]
+fn settings_of_this_computer_are_mended() {
+    let online = Cpus::read().unwrap().online;
+    let (Some(last), true) = (online.last(), online.len() > 1) else {
+        return seatmap_needs::skipped!("isolation needs two CPUs");
+    };
+    let all: CpuSet = online.iter().copied().collect();
+    let topology = seatmap_machines::host::topology::of_host().unwrap();
+    let settings = [
+        (
+            RemedyKind::TurnThrottlingOff,
+            "/proc/sys/kernel/sched_rt_runtime_us",
+            "950000".to_owned(),
+        ),
+        (RemedyKind::MoveWorkqueues, "/sys/devices/virtual/workqueue/cpumask", all.to_mask()),
+        (RemedyKind::MoveWatchdog, "/proc/sys/kernel/watchdog_cpumask", all.to_string()),
+        (RemedyKind::GatherSeldom, "/proc/sys/vm/stat_interval", "1".to_owned()),
+        (
+            RemedyKind::HugePagesOnRequest,
+            "/sys/kernel/mm/transparent_hugepage/enabled",
+            "always".to_owned(),
+        ),
+        (
+            RemedyKind::FillHugePages,
+            "/sys/devices/system/node/node0/hugepages/hugepages-2048kB/nr_hugepages",
+            "0".to_owned(),
+        ),
+    ];
+    let _held = settings_lock::take().unwrap();
+    for (kind, path, value) in settings {
+        let Some(_setting) = Setting::set(path, &value) else {
+            seatmap_needs::skipped!("{path} cannot be set here");
+            continue;
+        };
+        let before = isolation::examine(&topology, &[*last], false);
+        let Some(found) = of_kind(&before, kind) else {
+            seatmap_needs::skipped!("{path} = {value} disturbs nothing here");
+            continue;
+        };
+        let command = &found.remedy.as_ref().unwrap().text;
+        assert!(Command::new("sh").args(["-c", command]).status().unwrap().success(), "{command}");
+        let after = isolation::examine(&topology, &[*last], false);
+        let again = after.iter().find(|other| other.subject == found.subject).unwrap();
+        assert_eq!((again.level, &again.remedy), (Severity::Ok, &None), "{command}");
+    }
+}

@@ -1,0 +1,3 @@
+//! What will disturb a measurement or a cell, and how to mend it.
+
+mod live;

@@ -1,0 +1,158 @@
+//! A placement as it is drawn: the PU of each task and the lines that tasks talk over.
+
+use seatmap_data::machine::Profile;
+use seatmap_data::pattern::{Edge, Pattern};
+use seatmap_data::plan::Plan;
+
+/// One placement of a pattern's tasks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DrawnPlacement {
+    /// The title above it.
+    pub title: String,
+    /// The PU of each task.
+    pub placement: Vec<u32>,
+    /// The objective.
+    pub cost: Option<f64>,
+    /// The home of each edge's line, where that is known: in the order of the pattern's edges, or
+    /// nothing.
+    pub homes: Vec<Option<usize>>,
+    /// The traffic that a simulator counted on each link, in the order of its fabric's links.
+    pub counted: Option<Vec<f64>>,
+}
+
+impl DrawnPlacement {
+    /// Without a plan: tasks in the order of these PUs.
+    #[must_use]
+    pub fn in_order(
+        profile: &Profile,
+        pattern: &Pattern,
+        plan: &Plan,
+        placement: Vec<u32>,
+    ) -> Self {
+        let cost = plan.baselines.map(|baselines| baselines.os);
+        DrawnPlacement {
+            cost,
+            ..DrawnPlacement::unplanned("as the OS numbers them", profile, pattern, plan, placement)
+        }
+    }
+
+    /// A random placement: the one with the median cost of this many, and that cost.
+    #[must_use]
+    pub fn at_random(
+        profile: &Profile,
+        pattern: &Pattern,
+        plan: &Plan,
+        (placement, cost): (Vec<u32>, f64),
+        drawn: usize,
+    ) -> Self {
+        let title = format!("the median of {drawn} random placements");
+        DrawnPlacement {
+            cost: Some(cost),
+            ..DrawnPlacement::unplanned(&title, profile, pattern, plan, placement)
+        }
+    }
+
+    /// Channels on the candidate lines as they come. Homes are known only if the plan beside it
+    /// knows them too, so that the two can be compared.
+    fn unplanned(
+        title: &str,
+        profile: &Profile,
+        pattern: &Pattern,
+        plan: &Plan,
+        placement: Vec<u32>,
+    ) -> Self {
+        let lines = profile.home_model.as_ref().and_then(|model| model.lines.as_ref());
+        let lines = lines
+            .map_or(&[][..], |lines| &lines.home_of_line)
+            .iter()
+            .map(|home| Some(*home as usize));
+        let homes = if plan.channels.is_empty() {
+            Vec::new()
+        } else {
+            // With fewer lines than edges, lines are used again.
+            lines.cycle().take(pattern.edges.len()).collect()
+        };
+        DrawnPlacement { title: title.to_owned(), placement, cost: None, homes, counted: None }
+    }
+
+    /// The seating of a plan.
+    #[must_use]
+    pub fn planned(pattern: &Pattern, plan: &Plan) -> Self {
+        let homes = if plan.channels.is_empty() {
+            Vec::new()
+        } else {
+            pattern.edges.iter().map(|edge| home(plan, edge)).collect()
+        };
+        let placement = plan.placement.clone();
+        let cost = plan.cost;
+        DrawnPlacement { title: "as planned".to_owned(), placement, cost, homes, counted: None }
+    }
+
+    /// The PUs of an edge's tasks; `None` where the placement does not seat both.
+    #[must_use]
+    pub fn ends(&self, edge: &Edge) -> Option<[u32; 2]> {
+        Some([*self.placement.get(edge.from)?, *self.placement.get(edge.to)?])
+    }
+
+    /// The home of an edge's line, where it is known; edges by their number in the pattern.
+    #[must_use]
+    pub fn home(&self, edge: usize) -> Option<usize> {
+        self.homes.get(edge).copied().flatten()
+    }
+}
+
+/// The home of the line that a pair of tasks uses in a plan, whichever of the two sends.
+fn home(plan: &Plan, edge: &Edge) -> Option<usize> {
+    // A plan has one channel for each pair, and a pattern may have an edge each way.
+    let ends = [(edge.from, edge.to), (edge.to, edge.from)];
+    plan.channels
+        .iter()
+        .find(|channel| ends.contains(&(channel.from, channel.to)))
+        .map(|channel| channel.home)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_data::plan::Channel;
+
+    #[test]
+    fn either_end_of_a_channel_may_send() {
+        let pattern = seatmap_data::pattern::generate("ring:3").unwrap();
+        let channel = |from, to, home| Channel { from, to, home, line: None, distance_ns: 1.0 };
+        let plan = Plan {
+            channels: vec![channel(1, 0, 4), channel(1, 2, 5)],
+            ..Plan::new("x", vec![2, 1, 0])
+        };
+        let planned = DrawnPlacement::planned(&pattern, &plan);
+        assert_eq!([0, 1, 2, 3].map(|edge| planned.home(edge)), [Some(4), Some(5), None, None]);
+        let plain = Plan::new("x", vec![2, 1, 0]);
+        assert_eq!(DrawnPlacement::planned(&pattern, &plain).home(0), None);
+    }
+
+    #[test]
+    fn lines_come_in_turn() {
+        let mut profile = crate::appraise::samples::two_packages();
+        let lines = seatmap_data::machine::HomeLines {
+            home_of_line: vec![1, 0],
+            nearest_pu: vec![0, 7],
+            confidence: 1.0,
+            resolvable: true,
+            samples: 0,
+            checked: None,
+        };
+        profile.home_model.as_mut().unwrap().lines = Some(lines);
+        let pattern = seatmap_data::pattern::generate("ring:3").unwrap();
+        let channel =
+            seatmap_data::plan::Channel { from: 0, to: 1, home: 0, line: None, distance_ns: 1.0 };
+        let plan = Plan { channels: vec![channel], ..Plan::new("x", vec![2, 1, 0]) };
+        let seating = DrawnPlacement::in_order(&profile, &pattern, &plan, vec![0, 1, 2]);
+        assert_eq!(seating.homes, [Some(1), Some(0), Some(1)]);
+        let chance =
+            DrawnPlacement::at_random(&profile, &pattern, &plan, (vec![2, 0, 1], 7.5), 101);
+        assert_eq!(
+            (chance.homes, chance.cost, chance.placement),
+            (seating.homes, Some(7.5), vec![2, 0, 1])
+        );
+    }
+}

@@ -1,0 +1,192 @@
+//! A machine's PUs inside its cores, caches, dies, nodes and packages.
+
+use seatmap_data::machine::{CoreKind, Level, Profile, Pu};
+
+/// The levels, from the outside. A node usually lies inside a package; where it does not, a package
+/// lies inside it once for each.
+const LEVELS: [Level; 9] = [
+    Level::Drawer,
+    Level::Book,
+    Level::Package,
+    Level::Numa,
+    Level::Die,
+    Level::L3,
+    Level::Cluster,
+    Level::L2,
+    Level::Core,
+];
+
+/// A group of PUs, or one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Group {
+    /// The group's name at each level at which it is a whole group, from the outside.
+    pub names: Vec<String>,
+    /// The innermost of these levels; `None` for the machine itself, groups of near cores, and PUs.
+    pub level: Option<Level>,
+    /// The OS indices, in order.
+    pub pus: Vec<u32>,
+    /// The groups inside; none in a single PU.
+    pub inside: Vec<Group>,
+}
+
+/// The machine as nested groups. Levels that the topology does not know are left out; where it
+/// knows none, the groups of near cores that the distances show take their place.
+#[must_use]
+pub fn machine(profile: &Profile) -> Group {
+    let mut pus: Vec<&Pu> = profile.topology.pus.iter().collect();
+    let within =
+        |pu: &Pu| (pu.package, pu.numa, pu.die, pu.l3, pu.cluster, pu.l2, pu.core, pu.smt, pu.os);
+    // Groups appear in this order, which is that of the picture.
+    pus.sort_by_key(|pu| (pu.drawer, pu.book, within(pu)));
+    let mut all = group(&pus, &LEVELS);
+    let is_flat = all.inside.len() == pus.len() && all.names.is_empty();
+    if let Some(model) =
+        profile.home_model.as_ref().filter(|model| is_flat && model.groups.len() > 1)
+    {
+        all.inside = near(&model.groups, &pus);
+    }
+    all
+}
+
+/// The PUs of one group, divided by the first level that divides them; levels that hold all of them
+/// are names of it.
+fn group(pus: &[&Pu], levels: &[Level]) -> Group {
+    let mut here = Group {
+        names: Vec::new(),
+        level: None,
+        pus: pus.iter().map(|pu| pu.os).collect(),
+        inside: Vec::new(),
+    };
+    // A single PU is named for itself, and not for the cache that it has alone.
+    if pus.len() == 1 {
+        here.names = vec![of_pu(pus[0])];
+        return here;
+    }
+    for (at, level) in levels.iter().enumerate() {
+        let Some(parts) = divided(pus, *level) else { continue };
+        match parts.as_slice() {
+            // The level holds all of these PUs: it divides nothing, and is one more name of the
+            // group.
+            [whole] => {
+                here.names.push(name(*level, whole[0]));
+                here.level = Some(*level);
+            }
+            several => {
+                here.inside =
+                    several.iter().map(|part| named(part, *level, &levels[at + 1..])).collect();
+                return here;
+            }
+        }
+    }
+    here.inside = pus.iter().map(|pu| group(&[pu], &[])).collect();
+    here
+}
+
+fn named(pus: &[&Pu], level: Level, below: &[Level]) -> Group {
+    let mut part = group(pus, below);
+    if pus.len() > 1 {
+        part.names.insert(0, name(level, pus[0]));
+        part.level = part.level.or(Some(level));
+    }
+    part
+}
+
+/// The groups in order of appearance; `None` where the level is not known of all PUs.
+fn divided<'a>(pus: &[&'a Pu], level: Level) -> Option<Vec<Vec<&'a Pu>>> {
+    let mut parts: Vec<(u32, Vec<&Pu>)> = Vec::new();
+    for pu in pus {
+        let number = level.of(pu)?;
+        match parts.iter_mut().find(|(of, _)| *of == number) {
+            Some((_, part)) => part.push(pu),
+            None => parts.push((number, vec![pu])),
+        }
+    }
+    Some(parts.into_iter().map(|(_, part)| part).collect())
+}
+
+/// Groups that distances alone show.
+fn near(groups: &[Vec<u32>], pus: &[&Pu]) -> Vec<Group> {
+    let several = groups
+        .iter()
+        .enumerate()
+        .map(|(at, near)| Group {
+            names: vec![format!("near cores {at}")],
+            level: None,
+            pus: near.clone(),
+            inside: pus
+                .iter()
+                .filter(|pu| near.contains(&pu.os))
+                .map(|pu| group(&[pu], &[]))
+                .collect(),
+        })
+        .filter(|group| !group.inside.is_empty());
+    // A PU that no group holds is drawn all the same.
+    let alone = pus.iter().filter(|pu| !groups.iter().any(|group| group.contains(&pu.os)));
+    several.chain(alone.map(|pu| group(&[pu], &[]))).collect()
+}
+
+fn of_pu(pu: &Pu) -> String {
+    let core = pu.core.map_or_else(String::new, |core| format!(", core {core}"));
+    let kind = match pu.kind {
+        Some(CoreKind::Performance) => ", performance core",
+        Some(CoreKind::Efficiency) => ", efficiency core",
+        None => "",
+    };
+    format!("CPU {}{core}{kind}", pu.os)
+}
+
+fn name(level: Level, pu: &Pu) -> String {
+    let word = match level {
+        Level::Core => "core",
+        Level::L2 => "L2",
+        Level::Cluster => "cluster",
+        Level::L3 => "L3",
+        Level::Die => "die",
+        Level::Numa => "NUMA node",
+        Level::Package => "package",
+        Level::Book => "book",
+        Level::Drawer => "drawer",
+    };
+    format!("{word} {}", level.of(pu).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Names with what is inside, in brackets.
+    fn text(group: &Group) -> String {
+        let inside: Vec<String> = group.inside.iter().map(text).collect();
+        if inside.is_empty() {
+            group.pus[0].to_string()
+        } else {
+            format!("{}({})", group.names.join("+"), inside.join(" "))
+        }
+    }
+
+    #[test]
+    fn levels_that_hold_the_same_are_one_box() {
+        let profile = crate::appraise::samples::two_packages();
+        assert_eq!(
+            text(&machine(&profile)),
+            "(package 0+NUMA node 0(L3 0(0 1) L3 1(2 3)) package 1+NUMA node 1(L3 2(4 5) L3 3(6 7)))"
+        );
+    }
+
+    #[test]
+    fn a_hybrid_has_cores_and_clusters() {
+        let profile = seatmap_data::machine::catalog::load("core-i9-12900k").unwrap();
+        let text = text(&machine(&profile));
+        assert!(
+            text.starts_with("package 0+L3 0(L2 0+core 0(0 1) ") || text.starts_with("package 0"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn distances_stand_in_for_a_topology() {
+        let topology = seatmap_data::machine::Topology::unknown(0..5);
+        let profile = crate::appraise::samples::of_groups(topology, &[&[0, 1], &[2, 3]]);
+        assert_eq!(text(&machine(&profile)), "(near cores 0(0 1) near cores 1(2 3) 4)");
+    }
+}

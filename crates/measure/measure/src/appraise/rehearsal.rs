@@ -1,0 +1,146 @@
+//! A pattern's messages on a model: the judge of placements where runs decide.
+
+use crate::appraise::DrawnPlacement;
+use seatmap_machines::catalog::{Capability, Lacks, Machine, Runner};
+use seatmap_machines::workload::{Handoffs, handoffs_ns};
+use seatmap_place::{Judge, PlaceMethod, PlaceRequest};
+use seatmap_sim::{CoherentBed, CoherentModel, SimError};
+use std::sync::Arc;
+
+/// How often all messages are sent by default.
+pub const ROUNDS: u32 = 4;
+
+/// Why the messages of a pattern cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RehearsalError {
+    /// The machine runs no programs.
+    #[error(transparent)]
+    Lacks(#[from] Lacks),
+    /// The machine is this computer.
+    #[error(
+        "--objective simulated runs the messages on a model; \
+         'seatmap model fit host -o twin.toml' makes one of this host"
+    )]
+    Host,
+    /// Nothing is sent.
+    #[error("--objective simulated takes a pattern of tasks that send something")]
+    Silent,
+}
+
+/// The messages of a pattern over cache lines, ready to be run on a model under any placement.
+#[derive(Clone, Debug)]
+pub struct Rehearsal {
+    model: Arc<CoherentModel>,
+    handoffs: Handoffs,
+    /// Whether each channel has the line with the best home that is left of a quarter more lines
+    /// than channels (Liu et al. 2015), and not just the next line.
+    chooses_homes: bool,
+}
+
+impl Rehearsal {
+    /// The messages of a request's pattern on a machine, all sent `rounds` times.
+    ///
+    /// # Errors
+    /// [`RehearsalError`].
+    pub fn new(
+        machine: &Machine,
+        request: &PlaceRequest,
+        rounds: u32,
+    ) -> Result<Self, RehearsalError> {
+        let Runner::Coherent(model) = machine.runner(Capability::RunsChannels)? else {
+            return Err(RehearsalError::Host);
+        };
+        let handoffs = Handoffs::along(request.pattern, 0, rounds);
+        if handoffs.handoffs.is_empty() {
+            return Err(RehearsalError::Silent);
+        }
+        // Pizza slices keep a channel's line in the slice, and the method includes the choice of
+        // lines (Liu et al. 2015).
+        let is_pizza = matches!(request.method, PlaceMethod::Pizza(_));
+        Ok(Rehearsal { model, handoffs, chooses_homes: request.homes || is_pizza })
+    }
+
+    /// The messages over the lines that channels have under a placement.
+    fn under(&self, placement: &[u32]) -> Handoffs {
+        if self.chooses_homes {
+            self.handoffs.near(placement, |pu, line| self.model.ways_to_home(pu, line))
+        } else {
+            self.handoffs.clone()
+        }
+    }
+
+    /// The result of `work` with runs as its judge.
+    pub fn judged<T>(&self, work: impl FnOnce(Judge) -> T) -> T {
+        let time_ns =
+            |placement: &[u32]| self.time_ns(placement).map_err(|error| error.to_string());
+        // No time is known that every placement takes.
+        work(Judge { time_ns: &time_ns, floor_ns: 0.0 })
+    }
+
+    fn time_ns(&self, placement: &[u32]) -> Result<f64, SimError> {
+        let mut bed = CoherentBed::new(Arc::clone(&self.model));
+        handoffs_ns(&mut bed, &self.under(placement), placement)
+    }
+
+    /// Runs a placement once more, for what its links carry and where its lines are at home.
+    ///
+    /// # Errors
+    /// The model cannot run it.
+    pub fn count(&self, seating: &mut DrawnPlacement) -> Result<(), SimError> {
+        // A run of its own: the judge's runs are many, and keep no counters.
+        let mut bed = CoherentBed::new(Arc::clone(&self.model));
+        let handoffs = self.under(&seating.placement);
+        handoffs_ns(&mut bed, &handoffs, &seating.placement)?;
+        seating.homes = handoffs
+            .handoffs
+            .iter()
+            .map(|handoff| self.model.home_of(handoff.line.line_index()))
+            .map(|home| home.map(|home| home as usize))
+            .collect();
+        seating.counted = Some(bed.counters().link_messages());
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_data::machine::Profile;
+    use seatmap_data::pattern::generate;
+
+    /// A bundled machine and its profile.
+    fn machine(name: &str) -> (Machine, Profile) {
+        let machine = Machine::bundled(name).unwrap();
+        let surroundings = seatmap_machines::catalog::Surroundings {
+            today: "2026-01-01",
+            tool: "test",
+            read: &|_| Err(std::io::ErrorKind::NotFound.into()),
+        };
+        let profile = machine.profile(&surroundings).unwrap();
+        (machine, profile)
+    }
+
+    #[test]
+    fn a_run_takes_time_and_is_counted() {
+        let (machine, profile) = machine("scc-48");
+        let pattern = generate("ring:4").unwrap();
+        let request = PlaceRequest::new(&profile, &pattern);
+        let rehearsal = Rehearsal::new(&machine, &request, ROUNDS).unwrap();
+        let placement = request.in_order().unwrap();
+        let [time_ns, floor_ns] =
+            rehearsal.judged(|judge| [(judge.time_ns)(&placement).unwrap(), judge.floor_ns]);
+        assert!(floor_ns < time_ns, "{floor_ns} {time_ns}");
+        let plan = seatmap_data::plan::Plan::new("scc-48", placement);
+        let mut seating = DrawnPlacement::planned(&pattern, &plan);
+        rehearsal.count(&mut seating).unwrap();
+        assert!(seating.counted.unwrap().iter().sum::<f64>() > 0.0);
+    }
+
+    #[test]
+    fn messages_that_cannot_be_run_are_refused() {
+        let (machine, profile) = machine("xeon-phi-5110p");
+        let pattern = generate("idle:4").unwrap();
+        let request = PlaceRequest::new(&profile, &pattern);
+        assert_eq!(Rehearsal::new(&machine, &request, ROUNDS).unwrap_err(), RehearsalError::Silent);
+    }
+}

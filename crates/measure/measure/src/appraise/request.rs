@@ -1,0 +1,343 @@
+//! From a request to its appraisal.
+
+use crate::appraise::rehearsal::RehearsalError;
+use crate::appraise::{DrawnPlacement, MachineLinks, Rehearsal};
+use seatmap_data::document::Blame;
+use seatmap_data::machine::Level;
+use seatmap_data::pattern::Pattern;
+use seatmap_data::plan::{Objective, Plan};
+use seatmap_machines::catalog::Machine;
+use seatmap_place::search::{SearchStop, SearchTime};
+use seatmap_place::typical::DRAWN;
+use seatmap_place::{Answer, OTHER_WAY_PART, PlaceError, PlaceRequest, PlacementRemark};
+use seatmap_sim::SimError;
+use std::time::Instant;
+
+/// Edges beyond which following each over the machine's links takes longer than a search does.
+const MOST_EDGES: usize = 100_000;
+
+/// A request: where should the tasks of a pattern sit on a machine?
+#[derive(Clone, Debug)]
+pub struct AppraisalRequest<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// The placement that is wished for. Its limit is made of `time`.
+    pub place: PlaceRequest<'a>,
+    /// How long to search.
+    pub time: SearchTime,
+    /// Another thread may end the search, which is then an error.
+    pub stop: Option<SearchStop>,
+    /// How often all messages are sent where runs judge.
+    pub rounds: u32,
+    /// Each task may run on all CPUs of this group around its own.
+    pub widen: Option<Level>,
+    /// Each task takes its memory from the NUMA node of its CPU.
+    pub near_memory: bool,
+    /// Whether somebody reads the remarks. Looking at the other use of SMT takes a part of the
+    /// time.
+    pub with_remarks: bool,
+    /// The placement to stand beside the plan in a picture, if one is drawn.
+    pub before: Option<BeforePlan>,
+    /// Today, as `YYYY-MM-DD`.
+    pub date: String,
+    /// The tool that asks, with its version.
+    pub tool: String,
+}
+
+/// The placement that stands beside a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BeforePlan {
+    /// Tasks on CPUs in the order of their numbers.
+    InOrder,
+    /// The random placement with the median cost of [`DRAWN`].
+    Random,
+}
+
+/// A plan, and what is to be said of it.
+#[derive(Clone, Debug)]
+pub struct Appraisal {
+    /// Where the tasks should sit.
+    pub plan: Plan,
+    /// Things to know of it, in the order in which they are read.
+    pub remarks: Vec<PlacementRemark>,
+    /// Before and after, where a picture is drawn. Links carry what a run counted, where runs
+    /// judge.
+    pub before_and_after: Option<[DrawnPlacement; 2]>,
+}
+
+/// Why there is no plan.
+#[derive(Debug, thiserror::Error)]
+pub enum AppraisalError {
+    /// The placement cannot be had.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// The pattern's messages cannot be run.
+    #[error(transparent)]
+    Rehearsal(#[from] RehearsalError),
+    /// A program whose tasks were seen to do nothing that a seat changes.
+    #[error(
+        "nothing to place: no work and no message was seen in {0}, so that all placements cost \
+         the same, 0; 'seatmap observe --method tsan' may see more of its talk"
+    )]
+    NothingToPlace(String),
+    /// A placement that is drawn could not be run.
+    #[error(transparent)]
+    Count(SimError),
+    /// The request's switch was used.
+    #[error("the search was ended before its time")]
+    Stopped,
+}
+
+impl Blame for AppraisalError {
+    fn is_input(&self) -> bool {
+        !matches!(
+            self,
+            AppraisalError::Count(_) | AppraisalError::NothingToPlace(_) | AppraisalError::Stopped
+        )
+    }
+}
+
+impl AppraisalRequest<'_> {
+    /// Searches until the time is over, until the answer is proven, or until the request is
+    /// stopped.
+    ///
+    /// # Errors
+    /// [`AppraisalError`].
+    pub fn appraise(&self) -> Result<Appraisal, AppraisalError> {
+        let began = Instant::now();
+        let mut request = self.place.clone().settled()?;
+        // The remarks search for the other use of SMT: both searches share the time that the user
+        // gave.
+        request.limit = if self.with_remarks && request.has_other_way() {
+            self.time.without_part(OTHER_WAY_PART)
+        } else {
+            self.time.limit()
+        }
+        .unless(self.stop.clone());
+        let rehearsal = match request.objective {
+            Objective::Simulated => Some(Rehearsal::new(self.machine, &request, self.rounds)?),
+            _ => None,
+        };
+        let answer = match &rehearsal {
+            Some(rehearsal) => rehearsal.judged(|judge| request.place_by(judge))?,
+            None => request.place()?,
+        };
+        self.check_goes_on()?;
+        if costs_nothing_anywhere(&answer) && did_nothing(request.pattern) {
+            return Err(AppraisalError::NothingToPlace(request.pattern.name.clone()));
+        }
+        let mut plan = self.plan(&request, &answer)?;
+        plan.seconds = Some(began.elapsed().as_secs_f64());
+        let remarks =
+            if self.with_remarks { self.remarks(&request, &answer, &plan)? } else { Vec::new() };
+        self.check_goes_on()?;
+        let before_and_after = match self.before {
+            Some(before) => Some(before_and_after(before, &request, &plan, rehearsal.as_ref())?),
+            None => None,
+        };
+        Ok(Appraisal { plan, remarks, before_and_after })
+    }
+
+    /// Refuses to go on with an answer of a search that was ended.
+    fn check_goes_on(&self) -> Result<(), AppraisalError> {
+        match &self.stop {
+            Some(stop) if stop.is_stopped() => Err(AppraisalError::Stopped),
+            _ => Ok(()),
+        }
+    }
+
+    fn plan(&self, request: &PlaceRequest, answer: &Answer) -> Result<Plan, PlaceError> {
+        let mut plan = request.plan(answer);
+        plan.effect = request.effect(&answer.placement)?;
+        plan.date = Some(self.date.clone());
+        plan.tool = Some(self.tool.clone());
+        let topology = &request.profile.topology;
+        if let Some(level) = self.widen {
+            plan.widen(topology, |pu| level.of(pu));
+        }
+        if self.near_memory {
+            plan.near_memory(topology);
+        }
+        Ok(plan)
+    }
+
+    fn remarks(
+        &self,
+        request: &PlaceRequest,
+        answer: &Answer,
+        plan: &Plan,
+    ) -> Result<Vec<PlacementRemark>, PlaceError> {
+        let mut remarks = request.remarks(answer, plan, self.time)?;
+        remarks.extend(self.busier_link(request, plan)?);
+        Ok(remarks)
+    }
+
+    /// A link that is clearly busier than without a plan, where distances alone were the objective.
+    /// `time` does not see links either, but the objectives that do know no loads: there is nothing
+    /// to propose.
+    fn busier_link(
+        &self,
+        request: &PlaceRequest,
+        plan: &Plan,
+    ) -> Result<Option<PlacementRemark>, PlaceError> {
+        let pattern = request.pattern;
+        if request.objective != Objective::Distance || pattern.edges.len() > MOST_EDGES {
+            return Ok(None);
+        }
+        let model = self.machine.model();
+        let links = MachineLinks::of(request.profile, model);
+        let in_order = links.busiest(pattern, &in_order(request, plan)?);
+        let planned = links.busiest(pattern, &DrawnPlacement::planned(pattern, plan));
+        match (in_order, planned) {
+            (Some(in_order), Some(planned)) => {
+                PlacementRemark::busier_link(request, &in_order, planned, model.is_some())
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+/// Whether a program was observed in which no task worked, and none sent.
+fn did_nothing(pattern: &Pattern) -> bool {
+    pattern.observation.is_some()
+        && pattern.loads.iter().all(|load| *load == 0.0)
+        && pattern.edges.iter().all(|edge| edge.messages == 0.0)
+}
+
+/// Whether the usual placements cost as little as the best one: nothing.
+fn costs_nothing_anywhere(answer: &Answer) -> bool {
+    let usual = answer.baselines;
+    let costs = [answer.cost, usual.os, usual.compact, usual.scatter, usual.random.mean];
+    costs.iter().all(|cost| *cost == 0.0)
+}
+
+/// The tasks on CPUs in the OS's order.
+fn in_order(request: &PlaceRequest, plan: &Plan) -> Result<DrawnPlacement, PlaceError> {
+    let placement = request.in_order()?;
+    Ok(DrawnPlacement::in_order(request.profile, request.pattern, plan, placement))
+}
+
+fn before_and_after(
+    before: BeforePlan,
+    request: &PlaceRequest,
+    plan: &Plan,
+    rehearsal: Option<&Rehearsal>,
+) -> Result<[DrawnPlacement; 2], AppraisalError> {
+    let pattern = request.pattern;
+    let before = match (before, rehearsal) {
+        (BeforePlan::InOrder, _) => in_order(request, plan)?,
+        (BeforePlan::Random, _) => {
+            let drawn = match rehearsal {
+                Some(rehearsal) => rehearsal.judged(|judge| request.typical(Some(judge)))?,
+                None => request.typical(None)?,
+            };
+            DrawnPlacement::at_random(request.profile, pattern, plan, drawn, DRAWN)
+        }
+    };
+    let mut both = [before, DrawnPlacement::planned(pattern, plan)];
+    if let Some(rehearsal) = rehearsal {
+        for seating in &mut both {
+            rehearsal.count(seating).map_err(AppraisalError::Count)?;
+        }
+    }
+    Ok(both)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_data::pattern::generate;
+    use seatmap_machines::catalog::Surroundings;
+    use seatmap_place::SmtUse;
+
+    /// A pattern on a bundled machine, with the request changed.
+    fn appraisal(
+        name: &str,
+        pattern: &str,
+        change: impl Fn(&mut AppraisalRequest),
+    ) -> Result<Appraisal, AppraisalError> {
+        let machine = Machine::bundled(name).unwrap();
+        let surroundings = Surroundings {
+            today: "2026-01-01",
+            tool: "test",
+            read: &|_| Err(std::io::ErrorKind::NotFound.into()),
+        };
+        let profile = machine.profile(&surroundings).unwrap();
+        let pattern = generate(pattern).unwrap();
+        let mut request = AppraisalRequest {
+            machine: &machine,
+            place: PlaceRequest::new(&profile, &pattern),
+            time: SearchTime::Kicks(50),
+            stop: None,
+            rounds: crate::appraise::rehearsal::ROUNDS,
+            widen: None,
+            near_memory: false,
+            with_remarks: false,
+            before: None,
+            date: "2026-01-01".to_owned(),
+            tool: "test".to_owned(),
+        };
+        change(&mut request);
+        request.appraise()
+    }
+
+    #[test]
+    fn runs_judge_and_both_placements_are_counted() {
+        let appraisal = appraisal("scc-48", "ring:4", |request| {
+            request.place.objective = Objective::Simulated;
+            request.before = Some(BeforePlan::InOrder);
+        })
+        .unwrap();
+        let both = appraisal.before_and_after.unwrap();
+        assert!(both.iter().all(|seating| seating.counted.is_some()), "{both:?}");
+        assert_eq!(both[1].placement, appraisal.plan.placement);
+        assert_eq!(both[0].cost, appraisal.plan.baselines.map(|usual| usual.os));
+        assert!(appraisal.remarks.is_empty(), "nobody reads them");
+    }
+
+    #[test]
+    fn seats_are_widened_and_memory_is_near() {
+        let appraisal = appraisal("xeon-e5-2680-2s", "ring:4", |request| {
+            request.widen = Some(Level::Core);
+            request.near_memory = true;
+            request.place.smt = SmtUse::Apart;
+        })
+        .unwrap();
+        let plan = &appraisal.plan;
+        assert!(plan.seats.iter().all(|seat| seat.len() == 2), "{:?}", plan.seats);
+        assert!(plan.memory.iter().all(|nodes| nodes.len() == 1), "{:?}", plan.memory);
+        assert_eq!(
+            (plan.date.as_deref(), plan.tool.as_deref()),
+            (Some("2026-01-01"), Some("test"))
+        );
+    }
+
+    #[test]
+    fn a_search_that_is_ended_has_no_plan() {
+        let stop = SearchStop::default();
+        let searched = std::thread::scope(|scope| {
+            let searching = scope.spawn(|| {
+                appraisal("epyc-9654-2s", "stencil2d:8x8", |request| {
+                    request.time = SearchTime::Seconds(1e6);
+                    request.stop = Some(stop.clone());
+                    request.with_remarks = true;
+                })
+            });
+            stop.stop();
+            searching.join().unwrap()
+        });
+        let error = searched.unwrap_err();
+        assert!(matches!(error, AppraisalError::Stopped) && !error.is_input(), "{error}");
+    }
+
+    #[test]
+    fn a_method_that_knows_homes_alone_is_not_judged_by_runs() {
+        let error = appraisal("scc-48", "ring:4", |request| {
+            request.place.objective = Objective::Simulated;
+            request.place.method = seatmap_place::PlaceMethod::GetCore;
+        })
+        .unwrap_err();
+        assert!(error.is_input());
+        assert!(matches!(error, AppraisalError::Place(PlaceError::GetCoreByRuns)), "{error}");
+    }
+}

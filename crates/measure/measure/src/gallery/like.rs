@@ -1,0 +1,36 @@
+//! Machines with the same processor, compared.
+
+use crate::comparison::ProfileComparison;
+use crate::gallery::Gallery;
+
+/// Two machines of a gallery with the same processor.
+#[derive(Clone, Debug)]
+pub struct LikePair {
+    /// The places of both in the gallery.
+    pub places: [usize; 2],
+    /// How far apart their classes are, and which facts differ.
+    pub comparison: ProfileComparison,
+}
+
+/// All pairs of machines whose profiles name the same processor and have distances.
+#[must_use]
+pub fn like_pairs(gallery: &Gallery) -> Vec<LikePair> {
+    let machines = gallery.machines();
+    let mut pairs = Vec::new();
+    for (second, other) in machines.iter().enumerate() {
+        for (first, one) in machines[..second].iter().enumerate() {
+            let [a, b] = [&one.profile, &other.profile];
+            let is_like = a.environment.cpu_model.is_some()
+                && a.environment.cpu_model == b.environment.cpu_model
+                && a.core_distance.is_some()
+                && b.core_distance.is_some();
+            if is_like {
+                let mut comparison = ProfileComparison::of(a, b);
+                // Shared profiles are named after their processor, which both have.
+                comparison.machines = [one.name.clone(), other.name.clone()];
+                pairs.push(LikePair { places: [first, second], comparison });
+            }
+        }
+    }
+    pairs
+}

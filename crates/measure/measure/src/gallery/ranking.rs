@@ -1,0 +1,215 @@
+//! The machines of a gallery in the order of the time that a pattern takes on each.
+//!
+//! Costs can be compared across machines only if they are times. So each message counts with a
+//! round trip, whatever its bytes; loads count with the time that they take; and a machine that
+//! lacks a figure of which such a time is made is not ranked among those that have it.
+
+mod document;
+#[cfg(test)]
+mod tests;
+
+pub use document::{
+    FORMAT, IncompleteMachine, LeftOutMachine, LeftOutReason, LikeDifference, MachineRanking,
+    MachineTime, MissingFigure, RankedMachine,
+};
+
+use crate::appraise::{Appraisal, AppraisalRequest};
+use crate::gallery::{Gallery, GalleryMachine, like_pairs};
+use seatmap_data::document::Blame;
+use seatmap_data::machine::CoreKind;
+use seatmap_data::pattern::Pattern;
+use seatmap_data::plan::Objective;
+use seatmap_place::search::SearchTime;
+use seatmap_place::{MessageWait, PlaceRequest, SmtUse, Weight, knows_wakeups};
+
+/// A request: which machine of a gallery suits a pattern?
+#[derive(Clone, Debug)]
+pub struct RankingRequest<'a> {
+    /// The machines.
+    pub gallery: &'a Gallery,
+    /// The traffic between the tasks, and their loads where these are known.
+    pub pattern: &'a Pattern,
+    /// The time that judges: `Distance` for the sum of all round trips, `Time` for the slowest
+    /// seat, `Simulated` for a run. By default the slowest seat where loads are known, and else
+    /// round trips.
+    pub objective: Option<Objective>,
+    /// How tasks wait for a message.
+    pub waiting: MessageWait,
+    /// Whether tasks may share a core.
+    pub smt: SmtUse,
+    /// Use only PUs of this kind of core.
+    pub kind: Option<CoreKind>,
+    /// Use only PUs of one kind and nearly one speed.
+    pub equal_seats: bool,
+    /// How long to search on each machine.
+    pub time: SearchTime,
+    /// How often all messages are sent where runs judge.
+    pub rounds: u32,
+    /// Searches side by side.
+    pub threads: usize,
+    /// Where random choices start.
+    pub seed: u64,
+    /// Today, as `YYYY-MM-DD`.
+    pub date: String,
+    /// The tool that asks, with its version.
+    pub tool: String,
+}
+
+/// Why machines cannot be ranked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RankingError {
+    /// There are no machines.
+    #[error("the gallery holds no machines")]
+    Empty,
+    /// The objective is not a time.
+    #[error(
+        "machines are ranked by time, and the load of a link is not a time; rank by --objective \
+         distance, time or simulated"
+    )]
+    NoTime,
+    /// No time depends on the machine.
+    #[error("{0} sends no messages, so that all machines take the same time for it")]
+    Silent(String),
+}
+
+impl Blame for RankingError {
+    fn is_input(&self) -> bool {
+        true
+    }
+}
+
+impl RankingRequest<'_> {
+    /// Places the pattern on each machine, and puts the machines in order. `news` hears the number
+    /// of machines that are done, and the number of all.
+    ///
+    /// # Errors
+    /// [`RankingError`]. A machine on which the pattern cannot be placed is not an error: the
+    /// document says why it is left out.
+    pub fn rank(&self, news: &mut dyn FnMut(usize, usize)) -> Result<MachineRanking, RankingError> {
+        let machines = self.gallery.machines();
+        let first = machines.first().ok_or(RankingError::Empty)?;
+        let objective = self.objective.unwrap_or_else(|| self.place(first).usual_objective());
+        if objective == Objective::Congestion {
+            return Err(RankingError::NoTime);
+        }
+        let sends = self.pattern.edges.iter().any(|edge| edge.messages > 0.0);
+        if !sends && objective != Objective::Time {
+            return Err(RankingError::Silent(self.pattern.name.clone()));
+        }
+        let mut ranking = MachineRanking::new(self, objective);
+        ranking.like_machines = widest_difference(self.gallery);
+        for (done, machine) in machines.iter().enumerate() {
+            news(done, machines.len());
+            self.add(machine, objective, &mut ranking);
+        }
+        news(machines.len(), machines.len());
+        ranking.sort();
+        Ok(ranking)
+    }
+
+    /// The request to place the pattern on one machine.
+    fn place<'b>(&'b self, machine: &'b GalleryMachine) -> PlaceRequest<'b> {
+        PlaceRequest {
+            // Bytes have no time of their own: a distance is that of one cache line.
+            weight: Some(Weight::Messages),
+            waiting: self.waiting,
+            kind: self.kind,
+            equal_seats: self.equal_seats,
+            smt: self.smt,
+            threads: self.threads,
+            seed: self.seed,
+            ..PlaceRequest::new(&machine.profile, self.pattern)
+        }
+    }
+
+    /// Places the pattern on one machine, and enters what came of it.
+    fn add(&self, machine: &GalleryMachine, objective: Objective, ranking: &mut MachineRanking) {
+        let mut place = PlaceRequest { objective, ..self.place(machine) };
+        if let Some(reason) = unsuitable(machine, &place) {
+            ranking.left_out.push(LeftOutMachine { machine: machine.name.clone(), reason });
+            return;
+        }
+        let missing = missing(&place, ranking.waits);
+        if missing.contains(&MissingFigure::Wakeups) {
+            // Its time is that of tasks that spin, which is said beside it.
+            place.waiting = MessageWait::Spinning;
+        }
+        let request = AppraisalRequest {
+            machine: &machine.machine,
+            place,
+            time: self.time,
+            stop: None,
+            rounds: self.rounds,
+            widen: None,
+            near_memory: false,
+            with_remarks: false,
+            before: None,
+            date: self.date.clone(),
+            tool: self.tool.clone(),
+        };
+        match request.appraise().map(|appraisal| time(machine, &appraisal)) {
+            Ok(Some(time)) if missing.is_empty() => {
+                ranking.ranked.push(RankedMachine { time, times_best: 1.0, is_apart: false });
+            }
+            Ok(Some(time)) => {
+                ranking.incomplete.push(IncompleteMachine { time, not_considered: missing });
+            }
+            Ok(None) => {}
+            Err(error) => {
+                let reason = LeftOutReason::Refused { error: error.to_string() };
+                ranking.left_out.push(LeftOutMachine { machine: machine.name.clone(), reason });
+            }
+        }
+    }
+}
+
+/// The reason why a pattern is not placed on a machine, where that is known beforehand.
+fn unsuitable(machine: &GalleryMachine, place: &PlaceRequest) -> Option<LeftOutReason> {
+    let Some(distance) = &machine.profile.core_distance else {
+        return Some(LeftOutReason::NoDistances);
+    };
+    let pus = distance.pus.len();
+    // Tasks that sleep take turns on a CPU, and the time of the slowest seat counts that. Elsewhere
+    // a task too many would cost nothing.
+    let may_share = place.objective == Objective::Time && place.counts_wakeups();
+    (place.pattern.tasks > pus && !may_share).then_some(LeftOutReason::TooSmall { pus })
+}
+
+/// The figures that the time on a machine would need, and that its profile lacks.
+fn missing(place: &PlaceRequest, waits: bool) -> Vec<MissingFigure> {
+    let is_sum = matches!(place.objective, Objective::Distance | Objective::Time);
+    let speed = place.objective == Objective::Time && place.profile.speed.is_none();
+    let wakeups = waits && is_sum && !knows_wakeups(place.profile);
+    let found = [(MissingFigure::Speed, speed), (MissingFigure::Wakeups, wakeups)];
+    found.into_iter().filter(|(_, is_missing)| *is_missing).map(|(figure, _)| figure).collect()
+}
+
+/// The time on one machine; `None` for a plan without a cost, which no search makes.
+fn time(machine: &GalleryMachine, appraisal: &Appraisal) -> Option<MachineTime> {
+    let plan = &appraisal.plan;
+    Some(MachineTime {
+        machine: machine.name.clone(),
+        origin: machine.profile.origin.kind,
+        pus: machine.profile.topology.pus.len(),
+        time_ns: plan.cost?,
+        bound_ns: plan.lower_bound?,
+        in_order_ns: plan.baselines?.os,
+        is_optimal: plan.optimal,
+    })
+}
+
+/// The widest difference between machines with the same processor.
+fn widest_difference(gallery: &Gallery) -> Option<LikeDifference> {
+    let pairs = like_pairs(gallery);
+    let found = pairs.iter().filter_map(|pair| {
+        let widest = pair.comparison.widest()?;
+        let ratio = widest.ratio?;
+        Some(LikeDifference {
+            pairs: pairs.len(),
+            machines: pair.comparison.machines.clone(),
+            class: widest.name.clone(),
+            ratio: ratio.max(1.0 / ratio),
+        })
+    });
+    found.max_by(|a, b| a.ratio.total_cmp(&b.ratio))
+}

@@ -1,0 +1,135 @@
+//! Rankings of made-up machines, whose order is known.
+
+use super::*;
+use seatmap_data::machine::{
+    CoreDistance, Matrix, Origin, OriginKind, Profile, SeatSpeed, Topology,
+};
+use seatmap_data::pattern::generate;
+use seatmap_machines::catalog::{Machine, MachineKind};
+
+/// A machine whose pairs are all this far apart.
+fn even(name: &str, pus: u32, ns: f64) -> Profile {
+    let origin =
+        Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
+    let os: Vec<u32> = (0..pus).collect();
+    let mut profile = Profile::new(name, origin, Topology::unknown(os.iter().copied()));
+    let between = Matrix::from_fn(os.len(), |i, j| if i == j { 0.0 } else { ns });
+    profile.core_distance = Some(CoreDistance::imported(os, between));
+    profile
+}
+
+fn gallery(profiles: Vec<Profile>) -> Gallery {
+    let mut gallery = Gallery::default();
+    for profile in profiles {
+        let mut machine =
+            Machine::read(&profile.name, profile.to_json().as_bytes(), "2026-01-01").unwrap();
+        machine.kind = MachineKind::Profile(Box::new(profile.clone()));
+        gallery.add(machine, profile);
+    }
+    gallery
+}
+
+fn request<'a>(gallery: &'a Gallery, pattern: &'a Pattern) -> RankingRequest<'a> {
+    RankingRequest {
+        gallery,
+        pattern,
+        objective: None,
+        waiting: MessageWait::AsObserved,
+        smt: SmtUse::Auto,
+        kind: None,
+        equal_seats: false,
+        time: SearchTime::Kicks(20),
+        rounds: crate::appraise::rehearsal::ROUNDS,
+        threads: 1,
+        seed: 1,
+        date: "2026-01-01".to_owned(),
+        tool: "test".to_owned(),
+    }
+}
+
+fn names(ranking: &MachineRanking) -> Vec<&str> {
+    ranking.ranked.iter().map(|machine| machine.time.machine.as_str()).collect()
+}
+
+#[test]
+fn the_nearest_machine_comes_first_and_every_time_is_that_of_its_messages() {
+    let gallery =
+        gallery(vec![even("far", 8, 300.0), even("near", 8, 50.0), even("middle", 8, 100.0)]);
+    let pattern = generate("ring:8").unwrap();
+    let mut heard = Vec::new();
+    let ranking =
+        request(&gallery, &pattern).rank(&mut |done, all| heard.push((done, all))).unwrap();
+    assert_eq!(names(&ranking), ["near", "middle", "far"]);
+    let messages: f64 = pattern.edges.iter().map(|edge| edge.messages).sum();
+    let near = &ranking.ranked[0];
+    assert_eq!((near.time.time_ns, near.time.bound_ns), (50.0 * messages, 50.0 * messages));
+    assert_eq!(ranking.ranked[2].times_best, 6.0);
+    assert!(!near.is_apart && ranking.ranked[1].is_apart && ranking.ranked[2].is_apart);
+    assert_eq!(heard, [(0, 3), (1, 3), (2, 3), (3, 3)]);
+    assert_eq!(ranking.like_machines, None);
+}
+
+#[test]
+fn machines_that_are_too_small_or_without_distances_are_left_out_and_named() {
+    let mut unknown = even("unknown", 8, 1.0);
+    unknown.core_distance = None;
+    let gallery = gallery(vec![even("small", 4, 10.0), unknown, even("fits", 8, 100.0)]);
+    let pattern = generate("ring:8").unwrap();
+    let ranking = request(&gallery, &pattern).rank(&mut |_, _| {}).unwrap();
+    assert_eq!(names(&ranking), ["fits"]);
+    let reasons: Vec<LeftOutReason> =
+        ranking.left_out.iter().map(|machine| machine.reason.clone()).collect();
+    assert_eq!(reasons, [LeftOutReason::TooSmall { pus: 4 }, LeftOutReason::NoDistances]);
+    assert!(reasons[0].to_string().contains("4 PUs"));
+}
+
+#[test]
+fn a_machine_without_the_figures_that_a_time_needs_is_not_ranked() {
+    let mut known = even("known", 4, 200.0);
+    let alone = vec![1.0; 4];
+    known.speed = Some(SeatSpeed { pus: (0..4).collect(), alone, together: None, work: None });
+    let gallery = gallery(vec![even("unknown", 4, 10.0), known]);
+    let mut pattern = generate("ring:4").unwrap();
+    pattern.load_ns = Some(1000.0);
+    let ranking = request(&gallery, &pattern).rank(&mut |_, _| {}).unwrap();
+    assert_eq!((ranking.objective, names(&ranking)), (Objective::Time, vec!["known"]));
+    assert_eq!(ranking.incomplete[0].time.machine, "unknown");
+    assert_eq!(ranking.incomplete[0].not_considered, [MissingFigure::Speed]);
+    // Without loads no speed is needed.
+    pattern.load_ns = None;
+    let ranking = request(&gallery, &pattern).rank(&mut |_, _| {}).unwrap();
+    assert_eq!((names(&ranking), ranking.incomplete.len()), (vec!["unknown", "known"], 0));
+    // No profile here knows wakeups, which are far longer than any distance.
+    let asleep = RankingRequest { waiting: MessageWait::Asleep, ..request(&gallery, &pattern) };
+    let ranking = asleep.rank(&mut |_, _| {}).unwrap();
+    assert!(ranking.ranked.is_empty() && ranking.waits);
+    assert_eq!(ranking.incomplete[1].not_considered, [MissingFigure::Wakeups]);
+}
+
+#[test]
+fn the_difference_of_like_machines_stands_beside_the_ranking() {
+    let [mut old, mut new] = [even("old", 8, 100.0), even("new", 8, 240.0)];
+    for profile in [&mut old, &mut new] {
+        profile.environment.cpu_model = Some("EPYC".to_owned());
+    }
+    let gallery = gallery(vec![new, old, even("other", 8, 1000.0)]);
+    let pattern = generate("ring:8").unwrap();
+    let ranking = request(&gallery, &pattern).rank(&mut |_, _| {}).unwrap();
+    let like = ranking.like_machines.unwrap();
+    assert_eq!((like.pairs, like.machines), (1, ["new".to_owned(), "old".to_owned()]));
+    assert!((like.ratio - 2.4).abs() < 0.01, "{}", like.ratio);
+}
+
+#[test]
+fn requests_without_a_time_are_refused() {
+    let machines = gallery(vec![even("one", 4, 10.0)]);
+    let mut pattern = generate("ring:4").unwrap();
+    let congestion =
+        RankingRequest { objective: Some(Objective::Congestion), ..request(&machines, &pattern) };
+    assert_eq!(congestion.rank(&mut |_, _| {}).unwrap_err(), RankingError::NoTime);
+    let none = Gallery::default();
+    assert_eq!(request(&none, &pattern).rank(&mut |_, _| {}).unwrap_err(), RankingError::Empty);
+    pattern.edges.clear();
+    let silent = request(&machines, &pattern).rank(&mut |_, _| {}).unwrap_err();
+    assert!(matches!(silent, RankingError::Silent(_)) && silent.is_input());
+}

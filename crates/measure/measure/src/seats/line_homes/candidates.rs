@@ -1,0 +1,112 @@
+//! Pairs of PUs, and the profile's predictions for them.
+
+use super::Belief;
+use seatmap_data::machine::Profile;
+use seatmap_place::PlaceError;
+use seatmap_place::pus::Predictions;
+
+/// PUs that pairs are made of: 2016 pairs, of which a few are taken.
+const MOST_PUS: usize = 64;
+/// Open lines that are asked which pair they want; all of them would hardly want another.
+const ASKED: usize = 8;
+
+/// Pairs of PUs on different cores that may measure.
+pub(super) struct Candidates {
+    pairs: Vec<Pair>,
+    homes: usize,
+    residual_ns: f64,
+}
+
+/// Two PUs.
+pub(super) struct Pair {
+    /// By OS index.
+    pub cpus: [u32; 2],
+    /// Their distance over a line of each home.
+    pub predicted_ns: Vec<f64>,
+}
+
+impl Candidates {
+    /// All pairs of these CPUs, one of each core, for which the profile predicts a distance over
+    /// every home.
+    pub fn new(profile: &Profile, cpus: Option<&[u32]>) -> Result<Self, PlaceError> {
+        let (known, model, predictions) =
+            match (&profile.core_distance, &profile.home_model, Predictions::new(profile)) {
+                (Some(known), Some(model), Some(predictions)) if model.homes() > 1 => {
+                    (known, model, predictions)
+                }
+                _ => {
+                    return Err(PlaceError::Unfit(format!(
+                        "the profile of {} tells no homes apart",
+                        profile.name
+                    )));
+                }
+            };
+        let rows = rows(profile, cpus, &known.pus);
+
+        let group = model.group_of(&known.pus);
+        let both =
+            rows.iter().enumerate().flat_map(|(at, i)| rows[at + 1..].iter().map(|j| (*i, *j)));
+        let pairs: Vec<Pair> = both
+            // Where caches are shared by groups, a line between two PUs of one tells of the group.
+            .filter(|(i, j)| model.groups.len() < 3 || group[*i] != group[*j])
+            .filter_map(|(i, j)| {
+                let predicted_ns: Option<Vec<f64>> =
+                    (0..model.homes()).map(|home| predictions.round_trip_ns(i, j, home)).collect();
+                Some(Pair { cpus: [known.pus[i], known.pus[j]], predicted_ns: predicted_ns? })
+            })
+            .collect();
+        if pairs.is_empty() {
+            let few = "homes of lines are told from two cores or more, whose distances the profile \
+                       knows for each home";
+            return Err(PlaceError::Unfit(few.to_owned()));
+        }
+        Ok(Candidates { pairs, homes: model.homes(), residual_ns: model.residual_ns.max(0.0) })
+    }
+
+    /// The number of homes.
+    pub fn homes(&self) -> usize {
+        self.homes
+    }
+
+    /// The residual of the model.
+    pub fn residual_ns(&self) -> f64 {
+        self.residual_ns
+    }
+
+    /// Takes the pair about which the homes that these lines may have differ most; `None` without
+    /// lines, or pairs.
+    pub fn take<'a>(&mut self, lines: impl Iterator<Item = &'a Belief>) -> Option<Pair> {
+        let beliefs: Vec<Vec<f64>> = lines.take(ASKED).map(Belief::probabilities).collect();
+        let each = self
+            .pairs
+            .iter()
+            .map(|pair| {
+                beliefs.iter().map(|homes| variance(homes, &pair.predicted_ns)).sum::<f64>()
+            })
+            .enumerate();
+        let (best, _) = each.max_by(|a, b| a.1.total_cmp(&b.1)).filter(|_| !beliefs.is_empty())?;
+        // No pair is asked twice: another one tells something new.
+        Some(self.pairs.swap_remove(best))
+    }
+}
+
+/// One row of each core of these CPUs, evenly over the machine where there are many.
+fn rows(profile: &Profile, cpus: Option<&[u32]>, pus: &[u32]) -> Vec<usize> {
+    let mut rows: Vec<usize> = Vec::new();
+    for (row, os) in
+        pus.iter().enumerate().filter(|(_, os)| cpus.is_none_or(|cpus| cpus.contains(os)))
+    {
+        if !rows.iter().any(|other| profile.topology.are_smt_siblings(*os, pus[*other])) {
+            rows.push(row);
+        }
+    }
+    // Pairs are as many as the square of the PUs, and a few dozen PUs tell all homes apart.
+    let step = rows.len().div_ceil(MOST_PUS).max(1);
+    rows.into_iter().step_by(step).collect()
+}
+
+/// The variance of values with these probabilities.
+fn variance(probabilities: &[f64], values: &[f64]) -> f64 {
+    let mean: f64 = probabilities.iter().zip(values).map(|(p, value)| p * value).sum();
+    probabilities.iter().zip(values).map(|(p, value)| p * (value - mean).powi(2)).sum()
+}

@@ -1,0 +1,77 @@
+//! Threads of this process over its own memory.
+
+use super::*;
+use crate::seats::samples::homely;
+
+#[repr(align(64))]
+struct Memory([AtomicU64; 64]);
+
+/// Each word holds its number.
+fn memory() -> Memory {
+    Memory(std::array::from_fn(|word| AtomicU64::new(word as u64)))
+}
+
+/// Where each of two homes is next to one of these CPUs.
+fn two_homes(cpus: [u32; 2]) -> Profile {
+    homely(&cpus, vec![vec![0.0, 20.0], vec![20.0, 0.0]])
+}
+
+/// Waits for a value that never comes.
+struct Waits;
+
+impl Workload for Waits {
+    type Output = u64;
+
+    fn tasks(&self) -> usize {
+        1
+    }
+
+    fn lines(&self) -> u32 {
+        2
+    }
+
+    fn task<P: Port>(&self, port: &P, _rank: usize) -> u64 {
+        port.wait_while(Addr::line(1), 0)
+    }
+}
+
+#[test]
+fn measuring_leaves_memory_and_the_calling_thread_as_they_were() {
+    let cpus = affinity::current().unwrap();
+    let Some(two) = cpus.first_chunk::<2>() else {
+        seatmap_needs::skipped!("a distance takes two CPUs");
+        return;
+    };
+    let memory = memory();
+    match homes_of(&memory.0, &two_homes(*two), None) {
+        // With one pair of CPUs no home can be sure.
+        Ok(homes) => assert_eq!(homes, [None; 8]),
+        Err(error) => assert!(error.to_string().contains("keeps the CPUs busy"), "{error}"),
+    }
+    assert!(
+        memory.0.iter().enumerate().all(|(at, word)| word.load(Ordering::Relaxed) == at as u64)
+    );
+    assert_eq!(affinity::current().unwrap(), cpus);
+}
+
+#[test]
+fn a_cpu_that_cannot_be_had_is_an_error_and_no_wait() {
+    let cpu = affinity::current().unwrap()[0];
+    let error = homes_of(&memory().0, &two_homes([cpu, 500_000]), None).unwrap_err();
+    assert!(matches!(error, PlaceError::Unfit(_)), "{error}");
+}
+
+#[test]
+fn who_waits_for_ever_is_stopped() {
+    let memory = memory();
+    let cpu = affinity::current().unwrap()[0];
+    let mut own = OwnMemory::new(&memory.0, Duration::from_millis(1));
+    let error = own.run(&[cpu], &Waits).unwrap_err().to_string();
+    assert!(error.contains("keeps the CPUs busy"), "{error}");
+}
+
+#[test]
+fn memory_that_begins_inside_a_line_is_refused() {
+    let error = homes_of(&memory().0[1..], &two_homes([0, 1]), None).unwrap_err().to_string();
+    assert_eq!(error, "memory for channels begins at a multiple of 64 bytes");
+}

@@ -1,0 +1,248 @@
+//! Seats for a program's own threads: it declares channels, and gets a CPU and a line for each
+//! side.
+
+mod over;
+
+use seatmap_data::machine::Profile;
+use seatmap_data::pattern::{Edge, Pattern};
+use seatmap_data::statistics::words::counted;
+use seatmap_machines::host::remembered::{self, RememberedError};
+use seatmap_os::affinity;
+use seatmap_place::search::Limit;
+use seatmap_place::{Level, PlaceError, PlaceMethod, PlaceRequest};
+
+/// The channels of a program, each between two of its threads: Algorithm 4 of Liu et al. 2015 in a
+/// few lines.
+///
+/// ```
+/// use seatmap_data::machine::catalog;
+/// use seatmap_measure::seats::ProgramChannels;
+///
+/// let mut channels = ProgramChannels::new();
+/// let orders = channels.between(0, 1);
+/// let seats = channels.seats_on(&catalog::load("graviton3")?, None)?;
+/// let (producer, consumer) = (seats.side(orders, 0), seats.side(orders, 1));
+/// assert!(producer.is_some() && producer != consumer);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A real program asks [`ProgramChannels::seats_over`] the memory that its channels will live in:
+/// on this host, as `seatmap measure` remembers it, and the CPUs that the process may use. Without
+/// memory to measure there is [`ProgramChannels::seats`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProgramChannels {
+    pairs: Vec<(usize, usize)>,
+    /// Slices of the ring or mesh, for programs of several groups of threads (the Pizza Slice
+    /// algorithm); without, threads sit next to the home of their channel's line (`GetCore`).
+    pub sections: Option<usize>,
+    /// At most one thread on a core.
+    pub one_per_core: bool,
+}
+
+/// The attributes that a thread is created with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThreadAttributes {
+    /// The CPU to pin it to, by the operating system's number.
+    pub cpu: u32,
+    /// The line that its channel should use. From [`ProgramChannels::seats_over`]: counted in cache
+    /// lines into the memory that was handed in. Otherwise one of the lines that the profile lists,
+    /// counted in cache lines into memory that begins with a page. The profile saw another
+    /// process's memory, so the line carries over to this one's only where homes repeat from page
+    /// to page. `None` where lines are alike: then any will do.
+    pub line: Option<usize>,
+}
+
+/// Where the threads of a program should sit, and which lines their channels should use.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProgramSeats {
+    /// The CPU of each thread, by the operating system's number.
+    pub cpus: Vec<u32>,
+    /// The channels' threads.
+    pairs: Vec<(usize, usize)>,
+    /// The line of each channel.
+    lines: Vec<Option<usize>>,
+}
+
+/// The host was not measured, or its profile cannot be used.
+fn unfit(error: RememberedError) -> PlaceError {
+    PlaceError::Unfit(error.to_string())
+}
+
+impl ProgramChannels {
+    /// No channels yet.
+    #[must_use]
+    pub fn new() -> Self {
+        ProgramChannels::default()
+    }
+
+    /// Declares a channel between two threads, which are counted from 0, and returns its number.
+    pub fn between(&mut self, first: usize, second: usize) -> usize {
+        self.pairs.push((first, second));
+        self.pairs.len() - 1
+    }
+
+    /// Seats on this host, as it was measured, on the CPUs that this process may use.
+    ///
+    /// # Errors
+    /// A host that was not measured, and those of [`ProgramChannels::seats_on`].
+    pub fn seats(&self) -> Result<ProgramSeats, PlaceError> {
+        self.seats_on(&remembered::host().map_err(unfit)?, affinity::current().ok().as_deref())
+    }
+
+    /// Seats on a machine, on these of its CPUs, or all.
+    ///
+    /// # Errors
+    /// A thread with a channel to itself, fewer lines than channels, sections that do not divide
+    /// the cores or with fewer CPUs than threads. Without sections, threads beyond the number of
+    /// CPUs share them.
+    pub fn seats_on(
+        &self,
+        profile: &Profile,
+        cpus: Option<&[u32]>,
+    ) -> Result<ProgramSeats, PlaceError> {
+        let pattern = self.pattern()?;
+        self.enough_lines(profile)?;
+        let mut request = PlaceRequest::new(profile, &pattern);
+        request.cpus = cpus.map(<[u32]>::to_vec);
+        request.one_per = self.one_per_core.then_some(Level::Core);
+        request.method = match self.sections {
+            Some(sections) => PlaceMethod::Pizza(sections),
+            None if tells_homes(profile) => PlaceMethod::GetCore,
+            None => PlaceMethod::Auto,
+        };
+        // Limited by kicks and not by the clock, so that a program gets the same seats in every
+        // run.
+        request.limit = Limit::kicks(KICKS);
+        let answer = request.place()?;
+        Ok(ProgramSeats {
+            lines: self
+                .pairs
+                .iter()
+                .map(|&(a, b)| {
+                    answer
+                        .channels
+                        .iter()
+                        .find(|channel| [(a, b), (b, a)].contains(&(channel.from, channel.to)))
+                        .and_then(|channel| channel.line)
+                })
+                .collect(),
+            cpus: answer.placement,
+            pairs: self.pairs.clone(),
+        })
+    }
+
+    /// A line for each channel, where lines are known.
+    fn enough_lines(&self, profile: &Profile) -> Result<(), PlaceError> {
+        let lines = profile
+            .home_model
+            .as_ref()
+            .and_then(|model| model.lines.as_ref())
+            .filter(|lines| lines.resolvable);
+        let channels = self.pairs.len();
+        let lines = lines.map_or(usize::MAX, |lines| lines.home_of_line.len());
+        if channels <= lines {
+            Ok(())
+        } else {
+            Err(PlaceError::Unfit(format!(
+                "{channels} take as many lines, and the profile tells {lines}; 'seatmap measure \
+                 --homes {}' tells more",
+                channels + channels.div_ceil(4),
+                channels = counted(channels, "channel")
+            )))
+        }
+    }
+
+    /// The channels as a pattern.
+    fn pattern(&self) -> Result<Pattern, PlaceError> {
+        let mut edges: Vec<Edge> = Vec::new();
+        for (first, second) in &self.pairs {
+            let from = *first.min(second);
+            let to = *first.max(second);
+            if from == to {
+                return Err(PlaceError::Unfit(format!("thread {from} has a channel to itself")));
+            }
+            if edges.iter().any(|edge| (edge.from, edge.to) == (from, to)) {
+                let what = format!(
+                    "threads {from} and {to} have two channels; declare one, and put both in its \
+                     line"
+                );
+                return Err(PlaceError::Unfit(what));
+            }
+            edges.push(Edge { from, to, bytes: 1.0, messages: 1.0 });
+        }
+        let tasks = edges.iter().map(|edge| edge.to + 1).max();
+        let tasks = tasks
+            .filter(|tasks| *tasks <= seatmap_data::pattern::pattern::MAX_TASKS)
+            .ok_or_else(|| {
+                PlaceError::Unfit(
+                    "declare a channel or more, between threads that are counted from 0".to_owned(),
+                )
+            })?;
+        Ok(Pattern { edges, ..Pattern::silent("channels", tasks) })
+    }
+}
+
+fn tells_homes(profile: &Profile) -> bool {
+    profile.home_model.as_ref().is_some_and(|model| model.homes() > 1)
+}
+
+/// Kicks of the search where there is one.
+const KICKS: u64 = 200;
+
+impl ProgramSeats {
+    /// The attributes that the first (0) or second (1) thread of a channel is created with; `None`
+    /// where there is no such channel.
+    #[must_use]
+    pub fn side(&self, channel: usize, side: usize) -> Option<ThreadAttributes> {
+        let (first, second) = *self.pairs.get(channel)?;
+        let thread = *[first, second].get(side)?;
+        Some(ThreadAttributes { cpu: *self.cpus.get(thread)?, line: *self.lines.get(channel)? })
+    }
+
+    /// Whether the machine tells no homes of lines apart, so that any line will do.
+    #[must_use]
+    pub fn lines_are_alike(&self) -> bool {
+        self.lines.iter().all(Option::is_none)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_data::machine::catalog;
+
+    fn pairs(count: usize) -> ProgramChannels {
+        let mut channels = ProgramChannels::new();
+        for at in 0..count {
+            channels.between(2 * at, 2 * at + 1);
+        }
+        channels
+    }
+
+    #[test]
+    fn a_machine_without_homes_has_lines_that_are_alike() {
+        let seats =
+            pairs(2).seats_on(&catalog::load("graviton3").unwrap(), Some(&[3, 4, 5, 6])).unwrap();
+        assert!(seats.lines_are_alike());
+        let mut cpus = seats.cpus.clone();
+        cpus.sort_unstable();
+        assert_eq!(cpus, [3, 4, 5, 6]);
+        assert_eq!(seats.side(0, 0).unwrap(), ThreadAttributes { cpu: seats.cpus[0], line: None });
+        assert!(seats.side(2, 0).is_none() && seats.side(0, 2).is_none());
+    }
+
+    #[test]
+    fn what_makes_no_channel_is_refused() {
+        let machine = catalog::load("graviton3").unwrap();
+        let mut twice = pairs(1);
+        twice.between(1, 0);
+        let mut alone = ProgramChannels::new();
+        alone.between(3, 3);
+        for bad in [ProgramChannels::new(), alone, twice] {
+            assert!(bad.seats_on(&machine, None).is_err(), "{bad:?}");
+        }
+        let sliced = ProgramChannels { sections: Some(7), ..pairs(2) };
+        let error = sliced.seats_on(&machine, None).unwrap_err().to_string();
+        assert!(error.contains("7 sections do not divide"), "{error}");
+    }
+}

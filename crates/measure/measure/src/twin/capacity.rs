@@ -1,0 +1,264 @@
+//! How long links and directories are busy, from the loaded curve.
+//!
+//! A curve tells one thing: how much longer round trips take as more of them run. So a single
+//! factor is fitted: it scales all the times for which parts are assumed to be busy with a message.
+//! The result also depends on which pairs are near and which are far, and which of them share a
+//! link; so the twin runs the pairs that the profile was measured with.
+
+use super::TwinError;
+use crate::load;
+use crate::plan::{Effort, SurveyPlan};
+use crate::testbed_probe::TestbedProbe;
+use crate::twin::fidelity;
+use seatmap_data::machine::description::Basis;
+use seatmap_data::machine::{Loaded, Profile};
+use seatmap_data::statistics::{median, sorted};
+use seatmap_sim::coherent::Hierarchy;
+use seatmap_sim::{CoherentBed, CoherentModel};
+use serde::Serialize;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Points of the curve that are looked at, spread evenly, the ends included. Every other one is
+/// held out of the fit.
+const POINTS: usize = 9;
+/// Factors that are tried, as powers of two: all of these, and then their neighbourhood, cut in
+/// three so often.
+const FACTORS: std::ops::RangeInclusive<i32> = -2..=8;
+const CUTS: usize = 5;
+/// Costs that differ by less, as shares of a distance, are the same.
+const AS_GOOD: f64 = 1e-4;
+/// The most that unloaded distances may lose by it, in percent of their median.
+const MOST_LOST_PERCENT: f64 = 1.0;
+/// Where pairs are drawn from if the profile does not tell which ones it drew: they decide as much
+/// as capacities do, so it takes several draws, and their spread is told.
+const ANY_DRAWS: [u64; 3] = [1, 2, 3];
+
+/// The twin's match with the loaded curve.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Followed {
+    /// The factor on the assumed busy times.
+    pub busy_factor: f64,
+    /// The least and the largest factor that follow the curve as well, of those tried: far apart
+    /// where it leaves it open.
+    pub busy_range: [f64; 2],
+    /// Points of both curves, by pairs at once.
+    pub points: Vec<Point>,
+    /// The root mean square of the relative differences at the points that the factor was fitted
+    /// to, in percent.
+    pub rmse_percent: f64,
+    /// The root mean square at the points that were held out of the fit; null where there is but
+    /// one point.
+    pub held_out_percent: Option<f64>,
+    /// Whether the twin ran the very pairs that the profile was measured with.
+    pub same_pairs: bool,
+}
+
+/// One point of both curves.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Point {
+    /// Pairs at once.
+    pub pairs: u32,
+    /// The profile's median round trip.
+    pub measured_ns: f64,
+    /// The twin's; the median over several draws where the profile's pairs are not known.
+    pub twin_ns: f64,
+    /// The least and the largest over these draws; the same as `twin_ns` where there is one.
+    pub twin_range_ns: [f64; 2],
+    /// Whether the fit did without it.
+    pub held_out: bool,
+}
+
+impl Point {
+    fn off(&self) -> f64 {
+        self.twin_ns / self.measured_ns - 1.0
+    }
+}
+
+/// Fits how long links and directories of a twin are busy, so that it follows the profile's loaded
+/// curve.
+///
+/// # Errors
+/// [`TwinError`], where the twin cannot be run.
+pub fn follow(levels: &mut Hierarchy, profile: &Profile) -> Result<Followed, TwinError> {
+    let chosen = chosen(profile);
+    // Every second point is held out, and tells whether the fit means anything between the others.
+    let fitted: Vec<Loaded> = chosen.iter().step_by(2).copied().collect();
+    let (busy_factor, busy_range) =
+        cheapest(|power: f64| cost(&busier(levels, power.exp2()), profile, &fitted))?;
+    *levels = busier(levels, busy_factor);
+    let mut points = curve(&Arc::new(levels.clone().model(&levels.name)?), profile, &chosen)?;
+    points.iter_mut().skip(1).step_by(2).for_each(|point| point.held_out = true);
+    Ok(Followed {
+        busy_factor,
+        busy_range,
+        rmse_percent: 100.0
+            * rms(points.iter().filter(|point| !point.held_out).map(Point::off)).unwrap_or(0.0),
+        held_out_percent: rms(points.iter().filter(|point| point.held_out).map(Point::off))
+            .map(|rms| 100.0 * rms),
+        same_pairs: profile.loaded_seed.is_some(),
+        points,
+    })
+}
+
+/// The factor that costs least, and the least and largest of those that cost no more to speak of.
+/// All whole powers of two are tried, and then the neighbourhood of the best by thirds. Where the
+/// curve leaves it open, what is assumed stays.
+fn cheapest(cost: impl Fn(f64) -> Result<f64, TwinError>) -> Result<(f64, [f64; 2]), TwinError> {
+    let mut tried = Vec::new();
+    for power in FACTORS {
+        tried.push((cost(power.into())?, f64::from(power)));
+    }
+    // Powers of two find the valley, and a ternary search its bottom: a simulation takes seconds.
+    let middle = least_changed(&tried).0;
+    let mut low = middle - 1.0;
+    let mut high = middle + 1.0;
+    for _ in 0..CUTS {
+        let third = (high - low) / 3.0;
+        let near = (cost(low + third)?, low + third);
+        let far = (cost(high - third)?, high - third);
+        if near.0 <= far.0 {
+            high = far.1
+        } else {
+            low = near.1
+        }
+        tried.extend([near, far]);
+    }
+    let (best, range) = least_changed(&tried);
+    Ok((best.exp2(), range.map(f64::exp2)))
+}
+
+/// Of the powers that cost no more than the best, as far as the figures tell: the nearest to zero,
+/// the least and the largest.
+fn least_changed(tried: &[(f64, f64)]) -> (f64, [f64; 2]) {
+    let least = tried.iter().map(|(cost, _)| *cost).fold(f64::INFINITY, f64::min);
+    let as_good: Vec<f64> = tried
+        .iter()
+        .filter(|(cost, _)| *cost <= least + AS_GOOD)
+        .map(|(_, power)| *power)
+        .collect();
+    // Where several factors explain the curve as well, the assumption is changed the least.
+    let nearest = as_good.iter().copied().min_by(|a, b| a.abs().total_cmp(&b.abs())).unwrap_or(0.0);
+    let range = as_good
+        .iter()
+        .fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], at| [low.min(*at), high.max(*at)]);
+    (nearest, range)
+}
+
+fn rms(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (squares, count) =
+        values.fold((0.0, 0.0), |(squares, count), value| (squares + value * value, count + 1.0));
+    (count > 0.0).then(|| f64::sqrt(squares / count))
+}
+
+/// The points to look at; none where a curve by hand has none that could be measured.
+pub(super) fn chosen(profile: &Profile) -> Vec<Loaded> {
+    let pus = profile.core_distance.as_ref().map_or(0, |distance| distance.pus.len());
+    let possible: Vec<Loaded> = profile
+        .loaded
+        .iter()
+        .filter(|point| (1..=pus / 2).contains(&(point.pairs as usize)))
+        // The twin's round trips are shown as shares of these.
+        .filter(|point| point.median_ns > 0.0)
+        .copied()
+        .collect();
+    let count = possible.len().min(POINTS);
+    (0..count).map(|index| possible[index * (possible.len() - 1) / (count - 1).max(1)]).collect()
+}
+
+/// The hierarchy with its busy times multiplied by a factor; a busy time stays at least one tick.
+pub(super) fn busier(levels: &Hierarchy, factor: f64) -> Hierarchy {
+    let mut levels = levels.clone();
+    let tick = 1.0 / f64::from(levels.ticks_per_cycle);
+    let figures = &mut levels.figures;
+    let busy = [
+        &mut figures.address_busy_cycles,
+        &mut figures.data_busy_cycles,
+        &mut figures.acknowledge_busy_cycles,
+        &mut figures.directory_busy_cycles,
+    ];
+    for figure in busy {
+        // Two decimals, as the file has them, and at least a tick: time that a component is busy
+        // for cannot be less.
+        figure.value = (100.0 * (figure.value * factor).max(tick).max(0.5)).round() / 100.0;
+        figure.kind = Basis::Calibration;
+        figure.source = format!(
+            "fitted to the profile's loaded curve: {factor:.2} times what is assumed of others"
+        );
+    }
+    levels
+        .fabric
+        .package_busy_cycles
+        .iter_mut()
+        .for_each(|cycles| *cycles = (f64::from(*cycles) * factor).round().max(1.0) as u32);
+    levels.fabric.basis = Basis::Calibration;
+    levels.fabric.source = format!(
+        "fitted to the profile's loaded curve: {factor:.2} times what is assumed of others"
+    );
+    levels
+}
+
+/// The deviation of a machine from the curve; infinite where its distances suffer.
+fn cost(levels: &Hierarchy, profile: &Profile, points: &[Loaded]) -> Result<f64, TwinError> {
+    let model = Arc::new(levels.clone().model(&levels.name)?);
+    // Busy components lengthen single round trips as well, and those are known better than the
+    // curve.
+    if fidelity::all(profile, &model).rmse_percent > MOST_LOST_PERCENT {
+        return Ok(f64::INFINITY);
+    }
+    Ok(rms(curve(&model, profile, points)?.iter().map(Point::off)).unwrap_or(0.0))
+}
+
+/// The twin's own curve at these points, by the protocol that measures every profile's, and with
+/// the profile's own pairs.
+fn curve(
+    model: &Arc<CoherentModel>,
+    profile: &Profile,
+    points: &[Loaded],
+) -> Result<Vec<Point>, TwinError> {
+    // The same pairs as were measured, where the profile says which those were; else several draws
+    // show how much that matters.
+    let seeds = profile.loaded_seed.map_or(ANY_DRAWS.to_vec(), |seed| vec![seed]);
+    let curves = seeds
+        .iter()
+        .map(|seed| drawn(model, profile, points, *seed))
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(points
+        .iter()
+        .enumerate()
+        .map(|(at, measured)| {
+            let medians = sorted(
+                &curves
+                    .iter()
+                    .filter_map(|curve| Some(curve.get(at)?.median_ns))
+                    .collect::<Vec<_>>(),
+            );
+            let ends = [medians.first(), medians.last()];
+            Point {
+                pairs: measured.pairs,
+                measured_ns: measured.median_ns,
+                twin_ns: median(&medians).unwrap_or(f64::NAN),
+                twin_range_ns: ends.map(|end| end.copied().unwrap_or(f64::NAN)),
+                held_out: false,
+            }
+        })
+        .collect())
+}
+
+fn drawn(
+    model: &Arc<CoherentModel>,
+    profile: &Profile,
+    points: &[Loaded],
+    seed: u64,
+) -> Result<Vec<Loaded>, TwinError> {
+    let pus = profile.core_distance.as_ref().map_or(&[][..], |distance| &distance.pus);
+    let plan =
+        SurveyPlan { seed, ..SurveyPlan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
+    let bed = CoherentBed::new(Arc::clone(model));
+    let mut probe = TestbedProbe::new(bed, &model.topology, load::lines_needed(pus.len()))
+        .map_err(crate::MeasureError::Machine)?;
+    let pairs: Vec<usize> = points.iter().map(|point| point.pairs as usize).collect();
+    Ok(load::curve_at(&mut probe, pus, &pairs, &plan, &mut |_, _| ControlFlow::Continue(()))?)
+}

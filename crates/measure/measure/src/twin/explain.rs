@@ -1,0 +1,164 @@
+//! Cores, groups, offsets and homes of a profile, as the twin takes them.
+
+use super::TwinError;
+use crate::classes::Relations;
+use crate::findings::{Finding, findings};
+use crate::fit;
+use crate::fit::siblings;
+use seatmap_data::machine::description::Basis;
+use seatmap_data::machine::{CoreDistance, HomeModel, Profile};
+use seatmap_sim::coherent::homes::hashed;
+use seatmap_sim::coherent::{HierarchyHomes, MEASURED_LINE, Parts};
+use seatmap_sim::figure::Figure;
+use std::collections::BTreeMap;
+
+/// Ticks of a nanosecond, at least: distances come back to a twentieth of one.
+const TICKS_PER_NS: f64 = 10.0;
+/// The clock where the profile does not tell it.
+const USUAL_GHZ: f64 = 3.0;
+
+/// The parts of a profile.
+///
+/// # Errors
+/// A profile without distances.
+pub fn parts(profile: &Profile) -> Result<Parts, TwinError> {
+    let distance = profile
+        .core_distance
+        .as_ref()
+        .ok_or_else(|| TwinError::unfit(profile, "holds no core distances"))?;
+    let explained =
+        profile.home_model.clone().or_else(|| fit::explain(distance, &profile.topology));
+    let model = explained
+        .ok_or_else(|| TwinError::unfit(profile, "knows no distance at all; measure it again"))?;
+    let core_of = siblings::cores(distance, &profile.topology);
+    let cores = core_of.iter().max().map_or(0, |last| last + 1);
+    let homes = homes(profile);
+    let frequency_ghz = clock(profile);
+    Ok(Parts {
+        group_of: groups(profile, distance, &model, &core_of, cores),
+        package_of: packages(profile, distance, &core_of, cores),
+        offset_ns: offsets(
+            &model,
+            &core_of,
+            cores,
+            homes.as_ref().map_or(1, |(homes, _)| homes.count as usize),
+        ),
+        core_of,
+        homes,
+        ticks_per_cycle: (TICKS_PER_NS / frequency_ghz.value).ceil() as u32,
+        frequency_ghz,
+    })
+}
+
+/// The homes that were told apart, and the one of the line that the distances are of; `None` where
+/// there is one.
+pub fn homes(profile: &Profile) -> Option<(HierarchyHomes, usize)> {
+    let model = profile.home_model.as_ref().filter(|model| model.homes() > 1)?;
+    let count = model.homes();
+    let first = model
+        .lines
+        .as_ref()
+        .and_then(|lines| lines.home_of_line.first())
+        .map_or(0, |home| *home as usize);
+    // The model spreads lines over homes by a hash. A seed is sought that puts the measured line on
+    // the home that it has.
+    let seed = (1..1 << 20).find(|seed| hashed(MEASURED_LINE, *seed, count) == first)?;
+    let settled_in_groups = model.inside_ns.is_some();
+    Some((HierarchyHomes { count: count as u32, hash_seed: seed as u32, settled_in_groups }, first))
+}
+
+/// The group of each core: those found in the distances, as far as they share a level-3 cache.
+fn groups(
+    profile: &Profile,
+    distance: &CoreDistance,
+    model: &HomeModel,
+    core_of: &[usize],
+    cores: usize,
+) -> Vec<u32> {
+    let found = model.group_of(&distance.pus);
+    let mut numbers = BTreeMap::new();
+    let mut group_of = vec![0; cores];
+    for (row, os) in distance.pus.iter().enumerate() {
+        let l3 = profile.topology.pu(*os).and_then(|pu| pu.l3);
+        // PUs that are as near as others but have an L3 cache of their own are a group of their
+        // own.
+        let next = numbers.len() as u32;
+        group_of[core_of[row]] = *numbers.entry((found[row], l3)).or_insert(next);
+    }
+
+    // Siblings of two groups leave unused group numbers.
+    let mut seen = Vec::new();
+    for group in &group_of {
+        if !seen.contains(group) {
+            seen.push(*group);
+        }
+    }
+    let dense = group_of.iter().filter_map(|group| seen.iter().position(|known| known == group));
+    dense.map(|at| at as u32).collect()
+}
+
+/// Cores that are nearer to each other than to the rest form a package. Cores that only seem far
+/// from each other, since the line's home is with the others, are one package.
+fn packages(
+    profile: &Profile,
+    distance: &CoreDistance,
+    core_of: &[usize],
+    cores: usize,
+) -> Vec<Option<u32>> {
+    // Where the home is far from one half, its distances look like those of another package, and
+    // are not.
+    let far = findings(profile).into_iter().find_map(|finding| match finding {
+        Finding::FarHome { pus, .. } => Some(pus),
+        _ => None,
+    });
+    let mut package_of = vec![None; cores];
+    for (row, sphere) in Relations::of(profile, distance).sphere.iter().enumerate() {
+        let package =
+            far.as_ref().map_or(*sphere, |far| usize::from(far.contains(&distance.pus[row])));
+        package_of[core_of[row]] = Some(package as u32);
+    }
+    package_of
+}
+
+/// The mean offset of each core's threads, by home, to a hundredth of a nanosecond.
+fn offsets(model: &HomeModel, core_of: &[usize], cores: usize, homes: usize) -> Vec<Vec<f64>> {
+    (0..cores)
+        .map(|core| (0..homes).map(|home| mean_offset_ns(model, core_of, core, home)).collect())
+        .collect()
+}
+
+/// The mean over the threads of a core, to hundredths.
+fn mean_offset_ns(model: &HomeModel, core_of: &[usize], core: usize, home: usize) -> f64 {
+    let all: Vec<f64> = core_of
+        .iter()
+        .zip(&model.offset_ns)
+        .filter(|(of, _)| **of == core)
+        .filter_map(|(_, row)| row.get(home).copied())
+        .filter(|ns| ns.is_finite())
+        .collect();
+    if all.is_empty() {
+        return 0.0;
+    }
+    (100.0 * all.iter().sum::<f64>() / all.len() as f64).round() / 100.0
+}
+
+/// The core clock: the rate of a TSC, or the usual one.
+fn clock(profile: &Profile) -> Figure {
+    let ghz = profile.clock.frequency_hz.map(|hz| (hz / 1e7).round() / 100.0);
+    // The counter of Arm processors runs at a rate of its own, tens of MHz to 1 GHz.
+    let is_core_clock = profile.clock.source.as_deref() != Some("cntvct");
+    match ghz.filter(|ghz| is_core_clock && (0.5..=10.0).contains(ghz)) {
+        Some(value) => Figure {
+            value,
+            kind: Basis::Calibration,
+            source: "the rate of the profile's clock, which is near the nominal one".to_owned(),
+        },
+        None => Figure {
+            value: USUAL_GHZ,
+            kind: Basis::Assumption,
+            source: "the profile does not tell; no distance depends on it, only what is computed \
+                     between messages"
+                .to_owned(),
+        },
+    }
+}

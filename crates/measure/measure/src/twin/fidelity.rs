@@ -1,0 +1,109 @@
+//! How far a twin's distances are from the profile's.
+
+use crate::classes::Relations;
+use crate::fit;
+use seatmap_data::machine::Profile;
+use seatmap_data::statistics::median;
+use seatmap_sim::CoherentModel;
+use seatmap_sim::coherent::MEASURED_LINE;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// How far apart two sets of distances are.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Fidelity {
+    /// The relation of the pairs.
+    pub name: String,
+    /// Pairs that were compared.
+    pub pairs: usize,
+    /// The profile's median round trip.
+    pub median_ns: f64,
+    /// The root mean square of the differences.
+    pub rmse_ns: f64,
+    /// The root mean square in percent of the median.
+    pub rmse_percent: f64,
+    /// The largest difference.
+    pub worst_ns: f64,
+}
+
+/// A profile's distance, and the twin's.
+type Both = (f64, f64);
+
+fn fidelity(name: &str, both: &[Both]) -> Option<Fidelity> {
+    let median_ns = median(&both.iter().map(|(ns, _)| *ns).collect::<Vec<_>>())?;
+    let squares: f64 = both.iter().map(|(a, b)| (a - b).powi(2)).sum();
+    let rmse_ns = (squares / both.len() as f64).sqrt();
+    Some(Fidelity {
+        name: name.to_owned(),
+        pairs: both.len(),
+        median_ns,
+        rmse_ns,
+        rmse_percent: 100.0 * rmse_ns / median_ns.max(f64::MIN_POSITIVE),
+        worst_ns: both.iter().map(|(a, b)| (a - b).abs()).fold(0.0, f64::max),
+    })
+}
+
+/// Every pair whose distance is known, by row.
+fn compared(profile: &Profile, model: &CoherentModel) -> Vec<(usize, usize, Both)> {
+    let Some(distance) = &profile.core_distance else { return Vec::new() };
+    let known = distance.median_ns.pairs().filter(|(_, _, ns)| ns.is_finite());
+    known
+        .filter_map(|(i, j, ns)| {
+            let ticks = model.round_trip_ticks(distance.pus[i], distance.pus[j], MEASURED_LINE)?;
+            Some((i, j, (*ns, ticks as f64 * model.ns_per_tick())))
+        })
+        .collect()
+}
+
+/// All pairs.
+#[must_use]
+pub fn all(profile: &Profile, model: &CoherentModel) -> Fidelity {
+    let both: Vec<Both> = compared(profile, model).into_iter().map(|(_, _, both)| both).collect();
+    let none = Fidelity {
+        name: String::new(),
+        pairs: 0,
+        median_ns: 0.0,
+        rmse_ns: 0.0,
+        rmse_percent: 0.0,
+        worst_ns: 0.0,
+    };
+    fidelity("all pairs", &both).unwrap_or(none)
+}
+
+/// Each distance class, nearest first.
+#[must_use]
+pub fn by_class(profile: &Profile, model: &CoherentModel) -> Vec<Fidelity> {
+    let Some(distance) = &profile.core_distance else { return Vec::new() };
+    let relations = Relations::of(profile, distance);
+    let mut classes = BTreeMap::<String, Vec<Both>>::new();
+    for (i, j, both) in compared(profile, model) {
+        classes.entry(relations.name(i, j)).or_default().push(both);
+    }
+    let mut classes: Vec<Fidelity> =
+        classes.iter().filter_map(|(name, both)| fidelity(name, both)).collect();
+    classes.sort_by(|a, b| a.median_ns.total_cmp(&b.median_ns));
+    classes
+}
+
+/// Every pair of cores for a line of every home, compared with the predictions of the profile's
+/// fit; `None` with one home.
+#[must_use]
+pub fn by_home(profile: &Profile, model: &CoherentModel) -> Option<Fidelity> {
+    let homes = profile.home_model.as_ref().filter(|_| model.homes() > 1)?;
+    let pus = &profile.core_distance.as_ref()?.pus;
+    let mut both = Vec::new();
+    for home in 0..homes.homes() {
+        // Any line of the home will do.
+        let line = (MEASURED_LINE..).find(|line| model.home_of(*line) == Some(home as u32))?;
+        for (i, j) in (0..pus.len()).flat_map(|i| (0..i).map(move |j| (i, j))) {
+            let [one, other] = [i, j].map(|at| model.topology.pu(pus[at]).and_then(|pu| pu.core));
+            let predicted = fit::predict(homes, pus, i, j, home).filter(|_| one != other);
+            let ticks = model.round_trip_ticks(pus[i], pus[j], line);
+            both.extend(
+                predicted.zip(ticks).map(|(ns, ticks)| (ns, ticks as f64 * model.ns_per_tick())),
+            );
+        }
+    }
+    fidelity("lines of every home", &both)
+}

@@ -1,0 +1,164 @@
+//! Twins of synthetic machines, of a simulated one, and of profiles that lack data.
+
+use super::*;
+use crate::load;
+use crate::plan::{Effort, SurveyPlan};
+use crate::testbed_probe::TestbedProbe;
+use seatmap_data::machine::{CoreDistance, Loaded, Matrix, Origin, OriginKind, Topology};
+use seatmap_sim::CoherentBed;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+fn profile(n: usize, ns: impl FnMut(usize, usize) -> f64) -> Profile {
+    let origin =
+        Origin { kind: OriginKind::Imported, source: "a test".into(), date: None, tool: None };
+    let mut profile = Profile::new("synthetic", origin, Topology::unknown(0..n as u32));
+    profile.core_distance =
+        Some(CoreDistance::imported((0..n as u32).collect(), Matrix::from_fn(n, ns)));
+    profile
+}
+
+/// Four groups of four on two packages, near and far, each core with an offset, in hundredths of a
+/// nanosecond.
+fn groups(i: usize, j: usize) -> f64 {
+    let offset = |at: usize| [0.0, 1.25, 4.5, 2.75][at % 4];
+    let base = match (i == j, i / 4 == j / 4, i / 8 == j / 8) {
+        (true, ..) => return 0.0,
+        (_, true, _) => 40.0,
+        (_, _, true) => 120.0,
+        _ => 260.0,
+    };
+    base + offset(i) + offset(j)
+}
+
+/// The same with the line's home on the first package: the others' groups are as far from each
+/// other as from the home.
+#[test]
+fn a_far_home_makes_no_packages() {
+    let far_home = |i: usize, j: usize| match (i.min(j) >= 8, i / 4 == j / 4) {
+        (true, false) => 260.0,
+        _ => groups(i, j),
+    };
+    let twin = fit(&profile(16, far_home), Needs::default()).unwrap();
+    let package_of: Vec<Option<u32>> = twin.levels.cores.iter().map(|core| core.package).collect();
+    assert_eq!(package_of, [[Some(0); 8], [Some(1); 8]].concat());
+}
+
+#[test]
+fn a_synthetic_machine_comes_back_to_the_tick() {
+    let twin = fit(&profile(16, groups), Needs::default()).unwrap();
+    let report = &twin.report;
+    assert_eq!(
+        (report.cores, report.groups, report.has_rest, report.by_class.len()),
+        (16, 4, false, 3)
+    );
+    assert!(report.all.worst_ns <= 0.51 * report.tick_ns, "{report:?}");
+    assert_eq!(twin.levels.cores[9].package, Some(1), "found in the distances");
+}
+
+#[test]
+fn single_pairs_keep_what_groups_and_offsets_leave() {
+    let odd = |i: usize, j: usize| {
+        groups(i, j) + if (i + j).is_multiple_of(5) && i != j { 6.0 } else { 0.0 }
+    };
+    let report = fit(&profile(16, odd), Needs::default()).unwrap().report;
+    assert!(report.has_rest && report.all.worst_ns <= 0.51 * report.tick_ns + 0.01, "{report:?}");
+}
+
+#[test]
+fn homes_come_back_by_their_offsets() {
+    let original = seatmap_sim::catalog::load("xeon-phi-5110p").unwrap().unwrap();
+    let profile = seatmap_sim::coherent::profile(&original).unwrap();
+    let twin = fit(&profile, Needs { homes: true, loaded: false }).unwrap();
+    let all = twin.report.all;
+    let by_home = twin.report.by_home.unwrap();
+    // Groups and offsets are rounded apart, and half a tick is lost in each.
+    assert!(all.worst_ns <= 1.01 * twin.report.tick_ns + 0.01, "{all:?}");
+    // Twelve ways of a tick each.
+    assert!(by_home.worst_ns <= 12.5 * twin.report.tick_ns, "{by_home:?}");
+    assert_eq!((twin.report.homes, by_home.pairs), (64, 64 * (240 * 239 / 2 - 60 * 6)));
+}
+
+/// The loaded curve of a machine, by the protocol that measures every profile's.
+fn measured(model: CoherentModel, seed: u64) -> Vec<Loaded> {
+    let plan =
+        SurveyPlan { seed, ..SurveyPlan::new(Effort::Quick, model.ns_per_tick()).without_noise() };
+    let pus = model.topology.os_indices().collect::<Vec<_>>();
+    let model = Arc::new(model);
+    let bed = CoherentBed::new(Arc::clone(&model));
+    let mut probe = TestbedProbe::new(bed, &model.topology, load::lines_needed(pus.len())).unwrap();
+    load::curve(&mut probe, &pus, &plan, &mut |_, _| ControlFlow::Continue(())).unwrap()
+}
+
+/// A machine whose links and directories are busy `factor` times as long as assumed, and its
+/// profile.
+fn busy(factor: f64, seed: u64) -> Profile {
+    let mut profile = profile(16, groups);
+    let assumed = fit(&profile, Needs::default()).unwrap().levels;
+    profile.loaded = measured(capacity::busier(&assumed, factor).model("busy").unwrap(), seed);
+    profile.loaded_seed = Some(seed);
+    profile
+}
+
+#[test]
+fn capacities_come_back_from_the_loaded_curve() {
+    for (factor, seed) in [(8.0, 1), (24.0, 2), (24.0, 3)] {
+        let followed = fit(&busy(factor, seed), Needs { homes: false, loaded: true })
+            .unwrap()
+            .report
+            .loaded
+            .unwrap();
+        assert!((followed.busy_factor / factor - 1.0).abs() < 0.1, "{factor}: {followed:?}");
+        assert!(
+            followed.rmse_percent < 1.0 && followed.held_out_percent.unwrap() < 2.0,
+            "{followed:?}"
+        );
+        assert!(
+            followed.same_pairs
+                && followed.points.iter().all(|point| point.twin_range_ns == [point.twin_ns; 2])
+        );
+    }
+}
+
+#[test]
+fn what_a_curve_leaves_open_stays_as_assumed() {
+    let followed =
+        fit(&busy(1.0, 1), Needs { homes: false, loaded: true }).unwrap().report.loaded.unwrap();
+    assert!(followed.busy_factor == 1.0 && followed.busy_range[0] < 1.0, "{followed:?}");
+}
+
+#[test]
+fn a_curve_without_points_that_can_be_followed_counts_as_none() {
+    let mut profile = profile(4, |i, j| if i == j { 0.0 } else { 80.0 });
+    let point = Loaded { pairs: 1, median_ns: 0.0, p10_ns: 0.0, p90_ns: 0.0, draws: 1, samples: 1 };
+    profile.loaded = vec![point, Loaded { pairs: 3, median_ns: 80.0, ..point }];
+    assert_eq!(fit(&profile, Needs::default()).unwrap().report.loaded, None);
+    assert!(fit(&profile, Needs { homes: false, loaded: true }).is_err());
+}
+
+#[test]
+fn pairs_that_are_not_known_are_told_by_their_spread() {
+    let unknown = Profile { loaded_seed: None, ..busy(24.0, 5) };
+    let followed =
+        fit(&unknown, Needs { homes: false, loaded: true }).unwrap().report.loaded.unwrap();
+    assert!(!followed.same_pairs);
+    let ranges = followed.points.iter().map(|point| point.twin_range_ns);
+    assert!(
+        ranges.clone().any(|[low, high]| high > low)
+            && ranges.into_iter().all(|[low, high]| high >= low)
+    );
+}
+
+#[test]
+fn what_a_profile_lacks_is_said() {
+    let mut empty = profile(2, |i, j| if i == j { 0.0 } else { 80.0 });
+    let refusal = |profile: &Profile, homes, loaded| {
+        fit(profile, Needs { homes, loaded }).unwrap_err().to_string()
+    };
+    let mut refusals = vec![refusal(&empty, true, false), refusal(&empty, false, true)];
+    refusals.push(refusal(&profile(2, |_, _| f64::NAN), false, false));
+    refusals.push(refusal(&profile(1, |_, _| 0.0), false, false));
+    empty.core_distance = None;
+    refusals.push(refusal(&empty, false, false));
+    insta::assert_snapshot!(refusals.join("\n"));
+}

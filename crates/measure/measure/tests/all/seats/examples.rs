@@ -1,0 +1,102 @@
+//! The examples do what their first lines say.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Iterations after which the example takes a point to belong to the set.
+const MOST: u16 = 256;
+const SIDE: u32 = 24;
+
+/// An example's program. `make test` builds all examples beside the tests, and says so; a test that
+/// is run alone builds the one it needs.
+fn program(name: &str) -> PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    if std::env::var_os("SEATMAP_EXAMPLES_BUILT").is_none() {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args([
+            "build",
+            "--quiet",
+            "--frozen",
+            "--package",
+            "seatmap-seats",
+            "--example",
+            name,
+        ]);
+        cargo.arg("--target-dir").arg(target).current_dir(env!("CARGO_MANIFEST_DIR"));
+        if !cfg!(debug_assertions) {
+            cargo.arg("--release");
+        }
+        assert!(cargo.status().unwrap().success(), "{name}");
+    }
+    target
+        .join(if cfg!(debug_assertions) { "debug" } else { "release" })
+        .join("examples")
+        .join(name)
+}
+
+/// Runs an example on a host without a profile.
+fn run(name: &str, arguments: &[&str], state: &Path) -> Output {
+    Command::new(program(name)).args(arguments).env("XDG_STATE_HOME", state).output().unwrap()
+}
+
+/// A grey image as it was written.
+fn decoded(path: &Path) -> Vec<u8> {
+    let file = std::io::BufReader::new(std::fs::File::open(path).unwrap());
+    let mut reader = png::Decoder::new(file).read_info().unwrap();
+    let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+    let frame = reader.next_frame(&mut pixels).unwrap();
+    assert_eq!(
+        (frame.width, frame.height, frame.color_type),
+        (SIDE, SIDE, png::ColorType::Grayscale)
+    );
+    pixels
+}
+
+/// The same image without threads.
+fn plain(frame: i32) -> Vec<u8> {
+    let step = 3.0 * 0.9_f64.powi(frame) / f64::from(SIDE);
+    let from_middle = |at: u32| (f64::from(at) - 0.5 * f64::from(SIDE - 1)) * step;
+    let count = |row: u32, column: u32| {
+        // Points of a message are counted from its first one.
+        let first = column / seatmap_machines::workload::mandelbrot::MOST_POINTS
+            * seatmap_machines::workload::mandelbrot::MOST_POINTS;
+        let re = -0.743_643_887 + from_middle(first) + f64::from(column - first) * step;
+        seatmap_machines::workload::mandelbrot::iterations(
+            re,
+            0.131_825_904 + from_middle(row),
+            MOST,
+        )
+    };
+    let grey = |count: u16| if count == MOST { 0 } else { 255 - count.min(254) as u8 };
+    (0..SIDE)
+        .flat_map(|row| (0..SIDE).map(move |column| (row, column)))
+        .map(|(row, column)| grey(count(row, column)))
+        .collect()
+}
+
+#[test]
+fn frames_are_those_of_a_plain_computation() {
+    let folder = tempfile::tempdir().unwrap();
+    let frames = folder.path().join("frames");
+    let output =
+        run("mandelbrot", &[frames.to_str().unwrap(), "3", &SIDE.to_string()], folder.path());
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(text.starts_with("3 frames as the threads were seated: "), "{text}");
+    for frame in 0..3 {
+        assert_eq!(decoded(&frames.join(format!("{frame:03}.png"))), plain(frame), "frame {frame}");
+    }
+    assert!(plain(0).contains(&0) && plain(0).iter().any(|grey| *grey > 200), "a picture");
+}
+
+#[test]
+fn a_host_that_was_not_measured_gives_no_seats() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run("producer_consumer", &["100"], folder.path());
+    assert!(!output.status.success());
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("this host has not been measured yet")
+    );
+}

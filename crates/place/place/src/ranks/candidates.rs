@@ -1,0 +1,152 @@
+//! Orders worth a run: the model's best, and those that it calls worse, as no model knows
+//! everything.
+
+use crate::ranks::over_nodes::{Judge, launchers};
+use crate::ranks::{RankPlan, RankRequest, RankWishes, RanksError, inside, orders};
+use seatmap_data::statistics::Xoshiro;
+
+/// Random orders among the candidates: a race that these win says that the pattern is wrong.
+const RANDOM: usize = 2;
+
+/// An order of ranks with its name.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// Its name.
+    pub name: String,
+    /// Where each rank runs.
+    pub plan: RankPlan,
+}
+
+impl RankRequest<'_> {
+    /// At most so many orders, all different: block, as launchers start ranks if nothing is said;
+    /// the cheapest found; the cheapest of consecutive blocks, which collectives like; the others
+    /// that launchers know; random ones.
+    ///
+    /// # Errors
+    /// [`RanksError`]: what is asked for cannot be.
+    pub fn candidates(&self, most: usize) -> Result<Vec<Candidate>, RanksError> {
+        let seats = self.seats()?;
+        let mut known = launchers(self, &seats).into_iter();
+        let searched_in_blocks = self.wishes.fixed.is_empty() && !self.wishes.in_blocks;
+        // A search spends all of its time: each has a part, and the CPUs on nodes have the rest.
+        let parts = if searched_in_blocks { 3 } else { 2 };
+        let measured =
+            RankRequest { limit: self.limit.time_part(parts), ..self.clone() }.place()?;
+        let mut all: Vec<Candidate> =
+            known.next().map(|(name, order)| self.candidate(name, order)).into_iter().collect();
+        all.push(Candidate { name: "measured".to_owned(), plan: measured });
+        // Blocks with fixed ranks are refused, and a request for blocks has them in `measured`
+        // already.
+        if searched_in_blocks {
+            let wishes = RankWishes { in_blocks: true, ..self.wishes.clone() };
+            let limit = self.limit.time_part(2);
+            let plan = RankRequest { wishes, limit, ..self.clone() }.place()?;
+            all.push(Candidate { name: "measured, in blocks".to_owned(), plan });
+        }
+        all.extend(known.map(|(name, order)| self.candidate(name, order)));
+        let mut rng = Xoshiro::new(self.seed);
+        for number in 1..=RANDOM {
+            let order = orders::random(self.pattern.tasks, &seats, &mut rng);
+            all.push(self.candidate(format!("random {number}"), order));
+        }
+        let mut kept: Vec<Candidate> = Vec::new();
+        for candidate in all {
+            // The first of equal orders keeps its name: block before the search's own, which a user
+            // finds harder to set.
+            let is_new =
+                kept.iter().all(|other| other.plan.node_of_rank != candidate.plan.node_of_rank);
+            if is_new && self.allows(&candidate.plan.node_of_rank) {
+                kept.push(candidate);
+            }
+        }
+        kept.truncate(most);
+        Ok(kept)
+    }
+
+    /// An order that somebody else made, with the cheapest CPUs on each node.
+    fn candidate(&self, name: String, node_of: Vec<usize>) -> Candidate {
+        let cpus = inside::cpus(self, &node_of, &self.limit);
+        let plan = self.ordered(&name, node_of, cpus);
+        Candidate { name, plan }
+    }
+
+    /// The plan of an order that somebody else made, as nodes of this cluster and CPUs on them, and
+    /// its cost.
+    ///
+    /// # Panics
+    /// The pattern has another number of ranks, or a node is not one of the cluster.
+    #[must_use]
+    pub fn ordered(&self, name: &str, node_of: Vec<usize>, cpus: Vec<Vec<u32>>) -> RankPlan {
+        assert!(
+            node_of.len() == self.pattern.tasks && cpus.len() == node_of.len(),
+            "a seat for each rank"
+        );
+        let costs = Judge::new(self).costs(&node_of);
+        RankPlan { method: name.to_owned(), ..self.plan_of(node_of, cpus, costs) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ranks::{Node, Nodes};
+    use crate::search::Limit;
+    use seatmap_data::machine::Square;
+    use seatmap_data::pattern::{Edge, Pattern};
+
+    /// Four nodes of two CPUs, by turns on two switches.
+    fn nodes() -> Nodes {
+        let group = vec![0, 1, 0, 1];
+        let apart = |a: usize, b: usize| match (a == b, group[a] == group[b]) {
+            (true, _) => 1.0,
+            (false, true) => 10.0,
+            (false, false) => 100.0,
+        };
+        Nodes {
+            nodes: (0..4)
+                .map(|at| Node { name: format!("n{at}"), cpus: 2, profile: None })
+                .collect(),
+            distance_ns: Square::from_fn(4, apart),
+            message_bytes: 8,
+            by_mpi: false,
+            group: group.clone(),
+        }
+    }
+
+    fn ring() -> Pattern {
+        Pattern::gathered(
+            "ring:8",
+            8,
+            (0..8).map(|from| Edge { from, to: (from + 1) % 8, bytes: 8.0, messages: 1.0 }),
+        )
+    }
+
+    #[test]
+    fn each_is_another_and_the_measured_one_is_the_cheapest() {
+        let nodes = nodes();
+        let ring = ring();
+        let request = RankRequest { limit: Limit::kicks(50), ..RankRequest::new(&nodes, &ring) };
+        let found = request.candidates(12).unwrap();
+        let names: Vec<&str> = found.iter().map(|candidate| &*candidate.name).collect();
+        assert_eq!(names[..2], ["block", "measured"]);
+        assert!(names.contains(&"cyclic") && names.contains(&"random 1"), "{names:?}");
+        let cost = |at: usize| found[at].plan.costs.total_ns;
+        assert!((0..found.len()).all(|at| cost(1) <= cost(at)));
+        // Half of the edges stay on a node; of the other four, two cross the switches where the
+        // order knows these.
+        assert_eq!((cost(0), cost(1)), (4.0 + 400.0, 4.0 + 220.0));
+        assert_eq!(request.candidates(2).unwrap().len(), 2);
+    }
+
+    #[test]
+    fn fixed_ranks_stay_in_every_order() {
+        let nodes = nodes();
+        let ring = ring();
+        let wishes = RankWishes { fixed: vec![(0, "n2".to_owned())], ..RankWishes::default() };
+        let request =
+            RankRequest { wishes, limit: Limit::kicks(50), ..RankRequest::new(&nodes, &ring) };
+        let found = request.candidates(12).unwrap();
+        assert!(found.iter().all(|candidate| candidate.plan.node(0) == "n2"));
+        assert!(found.iter().any(|candidate| candidate.name == "measured"));
+    }
+}

@@ -1,0 +1,102 @@
+//! A plan as launchers take it. On each node `seatmap run --plan` then seats the rank on its CPUs,
+//! so that launchers are told to bind nothing.
+//!
+//! | module | is | taken by |
+//! |---|---|---|
+//! | [`openmpi`] | a host on each line, rank by rank | `mpirun --map-by seq --hostfile` |
+//! | [`mpich`] | runs of ranks on a host | `mpiexec -f` |
+//! | [`slurm`] | a host on each line, rank by rank | `srun --distribution=arbitrary` with `SLURM_HOSTFILE` |
+//! | [`rankfile`] | node and CPUs of each rank | Open MPI 4's `mpirun --rankfile` |
+//! | [`torchrun`] | a script that gives each node its rank | `torchrun --node-rank` |
+//! | [`groups`] | groups of nodes with their ranks, as JSON | schedulers of pods, which have labels for them |
+//!
+//! Names are checked when a plan is read, so that a file of a launcher holds nothing but hosts and
+//! numbers.
+
+pub mod groups;
+pub mod mpich;
+pub mod openmpi;
+pub mod rankfile;
+pub mod slurm;
+pub mod torchrun;
+
+use crate::ranks::RankPlan;
+
+/// Writes a plan for ranks in one format.
+pub type RankPlanWriter = fn(&RankPlan) -> Result<String, ExportError>;
+
+/// The formats, by the words that are typed for them.
+pub const FORMATS: [(&str, RankPlanWriter); 7] = [
+    ("openmpi", |plan| Ok(openmpi::write(plan))),
+    ("mpich", |plan| Ok(mpich::write(plan))),
+    ("slurm-hostfile", |plan| Ok(slurm::write(plan))),
+    ("rankfile", |plan| Ok(rankfile::write(plan))),
+    ("torchrun", torchrun::write),
+    ("groups", |plan| Ok(groups::write(plan))),
+    ("json", |plan| Ok(plan.to_json())),
+];
+
+/// Why a plan cannot be written for a launcher.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExportError {
+    /// The launcher numbers ranks node by node.
+    #[error(
+        "{launcher} gives consecutive ranks to a node, and {node} has ranks {ranks}; 'seatmap \
+         place --blocks' places ranks so"
+    )]
+    NotInBlocks {
+        /// The launcher.
+        launcher: &'static str,
+        /// The node.
+        node: String,
+        /// Its ranks.
+        ranks: String,
+    },
+    /// The launcher starts equally many ranks on each node.
+    // Plural: "starts" is a verb here.
+    #[error(
+        "{launcher} starts equally many ranks on each node, and {} has {}, {} has {}",
+        nodes[0],
+        ranks[0],
+        nodes[1],
+        ranks[1]
+    )]
+    Unequal {
+        /// The launcher.
+        launcher: &'static str,
+        /// Two nodes.
+        nodes: [String; 2],
+        /// Their numbers of ranks.
+        ranks: [usize; 2],
+    },
+}
+
+/// The hosts in the order of the ranks, a line each.
+fn hosts(plan: &crate::ranks::RankPlan) -> String {
+    (0..plan.node_of_rank.len()).map(|rank| format!("{}\n", plan.node(rank))).collect()
+}
+
+#[cfg(test)]
+pub(crate) fn sample() -> crate::ranks::RankPlan {
+    let costs =
+        crate::ranks::Costs { total_ns: 9e6, in_node: 0.5, in_group: 0.25, between_groups: 0.25 };
+    crate::ranks::RankPlan {
+        format: crate::ranks::plan::FORMAT.to_owned(),
+        nodes: ["n0", "n1", "n2"].map(str::to_owned).to_vec(),
+        group_of_node: vec![0, 0, 1],
+        node_of_rank: vec![2, 2, 0, 0],
+        cpus_of_rank: vec![vec![0, 1], vec![2, 3], vec![2, 3], vec![0, 1]],
+        pattern: Some("ring:4".to_owned()),
+        message_bytes: 65536,
+        by_mpi: false,
+        costs,
+        lower_bound_ns: 4e6,
+        optimal: false,
+        orders: vec![crate::ranks::Order { name: "block".to_owned(), costs }],
+        method: "block".to_owned(),
+        seconds: None,
+        seed: Some(1),
+        date: None,
+        tool: None,
+    }
+}

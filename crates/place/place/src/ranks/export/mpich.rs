@@ -1,0 +1,30 @@
+//! A host file of MPICH's Hydra: hosts with a number of ranks each, filled in order (Hydra's
+//! manual, "Host File").
+
+use crate::ranks::RankPlan;
+
+/// The file. Runs of ranks on one host are one line.
+#[must_use]
+pub fn write(plan: &RankPlan) -> String {
+    let mut text =
+        "# mpiexec -f THIS -n RANKS -bind-to none seatmap run --plan PLAN -- PROGRAM...\n"
+            .to_owned();
+    for run in plan.node_of_rank.chunk_by(|a, b| a == b) {
+        text += &format!("{}:{}\n", plan.nodes[run[0]], run.len());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_ranks_are_lines() {
+        insta::assert_snapshot!(write(&crate::ranks::export::sample()), @r"
+        # mpiexec -f THIS -n RANKS -bind-to none seatmap run --plan PLAN -- PROGRAM...
+        n2:2
+        n0:2
+        ");
+    }
+}

@@ -1,0 +1,28 @@
+//! A hostfile of Open MPI for its sequential mapper: the rank's number is the line's (mpirun(1),
+//! `--map-by seq`).
+
+use crate::ranks::RankPlan;
+
+/// The file.
+#[must_use]
+pub fn write(plan: &RankPlan) -> String {
+    let head = "# mpirun --map-by seq --bind-to none --hostfile THIS seatmap run --plan PLAN -- \
+                PROGRAM...\n";
+    head.to_owned() + &super::hosts(plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rank_has_its_line() {
+        insta::assert_snapshot!(write(&crate::ranks::export::sample()), @r"
+        # mpirun --map-by seq --bind-to none --hostfile THIS seatmap run --plan PLAN -- PROGRAM...
+        n2
+        n2
+        n0
+        n0
+        ");
+    }
+}

@@ -1,0 +1,114 @@
+//! A script that starts `torchrun` on each node with the node's rank: the number of a process is
+//! that rank times the processes of a node, plus its number there (torchrun's documentation,
+//! "Definitions").
+
+use super::ExportError;
+use crate::ranks::RankPlan;
+use seatmap_os::host_names;
+
+/// The script, to be run on every node.
+///
+/// # Errors
+/// [`ExportError`]: a node's ranks are not consecutive, or nodes have different numbers of them.
+pub fn write(plan: &RankPlan) -> Result<String, ExportError> {
+    let mut nodes: Vec<(usize, Vec<usize>)> = plan
+        .ranks_of_nodes()
+        .into_iter()
+        .enumerate()
+        .filter(|(_, ranks)| !ranks.is_empty())
+        .collect();
+    // The node's rank is its place in this order: processes are numbered node by node.
+    nodes.sort_by_key(|(_, ranks)| ranks[0]);
+    let first = nodes[0].0;
+    let each = nodes[0].1.len();
+    let mut cases = String::new();
+    for (at, (node, ranks)) in nodes.iter().enumerate() {
+        check(plan, *node, ranks)?;
+        if ranks.len() != each {
+            let nodes = [first, *node].map(|node| plan.nodes[node].clone());
+            return Err(ExportError::Unequal {
+                launcher: "torchrun",
+                nodes,
+                ranks: [each, ranks.len()],
+            });
+        }
+        cases += &format!("{}) rank={at} ;;\n", patterns(plan, &plan.nodes[*node]));
+    }
+    let count = nodes.len();
+    let master = &plan.nodes[first];
+    Ok(format!(
+        "#!/bin/sh\n# On every node: sh THIS PROGRAM.py ARGUMENTS...\ncase $(hostname) \
+         in\n{cases}*) echo \"$0: $(hostname) is not in the plan\" >&2; exit 2 ;;\nesac\nexec \
+         torchrun --nnodes={count} --nproc-per-node={each} --node-rank=$rank \
+         --master-addr={master} \"$@\"\n"
+    ))
+}
+
+/// The names by which a node may call itself, as patterns of `case`. A host name holds no character
+/// of a pattern; it was checked when the plan was read.
+fn patterns(plan: &RankPlan, node: &str) -> String {
+    let mut patterns = vec![node.to_owned()];
+    if host_names::stands_for_one(node, &plan.nodes) {
+        patterns.push(format!("{node}.*"));
+    }
+    let shorter = node.rmatch_indices('.').map(|(at, _)| &node[..at]);
+    let own = shorter.filter(|short| host_names::stands_for_one(short, &plan.nodes));
+    patterns.extend(own.map(str::to_owned));
+    patterns.join("|")
+}
+
+fn check(plan: &RankPlan, node: usize, ranks: &[usize]) -> Result<(), ExportError> {
+    if ranks.windows(2).all(|two| two[0] + 1 == two[1]) {
+        Ok(())
+    } else {
+        Err(ExportError::NotInBlocks {
+            launcher: "torchrun",
+            node: plan.nodes[node].clone(),
+            ranks: seatmap_os::CpuList(ranks.iter().map(|rank| *rank as u32).collect()).to_string(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ranks::export::sample;
+
+    #[test]
+    fn each_node_has_its_rank() {
+        insta::assert_snapshot!(write(&sample()).unwrap(), @r##"
+        #!/bin/sh
+        # On every node: sh THIS PROGRAM.py ARGUMENTS...
+        case $(hostname) in
+        n2|n2.*) rank=0 ;;
+        n0|n0.*) rank=1 ;;
+        *) echo "$0: $(hostname) is not in the plan" >&2; exit 2 ;;
+        esac
+        exec torchrun --nnodes=2 --nproc-per-node=2 --node-rank=$rank --master-addr=n2 "$@"
+        "##);
+    }
+
+    #[test]
+    fn a_node_may_call_itself_by_its_short_name_unless_two_have_it() {
+        let mut plan = sample();
+        let names = |plan: &RankPlan| patterns(plan, &plan.nodes[0]);
+        plan.nodes[0] = "a.x.org".to_owned();
+        assert_eq!(names(&plan), "a.x.org|a.x.org.*|a.x|a");
+        plan.nodes[1] = "a.y.org".to_owned();
+        assert_eq!(names(&plan), "a.x.org|a.x.org.*|a.x");
+    }
+
+    #[test]
+    fn other_orders_are_refused() {
+        let mut plan = sample();
+        plan.node_of_rank = vec![0, 1, 0, 1];
+        let told = write(&plan).unwrap_err().to_string();
+        assert!(
+            told.starts_with("torchrun gives consecutive ranks to a node, and n0 has ranks 0,2"),
+            "{told}"
+        );
+        plan.node_of_rank = vec![0, 1, 1, 1];
+        let told = write(&plan).unwrap_err().to_string();
+        assert_eq!(told, "torchrun starts equally many ranks on each node, and n0 has 1, n1 has 3");
+    }
+}

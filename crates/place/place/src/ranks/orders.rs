@@ -1,0 +1,75 @@
+//! The orders that launchers know: `--map-by slot`, `--map-by node`, `--distribution=plane=K`
+//! (mpirun(1), srun(1)).
+
+use seatmap_data::statistics::Xoshiro;
+
+/// Node after node, each filled with ranks before the next.
+#[must_use]
+pub fn block(ranks: usize, seats: &[usize]) -> Vec<usize> {
+    plane(ranks, seats, usize::MAX)
+}
+
+/// One rank on each node in turn.
+#[must_use]
+pub fn cyclic(ranks: usize, seats: &[usize]) -> Vec<usize> {
+    plane(ranks, seats, 1)
+}
+
+/// So many ranks on each node in turn. There must be a seat for each rank.
+#[must_use]
+pub fn plane(ranks: usize, seats: &[usize], at_once: usize) -> Vec<usize> {
+    assert!(seats.iter().sum::<usize>() >= ranks && at_once > 0, "a seat for each rank");
+    let mut free = seats.to_vec();
+    let mut order = Vec::with_capacity(ranks);
+    while order.len() < ranks {
+        for (node, free) in free.iter_mut().enumerate() {
+            // A full node is passed over, and the last turn takes only the ranks that are left.
+            let taken = at_once.min(*free).min(ranks - order.len());
+            *free -= taken;
+            order.extend(std::iter::repeat_n(node, taken));
+        }
+    }
+    order
+}
+
+/// Any seat for each rank, as often as it has one.
+#[must_use]
+pub fn random(ranks: usize, seats: &[usize], rng: &mut Xoshiro) -> Vec<usize> {
+    let mut all: Vec<usize> = seats
+        .iter()
+        .enumerate()
+        .flat_map(|(node, seats)| std::iter::repeat_n(node, *seats))
+        .collect();
+    // Seats are shuffled, and not nodes drawn, so that no node has more ranks than seats.
+    rng.shuffle(&mut all);
+    all.truncate(ranks);
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn they_are_those_of_the_manuals() {
+        assert_eq!(block(5, &[2, 0, 2, 2]), [0, 0, 2, 2, 3]);
+        assert_eq!(cyclic(5, &[2, 1, 2]), [0, 1, 2, 0, 2]);
+        assert_eq!(plane(8, &[4, 4], 2), [0, 0, 1, 1, 0, 0, 1, 1]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_node_gets_more_than_it_has_seats(
+            seats in prop::collection::vec(0..9_usize, 1..9), part in 0.0..=1.0, at_once in 1..9_usize, seed: u64
+        ) {
+            let ranks = (seats.iter().sum::<usize>() as f64 * part) as usize;
+            for order in [plane(ranks, &seats, at_once), random(ranks, &seats, &mut Xoshiro::new(seed))] {
+                prop_assert_eq!(order.len(), ranks);
+                for (node, seats) in seats.iter().enumerate() {
+                    prop_assert!(order.iter().filter(|at| **at == node).count() <= *seats);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! Which ranks share a node, and which node that is.
+
+use crate::bound::gilmore_lawler;
+use crate::ranks::orders::{block, cyclic, plane, random};
+use crate::ranks::{Costs, Order, RankRequest, RanksError};
+use crate::search::Limit;
+use crate::solve::cheapest;
+use crate::{Problem, Traffic, Zones};
+use seatmap_data::machine::Square;
+use seatmap_data::statistics::Xoshiro;
+
+/// Up to so many seats the bound takes an assignment of ranks to seats into account; its time grows
+/// with their cube.
+const MOST_ASSIGNED: usize = 512;
+
+/// The part of the time that the bound may take.
+const BOUND_PART: u32 = 8;
+
+/// Random orders drawn to compare with.
+const DRAWN: usize = 100;
+
+/// A rounding of sums of single precision, as a factor.
+const ROUNDED: f64 = 1.0 + 1e-6;
+
+/// Ranks on nodes, and what is known of that.
+#[derive(Clone, Debug)]
+pub struct Spread {
+    /// The node of each rank.
+    pub node_of: Vec<usize>,
+    /// The sum over all messages of the round trip between their nodes, and where they go.
+    pub costs: Costs,
+    /// Every spread costs at least this, in nanoseconds.
+    pub lower_bound_ns: f64,
+    /// Whether none is cheaper.
+    pub is_optimal: bool,
+    /// The method that found it.
+    pub method: String,
+    /// The orders that launchers know.
+    pub orders: Vec<Order>,
+}
+
+/// The cheapest spread found. It is never worse than an order that launchers know, as these are
+/// compared with.
+///
+/// # Errors
+/// [`RanksError`]: what is asked for cannot be.
+pub fn spread(request: &RankRequest) -> Result<Spread, RanksError> {
+    let seats = request.seats()?;
+    let judge = Judge::new(request);
+    let known = launchers(request, &seats);
+    let mut rng = Xoshiro::new(request.seed);
+    let drawn: Vec<Costs> =
+        (0..DRAWN).map(|_| judge.costs(&random(request.pattern.tasks, &seats, &mut rng))).collect();
+    let mut orders: Vec<Order> = known
+        .iter()
+        .map(|(name, order)| Order { name: name.clone(), costs: judge.costs(order) })
+        .collect();
+    orders.push(Order { name: format!("random, mean of {DRAWN}"), costs: Costs::mean(&drawn) });
+    let mut found = if request.wishes.in_blocks {
+        by_blocks(request, &seats)?
+    } else {
+        rank_by_rank(request, &judge, &seats)
+    };
+    // In double precision and with the shares, so that orders and what was found are judged alike.
+    found.costs = judge.costs(&found.node_of);
+    let usable = known.into_iter().zip(&orders).filter(|((_, order), _)| request.allows(order));
+    for ((name, node_of), order) in usable {
+        if order.costs.total_ns < found.costs.total_ns {
+            found = Spread { node_of, costs: order.costs, method: name, ..found };
+        }
+    }
+    let is_optimal = found.is_optimal || found.costs.total_ns <= found.lower_bound_ns * ROUNDED;
+    Ok(Spread { orders, is_optimal, ..found })
+}
+
+/// Block, cyclic, and the planes between them.
+pub(crate) fn launchers(request: &RankRequest, seats: &[usize]) -> Vec<(String, Vec<usize>)> {
+    let ranks = request.pattern.tasks;
+    let largest = seats.iter().copied().max().unwrap_or(0);
+    // A plane as large as the largest node is the block order.
+    let planes =
+        (1..usize::BITS).map(|bit| 1_usize << bit).take_while(|at_once| *at_once < largest);
+    let mut orders = vec![
+        ("block".to_owned(), block(ranks, seats)),
+        ("cyclic".to_owned(), cyclic(ranks, seats)),
+    ];
+    orders.extend(planes.map(|at_once| (format!("plane={at_once}"), plane(ranks, seats, at_once))));
+    orders
+}
+
+impl RankRequest<'_> {
+    /// Whether an order that somebody else made is one that was asked for.
+    pub(crate) fn allows(&self, node_of: &[usize]) -> bool {
+        self.wishes.fixed.iter().all(|(rank, name)| self.nodes.nodes[node_of[*rank]].name == *name)
+            && (!self.wishes.in_blocks
+                || node_of.chunk_by(|a, b| a == b).count() == distinct(node_of))
+    }
+}
+
+fn distinct(node_of: &[usize]) -> usize {
+    node_of.iter().collect::<std::collections::BTreeSet<_>>().len()
+}
+
+/// Judges orders by the measured round trips.
+pub(crate) struct Judge<'a> {
+    request: &'a RankRequest<'a>,
+    traffic: Traffic,
+}
+
+impl<'a> Judge<'a> {
+    pub fn new(request: &'a RankRequest<'a>) -> Self {
+        Judge { request, traffic: request.traffic() }
+    }
+
+    /// The cost of an order, and where its messages go.
+    pub fn costs(&self, node_of: &[usize]) -> Costs {
+        let nodes = self.request.nodes;
+        let mut costs = Costs::default();
+        let mut all = 0.0;
+        for rank in 0..self.traffic.tasks() {
+            for (with, messages) in self.traffic.of(rank).filter(|(with, _)| *with > rank) {
+                let [a, b] = [node_of[rank], node_of[with]];
+                costs.total_ns += messages * f64::from(nodes.distance_ns[(a, b)]);
+                all += messages;
+                if a == b {
+                    costs.in_node += messages;
+                } else if nodes.group[a] == nodes.group[b] {
+                    costs.in_group += messages;
+                } else {
+                    costs.between_groups += messages;
+                }
+            }
+        }
+        costs.as_shares(all)
+    }
+}
+
+/// A seat for each rank by itself.
+fn rank_by_rank(request: &RankRequest, judge: &Judge, seats: &[usize]) -> Spread {
+    let problem = problem(request, judge.traffic.clone(), seats);
+    let lower_bound_ns = bound(&problem, seats, &request.limit.part(BOUND_PART));
+    let best = cheapest(&problem, lower_bound_ns, &request.limit, request.threads, request.seed);
+    let node_of = best.solution.slot_of[..problem.tasks()]
+        .iter()
+        .map(|slot| problem.pu_of_slot[*slot as usize] as usize)
+        .collect();
+    Spread {
+        node_of,
+        costs: Costs::default(),
+        lower_bound_ns,
+        is_optimal: best.is_optimal,
+        method: best.method,
+        orders: Vec::new(),
+    }
+}
+
+/// A node for each block of consecutive ranks: as many as the smallest node has seats for.
+fn by_blocks(request: &RankRequest, seats: &[usize]) -> Result<Spread, RanksError> {
+    // Any block must fit on any node, since the search only chooses the order of the nodes.
+    let size = seats.iter().copied().filter(|seats| *seats > 0).min().unwrap_or(1);
+    let ranks = request.pattern.tasks;
+    let used = seats.iter().filter(|seats| **seats > 0).count();
+    let blocks = ranks.div_ceil(size);
+    if blocks > used {
+        return Err(RanksError::TooFewSeats {
+            ranks,
+            per_rank: request.wishes.cpus_per_rank,
+            nodes: used,
+            seats: used * size,
+        });
+    }
+    let whole = request.traffic();
+    let edges = (0..ranks).flat_map(|rank| {
+        let later = whole.of(rank).filter(move |(with, _)| *with > rank);
+        // Traffic inside a block costs the same wherever the block goes, and falls away as a self
+        // edge.
+        later.map(move |(with, messages)| (rank / size, with / size, messages))
+    });
+    // A block is one task of the smaller problem, and a node is one slot.
+    let one_each: Vec<usize> = seats.iter().map(|seats| usize::from(*seats > 0)).collect();
+    let problem = problem(request, Traffic::new(blocks, edges), &one_each);
+    let best = cheapest(&problem, 0.0, &request.limit, request.threads, request.seed);
+    // A bound on blocks would not be one on all orders.
+    Ok(Spread {
+        node_of: (0..ranks)
+            .map(|rank| problem.pu_of_slot[best.solution.slot_of[rank / size] as usize] as usize)
+            .collect(),
+        costs: Costs::default(),
+        lower_bound_ns: 0.0,
+        is_optimal: false,
+        method: format!("blocks of {size}, {}", best.method),
+        orders: Vec::new(),
+    })
+}
+
+fn problem(request: &RankRequest, traffic: Traffic, seats: &[usize]) -> Problem {
+    let pu_of_slot: Vec<u32> = seats
+        .iter()
+        .enumerate()
+        .flat_map(|(node, seats)| std::iter::repeat_n(node as u32, *seats))
+        .collect();
+    let nodes = &request.nodes.nodes;
+    let mut fixed = vec![None; traffic.tasks()];
+    let mut taken = vec![0; nodes.len()];
+    for (rank, name) in &request.wishes.fixed {
+        let node = nodes.iter().position(|node| node.name == *name);
+        let first = node
+            .and_then(|node| Some((node, pu_of_slot.iter().position(|at| *at as usize == node)?)));
+        if let Some((node, first)) = first {
+            // A node's slots are alike: each fixed rank has the next one.
+            fixed[*rank] = Some((first + taken[node]) as u32);
+            taken[node] += 1;
+        }
+    }
+    let zones = Zones::free(pu_of_slot.len());
+    Problem { traffic, distance: request.nodes.distance_ns.clone(), pu_of_slot, zones, fixed }
+}
+
+/// Gilmore's and Lawler's bound ([`gilmore_lawler`]). Where there are too many seats for it, each
+/// rank has the node that is best for it and its heaviest partners the seats nearest to that, which
+/// are the same for all seats of a node.
+fn bound(problem: &Problem, seats: &[usize], limit: &Limit) -> f64 {
+    if problem.slots() <= MOST_ASSIGNED {
+        return gilmore_lawler(problem, limit);
+    }
+    let most = (0..problem.tasks()).map(|rank| problem.traffic.degree(rank)).max().unwrap_or(0);
+    let used = (0..seats.len()).filter(|node| seats[*node] > 0);
+    let near: Vec<Vec<f64>> =
+        used.map(|node| nearest(&problem.distance, seats, node, most)).collect();
+    let mut sum = 0.0;
+    for rank in 0..problem.tasks() {
+        // A rank that is left out adds nothing, so that the rest is a bound as well, a weaker one.
+        if limit.is_late() {
+            break;
+        }
+        let mut weights: Vec<f64> = problem.traffic.of(rank).map(|(_, weight)| weight).collect();
+        weights.sort_by(|a, b| b.total_cmp(a));
+        let pays =
+            |near: &Vec<f64>| weights.iter().zip(near).map(|(weight, ns)| weight * ns).sum::<f64>();
+        sum += near.iter().map(pays).fold(f64::INFINITY, f64::min);
+    }
+    // Each pair is counted for both its ranks.
+    0.5 * sum
+}
+
+/// The distances from a seat of a node to the nearest other seats, ascending.
+fn nearest(distance: &Square<f32>, seats: &[usize], node: usize, wanted: usize) -> Vec<f64> {
+    let row = distance.row(node);
+    let mut by_distance: Vec<usize> = (0..seats.len()).filter(|other| seats[*other] > 0).collect();
+    by_distance.sort_by(|a, b| row[*a].total_cmp(&row[*b]));
+    // A rank does not talk to itself: its own seat on the node does not count.
+    let all = by_distance.into_iter().flat_map(|other| {
+        let partners = seats[other] - usize::from(other == node);
+        std::iter::repeat_n(f64::from(row[other]), partners)
+    });
+    all.take(wanted).collect()
+}

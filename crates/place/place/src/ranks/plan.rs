@@ -1,0 +1,294 @@
+//! The answer on file.
+
+use crate::ranks::over_nodes::Spread;
+use crate::ranks::{RankRequest, RanksError, inside, over_nodes};
+use seatmap_data::document::DocumentError;
+use seatmap_data::statistics::words::counted;
+use seatmap_os::cpu_list::MAX_CPU;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// The name of this format and its version.
+pub const FORMAT: &str = "seatmap-ranks/1";
+
+/// The most ranks of a plan that is read.
+pub const MOST_RANKS: usize = 1 << 20;
+
+/// The part of the time in which ranks are spread over nodes, where their CPUs are searched for in
+/// the rest.
+const SPREAD_PART: u32 = 2;
+
+/// Where each rank of a job runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RankPlan {
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
+    pub format: String,
+    /// The nodes of the cluster, by host name.
+    pub nodes: Vec<String>,
+    /// The group of each node, such as its switch.
+    pub group_of_node: Vec<usize>,
+    /// The node of each rank, as an index into `nodes`.
+    pub node_of_rank: Vec<usize>,
+    /// The CPUs of each rank on its node.
+    pub cpus_of_rank: Vec<Vec<u32>>,
+    /// The pattern that was placed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
+    /// The size of the messages whose round trips were the distances, in bytes.
+    pub message_bytes: u32,
+    /// Whether they were measured through MPI.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_mpi: bool,
+    /// The cost of this order.
+    pub costs: Costs,
+    /// Every order costs at least this, in nanoseconds.
+    pub lower_bound_ns: f64,
+    /// Whether it is proven that none is cheaper.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub optimal: bool,
+    /// The costs of the orders that launchers know, and of random ones.
+    pub orders: Vec<Order>,
+    /// The method that found it.
+    pub method: String,
+    /// How long that took.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// Where random choices started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// The day, as `YYYY-MM-DD`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub date: Option<String>,
+    /// The tool and its version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+}
+
+/// An order with its cost.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Order {
+    /// Its name as launchers have it.
+    pub name: String,
+    /// Its cost.
+    pub costs: Costs,
+}
+
+/// The cost of an order, and where its messages go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Costs {
+    /// The sum of the round trips of all messages, in nanoseconds.
+    pub total_ns: f64,
+    /// The share of the messages that stay in a node.
+    pub in_node: f64,
+    /// The share of those that go to another node of the group.
+    pub in_group: f64,
+    /// The share of those that leave their group.
+    pub between_groups: f64,
+}
+
+impl Costs {
+    pub(crate) fn as_shares(self, all: f64) -> Self {
+        let [in_node, in_group, between_groups] =
+            [self.in_node, self.in_group, self.between_groups]
+                .map(|messages| if all > 0.0 { messages / all } else { 0.0 });
+        Costs { total_ns: self.total_ns, in_node, in_group, between_groups }
+    }
+
+    /// The first figure that no order can have, with its key. Shares are sums of rounded numbers.
+    fn impossible(&self) -> Option<(&'static str, f64)> {
+        let shares = [
+            ("in_node", self.in_node),
+            ("in_group", self.in_group),
+            ("between_groups", self.between_groups),
+        ];
+        let share = shares.into_iter().find(|(_, share)| !(0.0..=1.001).contains(share));
+        share.or(Some(("total_ns", self.total_ns)).filter(|(_, ns)| !is_amount(*ns)))
+    }
+
+    pub(crate) fn mean(all: &[Costs]) -> Self {
+        let mean =
+            |of: fn(&Costs) -> f64| all.iter().map(of).sum::<f64>() / all.len().max(1) as f64;
+        Costs {
+            total_ns: mean(|costs| costs.total_ns),
+            in_node: mean(|costs| costs.in_node),
+            in_group: mean(|costs| costs.in_group),
+            between_groups: mean(|costs| costs.between_groups),
+        }
+    }
+}
+
+impl RankRequest<'_> {
+    /// Answers. Duration, date and tool are the caller's to add.
+    ///
+    /// # Errors
+    /// [`RanksError`]: what is asked for cannot be.
+    pub fn place(&self) -> Result<RankPlan, RanksError> {
+        let has_profiles = self.nodes.nodes.iter().any(|node| node.profile.is_some());
+        let mut over = self.clone();
+        // Without core distances the CPUs on a node take no time, and all of it goes to the nodes.
+        if has_profiles {
+            over.limit = self.limit.part(SPREAD_PART);
+        }
+        let spread = over_nodes::spread(&over)?;
+        let cpus = inside::cpus(self, &spread.node_of, &self.limit);
+        Ok(self.plan(spread, cpus))
+    }
+
+    fn plan(&self, spread: Spread, cpus: Vec<Vec<u32>>) -> RankPlan {
+        RankPlan {
+            lower_bound_ns: spread.lower_bound_ns,
+            optimal: spread.is_optimal,
+            orders: spread.orders,
+            method: spread.method,
+            ..self.plan_of(spread.node_of, cpus, spread.costs)
+        }
+    }
+
+    /// The plan of an order about which nothing but its cost is known.
+    pub(crate) fn plan_of(
+        &self,
+        node_of: Vec<usize>,
+        cpus: Vec<Vec<u32>>,
+        costs: Costs,
+    ) -> RankPlan {
+        RankPlan {
+            format: FORMAT.to_owned(),
+            nodes: self.nodes.nodes.iter().map(|node| node.name.clone()).collect(),
+            group_of_node: self.nodes.group.clone(),
+            node_of_rank: node_of,
+            cpus_of_rank: cpus,
+            pattern: Some(self.pattern.name.clone()),
+            message_bytes: self.nodes.message_bytes,
+            by_mpi: self.nodes.by_mpi,
+            costs,
+            lower_bound_ns: 0.0,
+            optimal: false,
+            orders: Vec::new(),
+            method: String::new(),
+            seconds: None,
+            seed: Some(self.seed),
+            date: None,
+            tool: None,
+        }
+    }
+}
+
+impl RankPlan {
+    /// Reads one.
+    ///
+    /// # Errors
+    /// [`DocumentError`]: the text is not JSON, of another format, or its figures contradict each
+    /// other.
+    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
+        let plan: RankPlan = seatmap_data::document::read(text, FORMAT)?;
+        plan.check().map_err(DocumentError::Inconsistent)?;
+        Ok(plan)
+    }
+
+    /// The document.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        seatmap_data::document::written(self)
+    }
+
+    /// Whether a file says of itself that it is such a plan, of whatever version.
+    #[must_use]
+    pub fn is_plan(bytes: &[u8]) -> bool {
+        seatmap_data::document::is_kind(bytes, "seatmap-ranks/")
+    }
+
+    /// The name of a rank's node.
+    ///
+    /// # Panics
+    /// There is no such rank.
+    #[must_use]
+    pub fn node(&self, rank: usize) -> &str {
+        &self.nodes[self.node_of_rank[rank]]
+    }
+
+    /// The ranks of each node in the order of their numbers; none on nodes that are not used.
+    #[must_use]
+    pub fn ranks_of_nodes(&self) -> Vec<Vec<usize>> {
+        let mut ranks = vec![Vec::new(); self.nodes.len()];
+        self.node_of_rank.iter().enumerate().for_each(|(rank, node)| ranks[*node].push(rank));
+        ranks
+    }
+
+    fn check(&self) -> Result<(), String> {
+        let nodes = self.nodes.len();
+        let ranks = self.node_of_rank.len();
+        if ranks == 0 || ranks > MOST_RANKS {
+            return Err(format!(
+                "{ranks}, where 1 to {MOST_RANKS} can be read",
+                ranks = counted(ranks, "rank")
+            ));
+        }
+        // Names go into files of launchers and into a shell script: nothing but letters of names
+        // may get there.
+        if let Some(name) = self.nodes.iter().find(|name| !is_host_name(name)) {
+            return Err(format!("'{name}' is not the name of a host"));
+        }
+        let mut names = BTreeSet::new();
+        if let Some(twice) = self.nodes.iter().find(|name| !names.insert(*name)) {
+            return Err(format!("two nodes have the name {twice}"));
+        }
+        if self.group_of_node.len() != nodes {
+            return Err(format!(
+                "{} for {nodes}; there must be one for each",
+                counted(self.group_of_node.len(), "group"),
+                nodes = counted(nodes, "node")
+            ));
+        }
+        if let Some(node) = self.node_of_rank.iter().find(|node| **node >= nodes) {
+            return Err(format!("a rank is on node {node}, and there are {nodes}, counted from 0"));
+        }
+        if self.cpus_of_rank.len() != ranks || self.cpus_of_rank.iter().any(Vec::is_empty) {
+            return Err(format!(
+                "each of the {ranks} must have CPUs, and only these",
+                ranks = counted(ranks, "rank")
+            ));
+        }
+        let cpus = self.cpus_of_rank.iter().enumerate();
+        let mut cpus = cpus.flat_map(|(rank, cpus)| cpus.iter().map(move |cpu| (rank, *cpu)));
+        if let Some((rank, cpu)) = cpus.find(|(_, cpu)| *cpu > MAX_CPU) {
+            return Err(format!(
+                "cpus_of_rank[{rank}]: CPU {cpu} is beyond the largest index, {MAX_CPU}"
+            ));
+        }
+        self.check_costs()
+    }
+
+    fn check_costs(&self) -> Result<(), String> {
+        let orders = self.orders.iter().enumerate();
+        let orders = orders.map(|(at, order)| (format!("orders[{at}].costs"), order.costs));
+        for (part, costs) in std::iter::once(("costs".to_owned(), self.costs)).chain(orders) {
+            if let Some((key, figure)) = costs.impossible() {
+                return Err(format!("{part}.{key} is {figure:e}, which cannot be"));
+            }
+        }
+        let alone =
+            [("lower_bound_ns", self.lower_bound_ns), ("seconds", self.seconds.unwrap_or(0.0))];
+        match alone.into_iter().find(|(_, figure)| !is_amount(*figure)) {
+            Some((key, figure)) => Err(format!("{key} is {figure:e}, which cannot be")),
+            None => Ok(()),
+        }
+    }
+}
+
+fn is_amount(figure: f64) -> bool {
+    figure.is_finite() && figure >= 0.0
+}
+
+/// Letters, digits, dots, dashes and underscores: such a name can stand in every launcher's file.
+fn is_host_name(name: &str) -> bool {
+    // 253 bytes are the longest name of a host that DNS knows (RFC 1035: 255 bytes with the lengths
+    // of its labels).
+    !name.is_empty()
+        && name.len() <= 253
+        && !name.starts_with('-')
+        && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "._-".contains(letter))
+}

@@ -1,0 +1,149 @@
+//! A request for the places of ranks.
+
+use crate::Traffic;
+use crate::ranks::{Nodes, RanksError};
+use crate::search::Limit;
+use seatmap_data::pattern::Pattern;
+
+/// The most seats: the search's table has a cell for each rank on each node.
+pub const MOST_SEATS: usize = 1 << 17;
+
+/// The wishes for the ranks of a job.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankWishes {
+    /// CPUs of each rank.
+    pub cpus_per_rank: usize,
+    /// The most ranks on a node; as many as it has seats where nothing is said.
+    pub ranks_per_node: Option<usize>,
+    /// Each node gets consecutive ranks, so that only the order of the nodes is chosen: some
+    /// launchers know no other.
+    pub in_blocks: bool,
+    /// Ranks that must run on a node, by its name.
+    pub fixed: Vec<(usize, String)>,
+    /// Nodes that must not be used, by name.
+    pub without: Vec<String>,
+}
+
+impl Default for RankWishes {
+    /// One CPU a rank, on all nodes.
+    fn default() -> Self {
+        RankWishes {
+            cpus_per_rank: 1,
+            ranks_per_node: None,
+            in_blocks: false,
+            fixed: Vec::new(),
+            without: Vec::new(),
+        }
+    }
+}
+
+/// A request: where should the ranks of a pattern run?
+#[derive(Clone, Debug)]
+pub struct RankRequest<'a> {
+    /// The cluster.
+    pub nodes: &'a Nodes,
+    /// The traffic between the ranks.
+    pub pattern: &'a Pattern,
+    /// The wishes for the ranks.
+    pub wishes: RankWishes,
+    /// When to stop.
+    pub limit: Limit,
+    /// Searches side by side.
+    pub threads: usize,
+    /// Where random choices start.
+    pub seed: u64,
+}
+
+impl<'a> RankRequest<'a> {
+    /// One CPU a rank, all nodes, for a second.
+    #[must_use]
+    pub fn new(nodes: &'a Nodes, pattern: &'a Pattern) -> Self {
+        RankRequest {
+            nodes,
+            pattern,
+            wishes: RankWishes::default(),
+            limit: Limit::seconds(1.0),
+            threads: 1,
+            seed: 1,
+        }
+    }
+
+    /// Messages between ranks. One that is longer than those that were measured counts as several.
+    pub(crate) fn traffic(&self) -> Traffic {
+        // The round trip is that of one message of the measured size; smaller messages cost about
+        // as much.
+        let whole = f64::from(self.nodes.message_bytes.max(1));
+        let edges = self.pattern.edges.iter();
+        Traffic::new(
+            self.pattern.tasks,
+            edges.map(|edge| (edge.from, edge.to, edge.messages.max(edge.bytes / whole))),
+        )
+    }
+
+    /// The seats of each node, in the order of the nodes; none on those left out.
+    ///
+    /// # Errors
+    /// [`RanksError`]: they do not suffice, or a name is unknown.
+    pub fn seats(&self) -> Result<Vec<usize>, RanksError> {
+        let nodes = &self.nodes.nodes;
+        for name in self.wishes.without.iter().chain(self.wishes.fixed.iter().map(|(_, name)| name))
+        {
+            if nodes.iter().all(|node| node.name != *name) {
+                return Err(RanksError::NoSuchNode(name.clone()));
+            }
+        }
+        let most = self.wishes.ranks_per_node.unwrap_or(usize::MAX);
+        let seats: Vec<usize> = nodes
+            .iter()
+            .map(|node| {
+                if self.wishes.without.contains(&node.name) {
+                    0
+                } else {
+                    self.own_seats(node.usable_cpus()).min(most)
+                }
+            })
+            .collect();
+        let sum: usize = seats.iter().sum();
+        let ranks = self.pattern.tasks;
+        let used = seats.iter().filter(|seats| **seats > 0).count();
+        if sum > MOST_SEATS {
+            return Err(RanksError::TooMany(sum));
+        }
+        if sum < ranks {
+            return Err(RanksError::TooFewSeats {
+                ranks,
+                per_rank: self.wishes.cpus_per_rank,
+                nodes: used,
+                seats: sum,
+            });
+        }
+        self.check_fixed(&seats)?;
+        Ok(seats)
+    }
+
+    fn own_seats(&self, cpus: usize) -> usize {
+        cpus / self.wishes.cpus_per_rank.max(1)
+    }
+
+    fn check_fixed(&self, seats: &[usize]) -> Result<(), RanksError> {
+        // A fixed rank would fix its whole block, which the user did not ask for.
+        if self.wishes.in_blocks && !self.wishes.fixed.is_empty() {
+            return Err(RanksError::FixedInBlocks);
+        }
+        let mut is_fixed = vec![false; self.pattern.tasks];
+        for (rank, _) in &self.wishes.fixed {
+            let fixed =
+                is_fixed.get_mut(*rank).ok_or(RanksError::NoSuchRank(*rank, self.pattern.tasks))?;
+            if std::mem::replace(fixed, true) {
+                return Err(RanksError::FixedTwice(*rank));
+            }
+        }
+        for (node, seats) in self.nodes.nodes.iter().zip(seats) {
+            let fixed = self.wishes.fixed.iter().filter(|(_, name)| *name == node.name).count();
+            if fixed > *seats {
+                return Err(RanksError::Crowded { node: node.name.clone(), fixed, seats: *seats });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,130 @@
+//! The file of a plan for ranks: its JSON Schema in `docs/formats/` key by key, and texts that are
+//! none.
+#![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
+
+use proptest::prelude::*;
+use seatmap_data::document::schema::{add_later_keys, refused};
+use seatmap_place::ranks::plan::FORMAT;
+use seatmap_place::ranks::{Costs, Order, RankPlan, export};
+use serde_json::{Value, json};
+
+const NOTHING: Vec<String> = Vec::new();
+
+fn schema() -> Value {
+    serde_json::from_str(include_str!("../../../../../../docs/formats/seatmap-ranks-1.schema.json"))
+        .unwrap()
+}
+
+/// A plan with every field filled. No `..Default`: a new field must be added here, and so to the
+/// schema.
+fn full() -> RankPlan {
+    let costs = Costs { total_ns: 9e6, in_node: 0.5, in_group: 0.25, between_groups: 0.25 };
+    RankPlan {
+        format: FORMAT.to_owned(),
+        nodes: vec!["n0".to_owned(), "n1".to_owned()],
+        group_of_node: vec![0, 1],
+        node_of_rank: vec![1, 0, 0],
+        cpus_of_rank: vec![vec![0, 1], vec![0, 1], vec![2, 3]],
+        pattern: Some("ring:3".to_owned()),
+        message_bytes: 65536,
+        by_mpi: false,
+        costs,
+        lower_bound_ns: 4e6,
+        optimal: true,
+        orders: vec![Order { name: "block".to_owned(), costs }],
+        method: "cycles".to_owned(),
+        seconds: Some(1.5),
+        seed: Some(1),
+        date: Some("2026-11-23".to_owned()),
+        tool: Some("seatmap 0.1.0".to_owned()),
+    }
+}
+
+#[test]
+fn the_schema_describes_every_key() {
+    let written: Value = serde_json::from_str(&full().to_json()).unwrap();
+    assert_eq!(refused(&schema(), &written), NOTHING);
+    assert_eq!(RankPlan::from_json(&full().to_json()).unwrap(), full());
+}
+
+#[test]
+fn keys_of_a_later_program_are_ignored() {
+    let mut document: Value = serde_json::from_str(&full().to_json()).unwrap();
+    add_later_keys(&mut document, &[]);
+    assert_eq!(RankPlan::from_json(&document.to_string()).unwrap(), full());
+}
+
+#[test]
+fn figures_that_contradict_each_other_are_refused() {
+    let told = |change: fn(&mut Value)| {
+        let mut document: Value = serde_json::from_str(&full().to_json()).unwrap();
+        change(&mut document);
+        RankPlan::from_json(&document.to_string()).unwrap_err().to_string()
+    };
+    assert_eq!(
+        told(|it| it["node_of_rank"] = json!([])),
+        "0 ranks, where 1 to 1048576 can be read"
+    );
+    assert_eq!(told(|it| it["nodes"][1] = "n0".into()), "two nodes have the name n0");
+    assert_eq!(told(|it| it["nodes"][1] = "n1\nn2".into()), "'n1\nn2' is not the name of a host");
+    assert_eq!(told(|it| it["nodes"][1] = "--x".into()), "'--x' is not the name of a host");
+    assert_eq!(
+        told(|it| it["node_of_rank"][0] = 2.into()),
+        "a rank is on node 2, and there are 2, counted from 0"
+    );
+    assert!(told(|it| it["group_of_node"] = json!([0])).starts_with("1 group for 2 nodes"));
+    assert!(
+        told(|it| it["cpus_of_rank"][0] = json!([]))
+            .starts_with("each of the 3 ranks must have CPUs")
+    );
+    assert_eq!(
+        told(|it| it["cpus_of_rank"][2][1] = 4_294_967_295_u32.into()),
+        "cpus_of_rank[2]: CPU 4294967295 is beyond the largest index, 1048576"
+    );
+    assert_eq!(
+        told(|it| it["costs"]["total_ns"] = (-1).into()),
+        "costs.total_ns is -1e0, which cannot be"
+    );
+    assert_eq!(
+        told(|it| it["orders"][0]["costs"]["in_node"] = 1.5.into()),
+        "orders[0].costs.in_node is 1.5e0, which cannot be"
+    );
+    assert_eq!(
+        told(|it| it["lower_bound_ns"] = (-5).into()),
+        "lower_bound_ns is -5e0, which cannot be"
+    );
+    assert!(
+        told(|it| it["format"] = "seatmap-ranks/2".into())
+            .contains("this program reads seatmap-ranks/1")
+    );
+}
+
+proptest! {
+    /// A document with any value somewhere is read or refused, and one that is read can be written
+    /// for any launcher.
+    #[test]
+    fn any_value_anywhere_is_read_or_refused(at in 0..7usize, value in any::<u32>(), text in ".{0,9}", kind in 0..4usize) {
+        let mut document: Value = serde_json::from_str(&full().to_json()).unwrap();
+        let place = match at {
+            0 => &mut document["nodes"][1],
+            1 => &mut document["node_of_rank"][1],
+            2 => &mut document["cpus_of_rank"][2],
+            3 => &mut document["cpus_of_rank"][1][0],
+            4 => &mut document["costs"]["total_ns"],
+            5 => &mut document["group_of_node"][0],
+            _ => &mut document["orders"],
+        };
+        *place = match kind {
+            0 => json!(value),
+            1 => json!(value % 3),
+            2 => json!(text),
+            _ => json!([]),
+        };
+        if let Ok(plan) = RankPlan::from_json(&document.to_string()) {
+            let lines = export::slurm::write(&plan).lines().count();
+            prop_assert_eq!(lines, plan.node_of_rank.len());
+            let _ = (export::openmpi::write(&plan), export::mpich::write(&plan), export::rankfile::write(&plan));
+            let _ = (export::torchrun::write(&plan), export::groups::write(&plan));
+        }
+    }
+}

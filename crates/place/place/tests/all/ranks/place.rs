@@ -1,0 +1,190 @@
+//! Ranks on clusters of which the best orders are known.
+#![expect(clippy::unwrap_used, reason = "a helper that finds its input broken fails the test")]
+
+use proptest::prelude::*;
+use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Square, Topology};
+use seatmap_data::pattern::{Edge, Pattern, generate};
+use seatmap_place::ranks::{Node, Nodes, RankPlan, RankRequest, RanksError};
+use seatmap_place::search::Limit;
+
+/// Nodes named in a shuffled order, so many on a switch: 100 us inside, 400 us between, 1 us in a
+/// node.
+fn cluster(nodes: usize, per_switch: usize, cpus: usize) -> Nodes {
+    // A stride that is not a divisor puts neighbours by number on different switches.
+    let switch = |node: usize| (node * 5 % nodes) / per_switch;
+    Nodes {
+        nodes: (0..nodes)
+            .map(|node| Node { name: format!("n{node}"), cpus, profile: None })
+            .collect(),
+        distance_ns: Square::from_fn(nodes, |a: usize, b: usize| {
+            match (a == b, switch(a) == switch(b)) {
+                (true, _) => 1e3,
+                (_, true) => 1e5,
+                (_, false) => 4e5,
+            }
+        }),
+        message_bytes: 65536,
+        by_mpi: false,
+        group: (0..nodes).map(switch).collect(),
+    }
+}
+
+fn placed<'a>(
+    nodes: &'a Nodes,
+    pattern: &'a Pattern,
+    change: impl Fn(&mut RankRequest<'a>),
+) -> RankPlan {
+    let mut request = RankRequest::new(nodes, pattern);
+    request.limit = Limit::kicks(200);
+    change(&mut request);
+    let plan = request.place().unwrap();
+    let seats = request.seats().unwrap();
+    for (ranks, seats) in plan.ranks_of_nodes().iter().zip(seats) {
+        assert!(ranks.len() <= seats, "{ranks:?} on {seats} seats");
+    }
+    let found = RankPlan::from_json(&plan.to_json()).unwrap();
+    assert_eq!(found, plan);
+    plan
+}
+
+#[test]
+fn a_ring_crosses_between_switches_as_rarely_as_it_can() {
+    let nodes = cluster(8, 4, 2);
+    let pattern = generate("ring:16").unwrap();
+    let plan = placed(&nodes, &pattern, |_| ());
+    // 16 messages: 8 inside nodes, 6 inside switches, 2 between them.
+    assert!(
+        (plan.costs.total_ns - (8.0 * 1e3 + 6.0 * 1e5 + 2.0 * 4e5)).abs() < 1.0,
+        "{:?}",
+        plan.costs
+    );
+    assert_eq!(plan.costs.between_groups, 2.0 / 16.0);
+    assert!(plan.lower_bound_ns <= plan.costs.total_ns);
+    let cost =
+        |name: &str| plan.orders.iter().find(|order| order.name == name).unwrap().costs.total_ns;
+    assert!(
+        cost("cyclic") > cost("block") && cost("block") > plan.costs.total_ns,
+        "{:?}",
+        plan.orders
+    );
+    assert_eq!(plan.cpus_of_rank.iter().filter(|cpus| **cpus == [1]).count(), 8);
+}
+
+#[test]
+fn whole_nodes_in_order_keep_their_ranks_together() {
+    let nodes = cluster(8, 4, 2);
+    let pattern = generate("ring:16").unwrap();
+    let plan = placed(&nodes, &pattern, |request| request.wishes.in_blocks = true);
+    assert!(
+        (plan.costs.total_ns - (8.0 * 1e3 + 6.0 * 1e5 + 2.0 * 4e5)).abs() < 1.0,
+        "{:?}",
+        plan.costs
+    );
+    for ranks in plan.ranks_of_nodes() {
+        assert!(ranks[0] % 2 == 0 && ranks[1] == ranks[0] + 1, "{ranks:?}");
+    }
+}
+
+#[test]
+fn wishes_are_obeyed_and_impossible_ones_named() {
+    let nodes = cluster(8, 4, 4);
+    let pattern = generate("stencil2d:4x3").unwrap();
+    let plan = placed(&nodes, &pattern, |request| {
+        request.wishes.fixed = vec![(0, "n3".into()), (1, "n3".into()), (11, "n6".into())];
+        request.wishes.without = vec!["n0".into(), "n5".into()];
+        request.wishes.cpus_per_rank = 2;
+    });
+    assert_eq!([plan.node(0), plan.node(1), plan.node(11)], ["n3", "n3", "n6"]);
+    assert!(plan.node_of_rank.iter().all(|node| ![0, 5].contains(node)));
+    assert!(plan.cpus_of_rank.iter().all(|cpus| cpus.len() == 2));
+    let refused = |change: &dyn Fn(&mut RankRequest)| {
+        let mut request = RankRequest::new(&nodes, &pattern);
+        request.limit = Limit::kicks(0);
+        change(&mut request);
+        request.place().unwrap_err()
+    };
+    assert_eq!(
+        refused(&|it| it.wishes.without = vec!["n9".into()]),
+        RanksError::NoSuchNode("n9".into())
+    );
+    assert_eq!(
+        refused(&|it| it.wishes.fixed = vec![(12, "n1".into())]),
+        RanksError::NoSuchRank(12, 12)
+    );
+    assert_eq!(
+        refused(&|it| it.wishes.fixed = vec![(1, "n1".into()), (1, "n2".into())]),
+        RanksError::FixedTwice(1)
+    );
+    let seats = refused(&|it| it.wishes.ranks_per_node = Some(1));
+    assert_eq!(
+        seats.to_string(),
+        "12 ranks of 1 CPU do not fit on 8 nodes, which have 8 such seats"
+    );
+    let crowded = refused(&|it| {
+        it.wishes.cpus_per_rank = 4;
+        it.wishes.without.clear();
+        it.wishes.ranks_per_node = Some(2);
+    });
+    assert_eq!(
+        crowded.to_string(),
+        "12 ranks of 4 CPUs do not fit on 8 nodes, which have 8 such seats"
+    );
+    let blocks = refused(&|it| {
+        it.wishes.in_blocks = true;
+        it.wishes.fixed = vec![(0, "n1".into())];
+    });
+    assert_eq!(blocks, RanksError::FixedInBlocks);
+}
+
+#[test]
+fn thousands_of_ranks_keep_to_their_nodes() {
+    let nodes = cluster(64, 8, 32);
+    let pattern = generate("stencil2d:64x32").unwrap();
+    let plan = placed(&nodes, &pattern, |request| request.limit = Limit::kicks(20));
+    let best = plan.orders.iter().map(|order| order.costs.total_ns).fold(f64::INFINITY, f64::min);
+    assert!(
+        plan.costs.total_ns < 0.8 * best,
+        "{:.0} against {best:.0}, {}",
+        plan.costs.total_ns,
+        plan.method
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    /// No order is cheaper than the bound, and none that launchers know than the answer.
+    #[test]
+    fn bounds_are_below_and_orders_above(
+        nodes in 2..7_usize, cpus in 1..5_usize, part in 0.3..1.0_f32, edges in prop::collection::vec((0..24_usize, 0..24_usize, 1..9_u32), 1..40)
+    ) {
+        let places = cluster(nodes, 2, cpus);
+        let ranks = ((nodes * cpus) as f64 * f64::from(part)).ceil() as usize;
+        let edge = |(from, to, messages): &(usize, usize, u32)| Edge { messages: f64::from(*messages), ..Edge::unit(from % ranks, to % ranks) };
+        let edges = edges.iter().map(edge).filter(|edge| edge.from != edge.to);
+        let pattern = Pattern::gathered("any", ranks, edges);
+        let plan = placed(&places, &pattern, |request| request.limit = Limit::kicks(5));
+        prop_assert!(plan.lower_bound_ns <= plan.costs.total_ns * 1.000_01);
+        for order in &plan.orders {
+            prop_assert!(order.costs.total_ns >= plan.costs.total_ns * 0.999_99, "{:?}", order);
+        }
+    }
+}
+
+/// The ranks that measured a node were in a cpuset of half of its CPUs.
+#[test]
+fn ranks_sit_on_the_cpus_that_were_measured() {
+    let origin =
+        Origin { kind: OriginKind::Measured, source: "test".into(), date: None, tool: None };
+    let mut profile = Profile::new("n", origin, Topology::unknown([4, 5]));
+    profile.core_distance = Some(CoreDistance::imported(vec![4, 5], Matrix::filled(2, 80.0)));
+    let mut nodes = cluster(2, 2, 4);
+    nodes.nodes.iter_mut().for_each(|node| node.profile = Some(profile.clone()));
+    let ring = generate("ring:4").unwrap();
+    let plan = placed(&nodes, &ring, |_| ());
+    let mut cpus = plan.cpus_of_rank.concat();
+    cpus.sort_unstable();
+    assert_eq!(cpus, [4, 4, 5, 5]);
+    let more = generate("ring:5").unwrap();
+    let refused = RankRequest::new(&nodes, &more).place().unwrap_err();
+    assert!(matches!(refused, RanksError::TooFewSeats { seats: 4, .. }), "{refused}");
+}

@@ -1,0 +1,135 @@
+//! Criterion.rs: its folder of estimates, or its console.
+//!
+//! Each benchmark has a folder `GROUP/FUNCTION/PARAMETER/new` with `benchmark.json`,
+//! `estimates.json` and `sample.json` (criterion's user guide, "CSV output" and the source of
+//! `criterion/src/analysis/mod.rs`). The files do not name their unit: a measurement of another
+//! kind, such as cycles, writes the same numbers. The console does, so it must state a time.
+
+use super::{Adapter, AdapterError, AdapterReading, json, read_text, seconds};
+use seatmap_data::document::{decimal_number, visible};
+use seatmap_data::statistics::median;
+use serde::Deserialize;
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// Folders below each other: three parts of a name, and `new`.
+const DEEPEST: usize = 5;
+
+/// The words before the three figures of a line on the console.
+const TIME: &str = "time:   [";
+
+#[derive(Deserialize)]
+struct Benchmark {
+    full_id: String,
+}
+
+#[derive(Deserialize)]
+struct Estimates {
+    median: Estimate,
+}
+
+#[derive(Deserialize)]
+struct Estimate {
+    point_estimate: f64,
+}
+
+#[derive(Deserialize)]
+struct Sample {
+    iters: Vec<f64>,
+    times: Vec<f64>,
+}
+
+/// The readings of a run: those of the files, or those of the console where there are no files.
+pub(super) fn read(folder: &Path, printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
+    let of_console = console(printed)?;
+    let mut found = Vec::new();
+    walk(folder, DEEPEST, &mut found)?;
+    match (found.is_empty(), of_console.first()) {
+        (true, _) => Ok(of_console),
+        (false, Some(_)) => Ok(found),
+        (false, None) => {
+            Err(AdapterError::Missing { name: found[0].name.clone(), what: "time on the console" })
+        }
+    }
+}
+
+fn unreadable(source: io::Error) -> AdapterError {
+    AdapterError::Unreadable { adapter: Adapter::Criterion, source }
+}
+
+fn walk(folder: &Path, depth: usize, found: &mut Vec<AdapterReading>) -> Result<(), AdapterError> {
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let entry = entry.map_err(unreadable)?;
+        // Links are not followed: they may lead in a circle.
+        if !entry.file_type().map_err(unreadable)?.is_dir() {
+            continue;
+        }
+        if entry.file_name() == "new" {
+            found.extend(of_folder(&entry.path())?);
+        } else if depth > 0 {
+            walk(&entry.path(), depth - 1, found)?;
+        }
+    }
+    Ok(())
+}
+
+/// The reading of a benchmark's folder; `None` for a folder that is not one.
+fn of_folder(folder: &Path) -> Result<Option<AdapterReading>, AdapterError> {
+    let adapter = Adapter::Criterion;
+    let Some(benchmark) = read_text(adapter, &folder.join("benchmark.json"))? else {
+        return Ok(None);
+    };
+    let Benchmark { full_id: name } = json(adapter, &benchmark)?;
+    let ns = if let Some(text) = read_text(adapter, &folder.join("estimates.json"))? {
+        estimate(&text)?
+    } else if let Some(text) = read_text(adapter, &folder.join("sample.json"))? {
+        sample(&name, &text)?
+    } else {
+        return Err(AdapterError::Missing { name: visible(&name), what: "estimates.json" });
+    };
+    Ok(Some(AdapterReading { name, value_s: 1e-9 * ns }))
+}
+
+/// The median of `estimates.json`, in ns.
+pub(super) fn estimate(text: &str) -> Result<f64, AdapterError> {
+    json(Adapter::Criterion, text).map(|estimates: Estimates| estimates.median.point_estimate)
+}
+
+/// The median time of an iteration by `sample.json`, in ns.
+pub(super) fn sample(name: &str, text: &str) -> Result<f64, AdapterError> {
+    let Sample { iters, times } = json(Adapter::Criterion, text)?;
+    let each: Vec<f64> = times.iter().zip(&iters).map(|(time, count)| time / count).collect();
+    let what = "iterations and times of equal number in its sample";
+    median(&each)
+        .filter(|_| iters.len() == times.len())
+        .ok_or_else(|| AdapterError::Missing { name: visible(name), what })
+}
+
+/// The readings of the console: the middle of the three figures. A long name has a line of its own
+/// before them.
+pub(super) fn console(printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
+    let mut found = Vec::new();
+    let mut above = "";
+    for line in printed.lines() {
+        if let Some((name, figures)) = line.split_once(TIME) {
+            let name = name.trim();
+            found.push(of_line(if name.is_empty() { above } else { name }, figures)?);
+        } else if !line.trim().is_empty() && !line.starts_with("Benchmarking ") {
+            above = line.trim();
+        }
+    }
+    Ok(found)
+}
+
+/// `26.029 µs 26.251 µs 26.505 µs]`, the ends of an interval around its middle.
+fn of_line(name: &str, figures: &str) -> Result<AdapterReading, AdapterError> {
+    let figures = figures.split_once(']').map_or(figures, |(within, _)| within);
+    let words: Vec<&str> = figures.split_whitespace().collect();
+    let [_, _, middle, unit, _, _] = words[..] else {
+        return Err(AdapterError::Missing { name: visible(name), what: "three figures of time" });
+    };
+    let missing = AdapterError::Missing { name: visible(name), what: "figure of time" };
+    let value = decimal_number(middle).ok_or(missing)?;
+    Ok(AdapterReading { name: name.to_owned(), value_s: seconds(name, value, unit)? })
+}

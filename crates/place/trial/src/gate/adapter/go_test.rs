@@ -1,0 +1,36 @@
+//! Go: the lines of `go test -bench`, in the format of the Go project's proposal 14313.
+//!
+//! A line is a name, a count of iterations, and pairs of a figure and its unit. `ns/op` is the time
+//! of an iteration; memory, rates and units of the program's own are other figures.
+
+use super::{AdapterError, AdapterReading, seconds};
+use seatmap_data::document::{decimal_number, visible, whole_number};
+
+pub(super) fn parse(printed: &str) -> Result<Vec<AdapterReading>, AdapterError> {
+    let mut found = Vec::new();
+    let mut package = "";
+    for line in printed.lines() {
+        if let Some(name) = line.strip_prefix("pkg:") {
+            package = name.trim();
+        } else if let Some(reading) = of_line(package, line)? {
+            found.push(reading);
+        }
+    }
+    Ok(found)
+}
+
+/// The reading of a line; `None` for a line that is not a result, such as what the program prints.
+fn of_line(package: &str, line: &str) -> Result<Option<AdapterReading>, AdapterError> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let [name, iterations, ref figures @ ..] = words[..] else { return Ok(None) };
+    let is_result = name.starts_with("Benchmark") && whole_number::<u64>(iterations).is_some();
+    if !is_result {
+        return Ok(None);
+    }
+    let full = if package.is_empty() { name.to_owned() } else { format!("{package}.{name}") };
+    let pair = figures.chunks(2).find(|pair| pair.get(1) == Some(&"ns/op"));
+    let value = pair.and_then(|pair| decimal_number(pair[0]));
+    let missing = AdapterError::Missing { name: visible(&full), what: "ns/op" };
+    let value = value.ok_or(missing)?;
+    Ok(Some(AdapterReading { value_s: seconds(&full, value, "ns")?, name: full }))
+}

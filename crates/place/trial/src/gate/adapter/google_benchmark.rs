@@ -1,0 +1,69 @@
+//! Google Benchmark: the JSON of `--benchmark_out`, each entry with a unit of its own
+//! (`docs/user_guide.md` of that project, "Output Formats").
+
+use super::{Adapter, AdapterError, AdapterReading, json, seconds};
+use seatmap_data::document::visible;
+use serde::Deserialize;
+use std::collections::BTreeSet;
+
+#[derive(Deserialize)]
+struct Report {
+    benchmarks: Vec<Entry>,
+}
+
+/// A repetition of a benchmark, or a figure of all its repetitions.
+#[derive(Deserialize)]
+struct Entry {
+    name: String,
+    run_name: Option<String>,
+    run_type: Option<String>,
+    aggregate_name: Option<String>,
+    real_time: Option<f64>,
+    time_unit: Option<String>,
+    #[serde(default)]
+    error_occurred: bool,
+    error_message: Option<String>,
+}
+
+impl Entry {
+    fn is_aggregate(&self) -> bool {
+        self.run_type.as_deref() == Some("aggregate")
+    }
+
+    fn benchmark(&self) -> &str {
+        self.run_name.as_deref().unwrap_or(&self.name)
+    }
+}
+
+/// The program's own median of repetitions, or else every repetition.
+pub(super) fn parse(text: &str) -> Result<Vec<AdapterReading>, AdapterError> {
+    let report: Report = json(Adapter::GoogleBenchmark, text)?;
+    let entries = &report.benchmarks;
+    if let Some(failed) = entries.iter().find(|entry| entry.error_occurred) {
+        return Err(AdapterError::Failed {
+            name: visible(failed.benchmark()),
+            message: visible(failed.error_message.as_deref().unwrap_or("no message")),
+        });
+    }
+    let repetitions = entries.iter().filter(|entry| !entry.is_aggregate());
+    let repeated: BTreeSet<&str> = repetitions.map(Entry::benchmark).collect();
+    // With `--benchmark_report_aggregates_only` there are no repetitions; the other aggregates are
+    // means, deviations, and the fit of a complexity.
+    let counting = entries.iter().filter(|entry| {
+        let is_median = entry.aggregate_name.as_deref() == Some("median");
+        !entry.is_aggregate() || is_median && !repeated.contains(entry.benchmark())
+    });
+    counting.map(reading).collect()
+}
+
+/// A benchmark without a figure.
+fn missing(name: &str, what: &'static str) -> AdapterError {
+    AdapterError::Missing { name: visible(name), what }
+}
+
+fn reading(entry: &Entry) -> Result<AdapterReading, AdapterError> {
+    let name = entry.benchmark();
+    let value = entry.real_time.ok_or_else(|| missing(name, "real_time"))?;
+    let unit = entry.time_unit.as_deref().ok_or_else(|| missing(name, "time_unit"))?;
+    Ok(AdapterReading { name: name.to_owned(), value_s: seconds(name, value, unit)? })
+}

@@ -1,0 +1,573 @@
+//! `bench.toml`: the benchmarks of a program, as a person lists them.
+
+use crate::gate::adapter::Adapter;
+use crate::tune::{Better, Length, Metric, MetricError};
+use seatmap_data::document::{Blame, Outline, Position, parser_sentence};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-benchmarks/1";
+
+/// The word in a command that stands for the program of the side that runs.
+pub const BINARY: &str = "{binary}";
+
+/// The most benchmarks of one file.
+pub const MOST_BENCHMARKS: usize = 1000;
+
+/// The most blocks that anybody waits for.
+const MOST_BLOCKS: usize = 100_000;
+
+/// The longest session, in seconds: a week.
+const LONGEST_S: f64 = 604_800.0;
+
+/// The benchmarks of a program, in two versions: base, and head, which is the newer one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct BenchmarksFile {
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
+    pub format: String,
+    /// The program of base, which `{binary}` stands for in its commands; `--base` replaces it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<PathBuf>,
+    /// The program of head; `--head` replaces it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<PathBuf>,
+    /// The limit of benchmarks that have none of their own, in percent: the gate fails where head
+    /// is shown to be worse by more. `--fail-above` replaces it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_above_percent: Option<f64>,
+    /// The blocks of benchmarks that say nothing. In a block base runs once, and head twice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<usize>,
+    /// The time for the runs of each benchmark that says nothing, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// The benchmarks, in the order of the result.
+    #[serde(default, rename = "benchmark")]
+    pub benchmarks: Vec<Benchmark>,
+}
+
+/// One benchmark: a command of both sides, and the figure that is read from a run of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Benchmark {
+    /// Its name in tables and messages. That of an adapter stands before the names that its
+    /// program reports.
+    pub name: String,
+    /// The command of both sides: words and quotes as in a shell, but no shell. `{binary}` stands
+    /// for the program of the side.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// The command of base, where it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+    /// The command of head, where it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub head: Option<String>,
+    /// The figure that is read from a run: `time`, `cpu`, `regex:PATTERN`, `command:LINE`,
+    /// `perf:EVENT`; `time` where nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<String>,
+    /// The better readings; times and events are better where they are lower.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub better: Option<Better>,
+    /// The benchmark program whose own report is read, instead of a metric.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub adapter: Option<Adapter>,
+    /// A line for the shell that runs once, before the first run of this benchmark.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setup: Option<String>,
+    /// Its limit, in percent, instead of the file's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_above_percent: Option<f64>,
+    /// Its blocks, instead of the file's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runs: Option<usize>,
+    /// The time for its runs, in seconds, instead of the file's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<f64>,
+    /// The runs of each side that nobody reads, before the first block; 1 where nothing is said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warmup: Option<u16>,
+}
+
+/// A version of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// The newer one, which is judged.
+    Head,
+    /// The older one, with which it is compared.
+    Base,
+}
+
+impl Side {
+    /// Both, in the order of a comparison.
+    pub const BOTH: [Side; 2] = [Side::Head, Side::Base];
+
+    /// Its word.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Side::Head => "head",
+            Side::Base => "base",
+        }
+    }
+}
+
+/// A mistake in `bench.toml`, or in what was asked for beside it.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchmarksFileError {
+    /// The text is not such TOML.
+    #[error("{position}: {problem}")]
+    Syntax {
+        /// Where.
+        position: Position,
+        /// The parser's sentence.
+        problem: String,
+    },
+    /// Another format, or another version.
+    #[error("the format is '{0}'; write format = \"{FORMAT}\"")]
+    Format(String),
+    /// The file lists nothing.
+    #[error("the file lists no benchmark; write [[benchmark]] with a name and a command")]
+    Empty,
+    /// The file lists more than is run in one job; how many it lists.
+    #[error("the file lists {0} benchmarks, and at most {MOST_BENCHMARKS} run in one job")]
+    TooMany(usize),
+    /// A name is empty or long.
+    #[error("the name '{0}' is empty or longer than 100 letters")]
+    Name(String),
+    /// Two benchmarks have one name.
+    #[error("the name '{0}' is there twice; give each benchmark a name of its own")]
+    SameName(String),
+    /// A side has no command, or two.
+    #[error("benchmark '{name}': give either 'command', or both 'base' and 'head'")]
+    Commands {
+        /// The benchmark.
+        name: String,
+    },
+    /// A command cannot be split into words.
+    #[error("benchmark '{name}': the command '{line}' is empty or ends within quotes")]
+    Line {
+        /// The benchmark.
+        name: String,
+        /// The command.
+        line: String,
+    },
+    /// A command needs a program that nobody named.
+    #[error(
+        "benchmark '{name}': nothing says what {BINARY} stands for in {side}; write {side} = \
+         \"PROGRAM\" before the first [[benchmark]], or add --{side} PROGRAM",
+        side = .side.word()
+    )]
+    NoBinary {
+        /// The benchmark.
+        name: String,
+        /// The side.
+        side: Side,
+    },
+    /// Both sides run the same words.
+    #[error(
+        "benchmark '{name}': base and head are the same command, so that nothing is compared; \
+         write {BINARY} where the program stands, or give 'base' and 'head'"
+    )]
+    SameCommand {
+        /// The benchmark.
+        name: String,
+    },
+    /// The metric cannot be read.
+    #[error("benchmark '{name}'")]
+    Metric {
+        /// The benchmark.
+        name: String,
+        /// The mistake.
+        source: MetricError,
+    },
+    /// A metric and an adapter.
+    #[error("benchmark '{name}' has a metric and an adapter; give one of the two")]
+    MetricAndAdapter {
+        /// The benchmark.
+        name: String,
+    },
+    /// Readings without a direction, and a limit.
+    #[error(
+        "benchmark '{name}' has a limit, and nothing says which readings are better; write better \
+         = \"lower\" or better = \"higher\""
+    )]
+    NoDirection {
+        /// The benchmark.
+        name: String,
+    },
+    /// A limit out of range.
+    #[error("fail_above_percent is {0}; write a number from 0 to 10000")]
+    Limit(f64),
+    /// Blocks out of range.
+    #[error("runs is {0}; write a number from 1 to {MOST_BLOCKS}")]
+    Runs(usize),
+    /// A time out of range.
+    #[error("seconds is {0}; write a number from 0.05 to {LONGEST_S}")]
+    Seconds(f64),
+    /// Blocks and a time for one benchmark.
+    #[error("'runs' and 'seconds' stand beside each other; give one of the two")]
+    RunsAndSeconds,
+}
+
+impl Blame for BenchmarksFileError {
+    fn is_input(&self) -> bool {
+        true
+    }
+}
+
+/// The programs of both sides.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Binaries {
+    /// That of base.
+    pub base: Option<PathBuf>,
+    /// That of head.
+    pub head: Option<PathBuf>,
+}
+
+impl Binaries {
+    fn of(&self, side: Side) -> Option<&Path> {
+        match side {
+            Side::Head => self.head.as_deref(),
+            Side::Base => self.base.as_deref(),
+        }
+    }
+}
+
+/// The way to get readings of a run.
+#[derive(Clone, Debug)]
+pub enum ReadingSource {
+    /// One figure.
+    Metric(Metric),
+    /// The report of a benchmark program.
+    Adapter(Adapter),
+}
+
+/// A benchmark that can be run.
+#[derive(Clone, Debug)]
+pub struct PlannedBenchmark {
+    /// Its name.
+    pub name: String,
+    /// The words of head's command, and of base's.
+    pub words: [Vec<OsString>; 2],
+    /// The figures that are read.
+    pub source: ReadingSource,
+    /// The better readings, where anybody knows.
+    pub better: Option<Better>,
+    /// A line for the shell before the first run.
+    pub setup: Option<String>,
+    /// How long it goes on.
+    pub length: Length,
+    /// The limit, in percent.
+    pub fail_above_percent: Option<f64>,
+}
+
+/// Wishes that come before those of the file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Overrides {
+    /// The programs of both sides.
+    pub binaries: Binaries,
+    /// The limit of every benchmark, in percent.
+    pub fail_above_percent: Option<f64>,
+    /// The blocks of every benchmark.
+    pub runs: Option<usize>,
+    /// The time for the runs of each benchmark.
+    pub seconds: Option<Duration>,
+}
+
+impl BenchmarksFile {
+    /// The file that would hold this command alone, read by this metric; its name is its words
+    /// where it was given none.
+    #[must_use]
+    pub fn of_command(
+        name: Option<&str>,
+        words: &[OsString],
+        metric: &Metric,
+        better: Option<Better>,
+        warmup: u16,
+    ) -> Self {
+        let texts: Vec<String> =
+            words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        // A word with a NUL byte has no quotes; no command line can have one.
+        let line = shlex::try_join(texts.iter().map(String::as_str)).unwrap_or_default();
+        let benchmark = Benchmark {
+            name: name.map_or_else(|| texts.join(" "), str::to_owned),
+            command: Some(line),
+            metric: Some(metric.to_string()),
+            better,
+            warmup: Some(warmup),
+            ..Benchmark::default()
+        };
+        BenchmarksFile {
+            format: FORMAT.to_owned(),
+            base: None,
+            head: None,
+            fail_above_percent: None,
+            runs: None,
+            seconds: None,
+            benchmarks: vec![benchmark],
+        }
+    }
+
+    /// Reads the file and checks that its parts fit together.
+    ///
+    /// # Errors
+    /// [`BenchmarksFileError`], with line and column for text that is not such TOML.
+    pub fn from_toml(text: &str) -> Result<Self, BenchmarksFileError> {
+        let read = toml::from_str(text).and_then(|_: Outline| toml::from_str(text));
+        let file: BenchmarksFile = read.map_err(|error| BenchmarksFileError::Syntax {
+            position: Position::of(text.as_bytes(), error.span().map_or(0, |span| span.start)),
+            problem: parser_sentence(error.message()),
+        })?;
+        file.check()?;
+        Ok(file)
+    }
+
+    fn check(&self) -> Result<(), BenchmarksFileError> {
+        if self.format != FORMAT {
+            return Err(BenchmarksFileError::Format(self.format.clone()));
+        }
+        match self.benchmarks.len() {
+            0 => return Err(BenchmarksFileError::Empty),
+            count if count > MOST_BENCHMARKS => return Err(BenchmarksFileError::TooMany(count)),
+            _ => {}
+        }
+        check_length(self.fail_above_percent, self.runs, self.seconds)?;
+        let mut names = BTreeSet::new();
+        for benchmark in &self.benchmarks {
+            let name = benchmark.name.clone();
+            if name.trim().is_empty() || name.chars().count() > 100 {
+                return Err(BenchmarksFileError::Name(name));
+            }
+            check_length(benchmark.fail_above_percent, benchmark.runs, benchmark.seconds)?;
+            if benchmark.metric.is_some() && benchmark.adapter.is_some() {
+                return Err(BenchmarksFileError::MetricAndAdapter { name });
+            }
+            if !names.insert(name.clone()) {
+                return Err(BenchmarksFileError::SameName(name));
+            }
+        }
+        Ok(())
+    }
+
+    /// The benchmarks as they are to be run, at this confidence of all claims together.
+    ///
+    /// # Errors
+    /// [`BenchmarksFileError`]: a command is incomplete, or a limit cannot be judged.
+    pub fn planned(
+        &self,
+        overrides: &Overrides,
+        confidence: f64,
+    ) -> Result<Vec<PlannedBenchmark>, BenchmarksFileError> {
+        let binaries = Binaries {
+            base: overrides.binaries.base.clone().or_else(|| self.base.clone()),
+            head: overrides.binaries.head.clone().or_else(|| self.head.clone()),
+        };
+        let benchmarks = self.benchmarks.iter();
+        benchmarks.map(|benchmark| self.plan(benchmark, &binaries, overrides, confidence)).collect()
+    }
+
+    fn plan(
+        &self,
+        benchmark: &Benchmark,
+        binaries: &Binaries,
+        overrides: &Overrides,
+        confidence: f64,
+    ) -> Result<PlannedBenchmark, BenchmarksFileError> {
+        let name = benchmark.name.clone();
+        let source = benchmark.source()?;
+        let better = match &source {
+            ReadingSource::Metric(metric) => metric.better(benchmark.better),
+            ReadingSource::Adapter(_) => Some(Better::Lower),
+        };
+        let own_limit = benchmark.fail_above_percent.or(self.fail_above_percent);
+        let fail_above_percent = overrides.fail_above_percent.or(own_limit);
+        if fail_above_percent.is_some() && better.is_none() {
+            return Err(BenchmarksFileError::NoDirection { name });
+        }
+        let [head, base] = Side::BOTH.map(|side| benchmark.words(side, binaries));
+        let words = [head?, base?];
+        if words[0] == words[1] {
+            return Err(BenchmarksFileError::SameCommand { name });
+        }
+        Ok(PlannedBenchmark {
+            name,
+            words,
+            source,
+            better,
+            setup: benchmark.setup.clone(),
+            length: self.length(benchmark, overrides, confidence),
+            fail_above_percent,
+        })
+    }
+
+    /// The length of a benchmark: as typed, as its own entry says, or as the file says.
+    fn length(&self, benchmark: &Benchmark, typed: &Overrides, confidence: f64) -> Length {
+        let typed_s = typed.seconds.map(|time| time.as_secs_f64());
+        let choices =
+            [(typed.runs, typed_s), (benchmark.runs, benchmark.seconds), (self.runs, self.seconds)];
+        let said = choices.into_iter().find(|(runs, seconds)| runs.is_some() || seconds.is_some());
+        let (runs, seconds) = said.unwrap_or_default();
+        let warm_ups = benchmark.warmup.unwrap_or(1).into();
+        Length::new(warm_ups, runs, seconds.map(Duration::from_secs_f64), confidence)
+    }
+}
+
+impl Benchmark {
+    fn source(&self) -> Result<ReadingSource, BenchmarksFileError> {
+        if let Some(adapter) = self.adapter {
+            return Ok(ReadingSource::Adapter(adapter));
+        }
+        Metric::parse(self.metric.as_deref().unwrap_or("time"))
+            .map(ReadingSource::Metric)
+            .map_err(|source| BenchmarksFileError::Metric { name: self.name.clone(), source })
+    }
+
+    /// The words of a side's command.
+    fn words(&self, side: Side, binaries: &Binaries) -> Result<Vec<OsString>, BenchmarksFileError> {
+        let own = match side {
+            Side::Head => &self.head,
+            Side::Base => &self.base,
+        };
+        let name = self.name.clone();
+        // Both a common command and one of a side would leave open which of them counts.
+        let line = match (&self.command, own) {
+            (Some(line), None) if self.base.is_none() && self.head.is_none() => line,
+            (None, Some(line)) => line,
+            _ => return Err(BenchmarksFileError::Commands { name }),
+        };
+        let words = shlex::split(line).filter(|words| !words.is_empty());
+        let words = words
+            .ok_or_else(|| BenchmarksFileError::Line { name: name.clone(), line: line.clone() })?;
+        let binary = binaries.of(side).map(Path::to_string_lossy);
+        match binary {
+            Some(binary) => {
+                Ok(words.into_iter().map(|word| word.replace(BINARY, &binary).into()).collect())
+            }
+            None if words.iter().any(|word| word.contains(BINARY)) => {
+                Err(BenchmarksFileError::NoBinary { name, side })
+            }
+            None => Ok(words.into_iter().map(Into::into).collect()),
+        }
+    }
+}
+
+fn check_length(
+    limit: Option<f64>,
+    runs: Option<usize>,
+    seconds: Option<f64>,
+) -> Result<(), BenchmarksFileError> {
+    if let Some(limit) = limit.filter(|limit| !(0.0..=1e4).contains(limit)) {
+        return Err(BenchmarksFileError::Limit(limit));
+    }
+    if let Some(runs) = runs.filter(|runs| !(1..=MOST_BLOCKS).contains(runs)) {
+        return Err(BenchmarksFileError::Runs(runs));
+    }
+    if let Some(seconds) = seconds.filter(|seconds| !(0.05..=LONGEST_S).contains(seconds)) {
+        return Err(BenchmarksFileError::Seconds(seconds));
+    }
+    if runs.is_some() && seconds.is_some() {
+        return Err(BenchmarksFileError::RunsAndSeconds);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &str = "format = \"seatmap-benchmarks/1\"\n";
+
+    fn file(keys: &str) -> String {
+        format!("{HEAD}[[benchmark]]\nname = \"a\"\n{keys}\n")
+    }
+
+    fn refused(text: &str) -> String {
+        let planned = BenchmarksFile::from_toml(text)
+            .and_then(|file| file.planned(&Overrides::default(), 0.95));
+        planned.unwrap_err().to_string()
+    }
+
+    fn planned(text: &str, overrides: &Overrides) -> Vec<PlannedBenchmark> {
+        BenchmarksFile::from_toml(text).unwrap().planned(overrides, 0.95).unwrap()
+    }
+
+    #[test]
+    fn a_file_has_benchmarks_with_commands_of_both_sides() {
+        let text = format!(
+            "{HEAD}base = \"old/app\"\nhead = \"new/app\"\nfail_above_percent = 3\nruns = 20\n\
+             [[benchmark]]\nname = \"parse\"\ncommand = \"{{binary}} parse 'two words'\"\n\
+             [[benchmark]]\nname = \"other\"\nbase = \"a\"\nhead = \"b\"\nseconds = 2.5\n\
+             fail_above_percent = 5\nmetric = \"regex:(1)\"\nbetter = \"higher\"\n"
+        );
+        let two = planned(&text, &Overrides::default());
+        assert_eq!(two[0].words[0], ["new/app", "parse", "two words"]);
+        assert_eq!(two[0].words[1][0], "old/app");
+        assert_eq!((two[0].fail_above_percent, two[1].fail_above_percent), (Some(3.0), Some(5.0)));
+        assert_eq!((two[0].length.most_blocks, two[1].length.least_blocks), (20, 6));
+        assert_eq!((two[0].better, two[1].better), (Some(Better::Lower), Some(Better::Higher)));
+        let typed = Overrides {
+            binaries: Binaries { base: Some("x".into()), head: None },
+            fail_above_percent: Some(1.0),
+            runs: Some(7),
+            seconds: None,
+        };
+        let two = planned(&text, &typed);
+        assert_eq!((&two[0].words[1][0], &two[0].words[0][0]), (&"x".into(), &"new/app".into()));
+        assert_eq!((two[1].fail_above_percent, two[1].length.most_blocks), (Some(1.0), 7));
+    }
+
+    #[test]
+    fn a_command_alone_is_a_benchmark_too() {
+        let words = ["{binary}", "two words"].map(Into::into);
+        let file = BenchmarksFile::of_command(None, &words, &Metric::Time, None, 0);
+        let mut typed = Overrides::default();
+        assert!(file.planned(&typed, 0.95).unwrap_err().to_string().contains("--head PROGRAM"));
+        typed.binaries = Binaries { base: Some("a b".into()), head: Some("h".into()) };
+        let planned = &file.planned(&typed, 0.95).unwrap()[0];
+        assert_eq!(planned.words, [["h", "two words"], ["a b", "two words"]]);
+        assert_eq!((planned.name.as_str(), planned.length.warm_ups), ("{binary} two words", 0));
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (text, said) in [
+            (file("command = 3"), "line 4, column 11"),
+            (file("colour = 1"), "colour"),
+            (HEAD.to_owned(), "lists no benchmark"),
+            (file(""), "'command', or both"),
+            (file("command = \"a\"\nhead = \"b\""), "'command', or both"),
+            (file("head = \"b\""), "'command', or both"),
+            (file("command = \"{binary} x\""), "--head PROGRAM"),
+            (file("command = \"true\""), "same command"),
+            (file("command = \"'\""), "within quotes"),
+            (file("base = \"a\"\nhead = \"b\"\nmetric = \"speed\""), "benchmark 'a'"),
+            (file("base = \"a\"\nhead = \"b\"\nmetric = \"time\"\nadapter = \"go\""), "one of"),
+            (file("base = \"a\"\nhead = \"b\"\nadapter = \"mine\""), "mine"),
+            (
+                file("base = \"a\"\nhead = \"b\"\nmetric = \"regex:(1)\"\nfail_above_percent = 3"),
+                "which readings are better",
+            ),
+            (file("fail_above_percent = -1"), "from 0 to 10000"),
+            (file("runs = 0"), "from 1 to"),
+            (file("seconds = 0"), "from 0.05"),
+            (file("runs = 6\nseconds = 1"), "one of the two"),
+            (format!("{}{}", file(""), &file("")[HEAD.len()..]), "twice"),
+            (HEAD.replace("/1", "/9"), "seatmap-benchmarks/9"),
+        ] {
+            let refusal = refused(&text);
+            assert!(refusal.contains(said), "{text}\n{refusal}");
+        }
+    }
+}

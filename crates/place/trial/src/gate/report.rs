@@ -1,0 +1,398 @@
+//! `seatmap-gate/1`: what was run of base and head, and what the runs show.
+
+use crate::gate::family;
+use crate::gate::file::{PlannedBenchmark, ReadingSource, Side};
+use crate::tune::disturbance::DisturbedRuns;
+use crate::tune::document::{Command, FORMAT as BENCH_FORMAT, SeatsUsed};
+use crate::tune::verdict::{self, Floor};
+use crate::tune::{Better, Comparison, Fingerprint, LimitOutcome, Results, Run, Verdict};
+use seatmap_data::document::DocumentError;
+use seatmap_data::statistics::words::{agreeing, counted};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-gate/1";
+
+/// A benchmark of both sides: its runs, and what they show.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct BenchmarkResult {
+    /// Its name.
+    pub name: String,
+    /// The figure that was read: a metric, or the name of an adapter.
+    pub metric: String,
+    /// The unit of the readings; empty where it is not known.
+    #[serde(default)]
+    pub unit: String,
+    /// The better readings; absent where nobody said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub better: Option<Better>,
+    /// Head and base, with the medians of their readings.
+    pub commands: [Command; 2],
+    /// The smallest difference that could be shown; absent for fewer than two blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub itself: Option<Floor>,
+    /// Head against base, with an interval of `tested_confidence`; absent without a whole block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
+    /// The confidence of this comparison alone, by which all together have that of the report.
+    pub tested_confidence: f64,
+    /// The limit, in percent; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fail_above_percent: Option<f64>,
+    /// The outcome beside the limit; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<LimitOutcome>,
+    /// The least slowdown that this session would show to be above the limit, in percent; absent
+    /// where no limit was given, or the blocks were too few.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shows_above_percent: Option<f64>,
+    /// The runs beside which others did more than usual; absent where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturbed: Option<DisturbedRuns>,
+    /// Every run but the warm-ups, in the order of time. Command 0 is head, and 1 is base.
+    pub runs: Vec<Run>,
+}
+
+/// A benchmark that one side alone has.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Unpaired {
+    /// Its name.
+    pub name: String,
+    /// The side that has it.
+    pub only: Side,
+}
+
+/// Base and head compared by running their benchmarks: the result of `seatmap bench --file`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct GateReport {
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
+    pub format: String,
+    /// The version of Seatmap.
+    pub tool_version: String,
+    /// When, where and how it was run.
+    #[serde(flatten)]
+    pub header: Header,
+    /// The benchmarks that both sides have.
+    pub benchmarks: Vec<BenchmarkResult>,
+    /// Benchmarks that one side alone reported: nothing is compared for them.
+    #[serde(default)]
+    pub unpaired: Vec<Unpaired>,
+}
+
+/// When, where and how benchmarks were run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Header {
+    /// When the first run began, as RFC 3339 has it, in UTC.
+    pub begun: String,
+    /// Whether all blocks that were asked for were run.
+    pub complete: bool,
+    /// The name of head, such as its commit; absent where it was given none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// The computer and its settings.
+    pub fingerprint: Fingerprint,
+    /// The confidence of all claims together, 0 to 1.
+    pub confidence: f64,
+    /// The seed of the order of the runs.
+    pub seed: u64,
+    /// The seats of the commands.
+    pub seats: SeatsUsed,
+    /// The quotas of CPU time that were used up while the commands ran, as a sentence; absent where
+    /// none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<String>,
+}
+
+/// The readings of one benchmark while it runs.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// The benchmark's name.
+    pub(crate) name: String,
+    /// The limit, in percent.
+    pub(crate) fail_above_percent: Option<f64>,
+    /// Head and base, as commands that are compared.
+    pub(crate) results: Results,
+}
+
+/// The command of a side, by its words.
+fn command((side, words): (Side, &Vec<OsString>)) -> Command {
+    Command {
+        name: side.word().to_owned(),
+        command: words.iter().map(|word| word.to_string_lossy().into()).collect(),
+        median: None,
+    }
+}
+
+impl Row {
+    /// A benchmark without a run.
+    pub(crate) fn new(name: String, planned: &PlannedBenchmark, header: &Header) -> Self {
+        let (metric, unit) = match &planned.source {
+            ReadingSource::Metric(metric) => (metric.to_string(), metric.unit()),
+            ReadingSource::Adapter(adapter) => (adapter.to_string(), "s"),
+        };
+        let results = Results {
+            format: BENCH_FORMAT.to_owned(),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            begun: header.begun.clone(),
+            complete: true,
+            fingerprint: header.fingerprint.clone(),
+            metric,
+            unit: unit.to_owned(),
+            better: planned.better,
+            confidence: header.confidence,
+            seed: header.seed,
+            seats: header.seats.clone(),
+            commands: Side::BOTH.into_iter().zip(&planned.words).map(command).collect(),
+            throttled: None,
+            disturbed: None,
+            itself: None,
+            comparisons: Vec::new(),
+            baseline: None,
+            runs: Vec::new(),
+        };
+        Row { name, fail_above_percent: planned.fail_above_percent, results }
+    }
+
+    /// The side that alone has runs, where one has.
+    fn only(&self) -> Option<Side> {
+        let runs = self.results.runs.iter();
+        let with_runs: BTreeSet<usize> = runs.map(|run| run.command).collect();
+        match with_runs.into_iter().collect::<Vec<_>>()[..] {
+            [side] => Side::BOTH.get(side).copied(),
+            _ => None,
+        }
+    }
+
+    /// Its comparison at a confidence of its own.
+    fn compared(&self, blocks: &[Vec<f64>], confidence: f64) -> Option<Comparison> {
+        let Results { better, itself, .. } = &self.results;
+        verdict::comparisons(blocks, confidence, *better, itself.as_ref()).into_iter().next()
+    }
+
+    /// Whether it shows a difference at a confidence.
+    fn is_different(&self, blocks: &[Vec<f64>], confidence: f64) -> bool {
+        let found = self.compared(blocks, confidence);
+        found.is_some_and(|found| ![Verdict::NotShown, Verdict::TooFew].contains(&found.verdict))
+    }
+
+    /// The outcome beside its limit at a confidence; `None` where it has no limit, or nobody knows
+    /// which readings are better.
+    fn outcome(&self, blocks: &[Vec<f64>], confidence: f64) -> Option<LimitOutcome> {
+        let (better, limit) = self.results.better.zip(self.fail_above_percent)?;
+        let found = self.compared(blocks, confidence);
+        Some(found.map_or(LimitOutcome::CannotTell, |found| found.beside_limit(better, limit)))
+    }
+
+    /// The result of its runs, where claims of a difference and claims beside the limit have these
+    /// confidences.
+    fn result(self, blocks: &[Vec<f64>], of_difference: f64, of_limit: f64) -> BenchmarkResult {
+        let comparison = self.compared(blocks, of_difference);
+        let outcome = self.outcome(blocks, of_limit);
+        let beside = self.compared(blocks, of_limit);
+        let Row { name, fail_above_percent, results } = self;
+        let judged = results.better.zip(fail_above_percent);
+        let shows_above_percent = judged.and_then(|(better, limit)| {
+            beside.as_ref()?.shows_above_percent(better, limit, results.itself.as_ref())
+        });
+        let [head, base]: [Command; 2] =
+            results.commands.try_into().unwrap_or_else(|_| unreachable!("a row has two commands"));
+        BenchmarkResult {
+            name,
+            metric: results.metric,
+            unit: results.unit,
+            better: results.better,
+            commands: [head, base],
+            itself: results.itself,
+            comparison,
+            tested_confidence: of_difference,
+            fail_above_percent,
+            outcome,
+            shows_above_percent,
+            disturbed: results.disturbed,
+            runs: results.runs,
+        }
+    }
+}
+
+/// Why a gate does not let head pass.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum LimitsNotMet {
+    /// A benchmark is shown to be worse by more than its limit.
+    #[error("{}", .0.join("; "))]
+    Above(Vec<String>),
+    /// A benchmark does not show whether it is, and only shown ones may pass.
+    #[error("--strict: {}", .0.join("; "))]
+    CannotTell(Vec<String>),
+    /// Nothing was compared.
+    #[error("base and head have no benchmark in common, so that nothing was compared")]
+    NothingCompared,
+}
+
+impl GateReport {
+    /// Judges the readings of all benchmarks.
+    #[must_use]
+    pub fn judged(header: Header, mut rows: Vec<Row>) -> Self {
+        let unpaired = rows.iter().filter_map(|row| {
+            let only = row.only()?;
+            Some(Unpaired { name: row.name.clone(), only })
+        });
+        let unpaired = unpaired.collect();
+        rows.retain(|row| row.only().is_none());
+        rows.iter_mut().for_each(|row| row.results.judge());
+        let blocks: Vec<Vec<Vec<f64>>> = rows.iter().map(|row| row.results.blocks()).collect();
+        // Two families: a benchmark that is worse, but within its limit, takes nothing from the
+        // claims beside limits.
+        let of_differences =
+            family::confidences(rows.len(), header.confidence, &|at, confidence| {
+                rows[at].is_different(&blocks[at], confidence)
+            });
+        let of_limits = family::confidences(rows.len(), header.confidence, &|at, confidence| {
+            rows[at].outcome(&blocks[at], confidence) == Some(LimitOutcome::Above)
+        });
+        let confidences = of_differences.into_iter().zip(of_limits);
+        let benchmarks = rows.into_iter().zip(&blocks).zip(confidences).map(
+            |((row, blocks), (of_difference, of_limit))| {
+                row.result(blocks, of_difference, of_limit)
+            },
+        );
+        GateReport {
+            format: FORMAT.to_owned(),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            benchmarks: benchmarks.collect(),
+            header,
+            unpaired,
+        }
+    }
+
+    /// The benchmarks with this outcome.
+    #[must_use]
+    pub fn with_outcome(&self, outcome: LimitOutcome) -> Vec<&BenchmarkResult> {
+        self.benchmarks.iter().filter(|result| result.outcome == Some(outcome)).collect()
+    }
+
+    /// Checks that no benchmark is shown to be worse by more than its limit; with `is_strict` also
+    /// that each one with a limit is shown not to be, and that both sides have it.
+    ///
+    /// # Errors
+    /// [`LimitsNotMet`].
+    pub fn check(&self, is_strict: bool) -> Result<(), LimitsNotMet> {
+        let above = self.with_outcome(LimitOutcome::Above);
+        if !above.is_empty() {
+            let said = above.into_iter().filter_map(BenchmarkResult::above).collect();
+            return Err(LimitsNotMet::Above(said));
+        }
+        if self.benchmarks.is_empty() {
+            return Err(LimitsNotMet::NothingCompared);
+        }
+        let mut unshown = self.unshown();
+        let unpaired = self.unpaired.iter();
+        unshown.extend(
+            unpaired.map(|alone| format!("only {} has '{}'", alone.only.word(), alone.name)),
+        );
+        if is_strict && !unshown.is_empty() {
+            return Err(LimitsNotMet::CannotTell(unshown));
+        }
+        Ok(())
+    }
+
+    /// A sentence without its full stop for each benchmark of which nothing is shown beside its
+    /// limit.
+    #[must_use]
+    pub fn unshown(&self) -> Vec<String> {
+        let unshown = self.with_outcome(LimitOutcome::CannotTell).into_iter();
+        unshown.filter_map(BenchmarkResult::cannot_tell).collect()
+    }
+
+    /// The verdict of all benchmarks in one line, without a full stop.
+    #[must_use]
+    pub fn verdict(&self) -> String {
+        let count = self.benchmarks.len();
+        let all = counted(count, "benchmark");
+        let above = self.with_outcome(LimitOutcome::Above);
+        let unshown = self.with_outcome(LimitOutcome::CannotTell);
+        let cut = if self.header.complete { "" } else { " (incomplete)" };
+        if count == 0 {
+            return format!("Nothing was compared{cut}");
+        }
+        if let Some(first) = above.first() {
+            let more = match above.len() {
+                1 => String::new(),
+                several => format!(" ({several} of {all} are above their limits)"),
+            };
+            return format!("Failed: {}{more}{cut}", first.above().unwrap_or_default());
+        }
+        if !unshown.is_empty() {
+            let least = unshown.iter().filter_map(|result| result.shows_above_percent);
+            let shows = least.fold(None, |most: Option<f64>, next| {
+                Some(most.map_or(next, |most| most.max(next)))
+            });
+            return format!(
+                "Cannot tell for {} of {all}: {}{cut}",
+                unshown.len(),
+                crate::tune::limit::shows(shows)
+            );
+        }
+        let limited = self.with_outcome(LimitOutcome::Within).len();
+        let better = self.shown(Verdict::Better);
+        if limited == count {
+            let are = agreeing(count, "is", "are");
+            return format!("Passed: {all} {are} within the limit, {better} better than base{cut}");
+        }
+        let worse = self.shown(Verdict::Worse);
+        if worse + better + self.shown(Verdict::Different) == 0 {
+            return format!("No difference between base and head is shown in {all}{cut}");
+        }
+        format!("{worse} of {all} worse than base, {better} better{cut}")
+    }
+
+    /// The number of benchmarks with this verdict.
+    fn shown(&self, verdict: Verdict) -> usize {
+        let compared = self.benchmarks.iter().filter_map(|result| result.comparison.as_ref());
+        compared.filter(|found| found.verdict == verdict).count()
+    }
+
+    /// The result as JSON with a final newline.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        seatmap_data::document::written(self)
+    }
+
+    /// Reads a result.
+    ///
+    /// # Errors
+    /// [`DocumentError`], with line and column for text that is not such JSON.
+    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
+        seatmap_data::document::read(text, FORMAT)
+    }
+}
+
+impl BenchmarkResult {
+    /// `'parse' is worse by at least 4.2 %, and 3 % is the limit`.
+    fn above(&self) -> Option<String> {
+        let least = self.comparison.as_ref()?.worse_by_at_least_percent(self.better?)?;
+        let limit = self.fail_above_percent?;
+        Some(format!(
+            "'{}' is worse by at least {least:.1} %, and {limit} % is the limit",
+            self.name
+        ))
+    }
+
+    fn cannot_tell(&self) -> Option<String> {
+        let limit = self.fail_above_percent?;
+        let shows = crate::tune::limit::shows(self.shows_above_percent);
+        Some(format!(
+            "cannot tell whether '{}' is worse by more than {limit} %: {shows}",
+            self.name
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! Reports of made-up readings.
+
+use super::*;
+use crate::gate::file::{BenchmarksFile, Overrides};
+use crate::tune::Fingerprint;
+use seatmap_data::statistics::normal;
+
+fn header() -> Header {
+    Header {
+        begun: "2026-11-26T22:00:00Z".to_owned(),
+        complete: true,
+        label: Some("abc".to_owned()),
+        fingerprint: Fingerprint { machine: "box".to_owned(), ..Fingerprint::default() },
+        confidence: 0.95,
+        seed: 1,
+        seats: SeatsUsed { cpus: "0".to_owned(), ..SeatsUsed::default() },
+        throttled: None,
+    }
+}
+
+/// A benchmark whose head takes so many times as long as its base, with this noise.
+fn row(name: &str, ratio: f64, noise: f64, seed: u64) -> Row {
+    let text = format!(
+        "format = \"seatmap-benchmarks/1\"\nfail_above_percent = 3\n[[benchmark]]\n\
+         name = \"{name}\"\nhead = \"a\"\nbase = \"b\"\n"
+    );
+    let planned = BenchmarksFile::from_toml(&text).unwrap();
+    let planned = planned.planned(&Overrides::default(), 0.95).unwrap();
+    let mut chance = fastrand::Rng::with_seed(seed);
+    let mut row = Row::new(name.to_owned(), &planned[0], &header());
+    for block in 0..20 {
+        for (command, again) in [(0, true), (1, false), (0, false)] {
+            let level = if command == 0 { ratio } else { 1.0 };
+            let value = level * (noise * normal(&mut chance)).exp();
+            row.results.add(Run { again, ..Run::new(block, command, value) });
+        }
+    }
+    row
+}
+
+fn judged(rows: Vec<Row>) -> GateReport {
+    GateReport::judged(header(), rows)
+}
+
+#[test]
+fn a_slower_head_fails_and_is_named() {
+    // Noise of 1 % would do in most series. In this one neighbours happen to be alike, and the
+    // interval is 12 times as wide for that.
+    let report = judged(vec![row("same", 1.0, 0.01, 1), row("slow", 1.10, 0.002, 2)]);
+    let error = report.check(false).unwrap_err();
+    assert!(matches!(&error, LimitsNotMet::Above(said) if said.len() == 1), "{error}");
+    assert!(error.to_string().starts_with("'slow' is worse by at least"), "{error}");
+    assert!(report.verdict().starts_with("Failed: 'slow'"), "{}", report.verdict());
+    assert_eq!(report.benchmarks[0].outcome, Some(LimitOutcome::Within));
+}
+
+#[test]
+fn equal_sides_pass_also_where_only_shown_ones_may() {
+    let report = judged(vec![row("a", 1.0, 0.005, 1), row("b", 0.9, 0.005, 2)]);
+    assert_eq!(report.check(true), Ok(()));
+    assert_eq!(report.verdict(), "Passed: 2 benchmarks are within the limit, 1 better than base");
+}
+
+#[test]
+fn a_loud_session_cannot_tell_and_says_what_it_would_have_shown() {
+    let report = judged(vec![row("loud", 1.0, 0.3, 1)]);
+    assert_eq!(report.check(false), Ok(()));
+    let error = report.check(true).unwrap_err().to_string();
+    assert!(error.contains("cannot tell whether 'loud' is worse by more than 3 %"), "{error}");
+    assert!(error.contains("this session shows slowdowns above"), "{error}");
+    assert!(report.verdict().starts_with("Cannot tell for 1 of 1 benchmark"));
+}
+
+#[test]
+fn a_benchmark_of_one_side_is_not_compared_and_not_forgotten() {
+    let mut alone = row("gone", 1.0, 0.01, 3);
+    alone.results.runs.retain(|run| run.command == 1);
+    let report = judged(vec![row("a", 1.0, 0.005, 1), alone.clone()]);
+    assert_eq!(report.unpaired, [Unpaired { name: "gone".to_owned(), only: Side::Base }]);
+    assert_eq!(report.check(false), Ok(()));
+    assert!(report.check(true).unwrap_err().to_string().contains("only base has 'gone'"));
+    assert_eq!(judged(vec![alone]).check(false), Err(LimitsNotMet::NothingCompared));
+}
+
+/// One limit of twenty would otherwise fail by chance now and then.
+#[test]
+fn many_equal_benchmarks_seldom_fail() {
+    let failed = (0..15)
+        .filter(|session| {
+            let rows = (0..20).map(|at| row("x", 1.03, 0.02, 1000 * session + at)).collect();
+            judged(rows).check(false).is_err()
+        })
+        .count();
+    // All are at the limit exactly. 5 % of 15 are 0.75; three deviations above are 3. One by one, a
+    // half of all sessions would fail.
+    assert!(failed <= 3, "{failed} of 15");
+}
+
+#[test]
+fn the_schema_allows_these_reports_and_describes_every_key() {
+    let schema = include_str!("../../../../../../docs/formats/seatmap-gate-1.schema.json");
+    let schema = serde_json::from_str(schema).unwrap();
+    let mut alone = row("gone", 1.0, 0.01, 3);
+    alone.results.runs.retain(|run| run.command == 1);
+    let report = judged(vec![row("a", 1.1, 0.01, 1), alone]);
+    let document = serde_json::to_value(&report).unwrap();
+    assert_eq!(seatmap_data::document::schema::refused(&schema, &document), [""; 0]);
+    assert_eq!(GateReport::from_json(&report.to_json()).unwrap(), report);
+}

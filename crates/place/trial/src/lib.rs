@@ -1,0 +1,12 @@
+//! Trials of the real program: seats raced, versions compared, a living program reseated.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`gate`] | Compares two versions of a program over several benchmarks, judges a limit, and keeps their history |
+//! | [`live`] | Seats the threads of a program while it runs, and keeps only seats that are shown to be better |
+//! | [`tune`] | Compares commands and placements by running them, and claims only what the runs show |
+#![deny(missing_docs)]
+
+pub mod gate;
+pub mod live;
+pub mod tune;

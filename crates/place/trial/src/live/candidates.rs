@@ -1,0 +1,388 @@
+//! Seats worth a try, from the observed pattern and the distances of the machine.
+//!
+//! Two ideas are tried. *Nearest*: each busy thread on a CPU of its own, those that talk on CPUs
+//! that are near each other, as `seatmap place` finds it. *Together*: threads that talk share a
+//! CPU, evenly. A wakeup on the own CPU needs no interrupt to another one, and costs less where
+//! threads mostly wait for each other; where they work side by side it costs the parallelism. No
+//! distance says which of the two holds for a program, so both are tried.
+
+use seatmap_data::machine::{CoreDistance, Matrix, Origin, OriginKind, Profile, Topology};
+use seatmap_data::pattern::{Edge, Pattern};
+use seatmap_launch::sets;
+use seatmap_os::{CpuList, CpuSet};
+use seatmap_place::search::Limit;
+use seatmap_place::{PlaceError, PlaceRequest, Weight};
+use serde::{Deserialize, Serialize};
+
+/// A thread that uses less of a CPU than this, and sends and gets less than [`LEAST_MESSAGES`], is
+/// left alone.
+const LEAST_LOAD: f64 = 0.005;
+
+/// The share of all messages from which a thread counts.
+const LEAST_MESSAGES: f64 = 0.002;
+
+/// Kicks of a search: the program waits, and the periods decide.
+const KICKS: u64 = 200;
+
+/// The longest search, in seconds.
+const LONGEST_SEARCH_S: f64 = 1.0;
+
+/// How far it is to a thread on the same CPU, in parts of the way to the nearest other CPU. Only
+/// its order matters: nearer than any other CPU.
+const SAME_CPU: f64 = 0.5;
+
+/// Seats for the threads of a program.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Candidate {
+    /// The idea behind it: `nearest` or `together`.
+    pub name: String,
+    /// The CPUs of each thread in the order of creation, as a list; `null` for one that is left
+    /// alone.
+    pub seats: Vec<Option<String>>,
+}
+
+impl Candidate {
+    /// The CPUs of each thread.
+    #[must_use]
+    pub fn sets(&self) -> Vec<Option<CpuSet>> {
+        self.seats
+            .iter()
+            .map(|seat| {
+                seat.as_ref().and_then(|list| {
+                    list.parse::<CpuList>().ok().map(|list| list.0.into_iter().collect())
+                })
+            })
+            .collect()
+    }
+
+    /// The number of threads that get seats.
+    #[must_use]
+    pub fn seated(&self) -> usize {
+        self.seats.iter().flatten().count()
+    }
+}
+
+/// Groups of CPUs in place of single ones: the kernel still chooses among the CPUs of a cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Soft;
+
+impl Soft {
+    /// The CPUs that share the last-level cache with this one; without known caches those of its
+    /// NUMA node or package.
+    #[must_use]
+    pub fn group(self, topology: &Topology, cpu: u32) -> CpuSet {
+        sets::around(topology, cpu)
+    }
+}
+
+/// Why there are no seats worth a try.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoSeats {
+    /// There is one CPU for the program.
+    OneCpu,
+    /// The program has one thread.
+    OneThread,
+    /// No thread was seen to talk to another one.
+    Silent,
+    /// So many threads talk a little that each one's share is too small to count.
+    Spread,
+    /// Each group of CPUs that a thread would get is all CPUs.
+    AllCpus,
+}
+
+/// A machine on which candidates are sought.
+#[derive(Clone, Debug)]
+pub struct Ground<'a> {
+    /// The CPUs with what they share.
+    pub topology: &'a Topology,
+    /// The measured distances, where this computer was measured.
+    pub profile: Option<&'a Profile>,
+    /// The CPUs that the program may use.
+    pub allowed: &'a CpuSet,
+    /// Whether threads get groups of CPUs.
+    pub soft: Option<Soft>,
+}
+
+impl Ground<'_> {
+    /// The candidates for an observed pattern; none where one CPU is all there is, or where no
+    /// threads talk.
+    ///
+    /// # Errors
+    /// [`PlaceError`]: the distances do not fit these CPUs.
+    pub fn candidates(&self, pattern: &Pattern) -> Result<Vec<Candidate>, PlaceError> {
+        let busy = busy(pattern);
+        let part = part(pattern, &busy);
+        let cpus: Vec<u32> =
+            self.topology.os_indices().filter(|cpu| self.allowed.contains(*cpu)).collect();
+        if part.edges.is_empty() || cpus.len() < 2 {
+            return Ok(Vec::new());
+        }
+        let near = self.distances(&cpus);
+        let mut found = Vec::new();
+        // One thread a CPU while there is room; and as few CPUs as hold all, whose caches the
+        // threads then share.
+        for (name, slots) in [("nearest", 1), ("together", busy.len().div_ceil(cpus.len()).max(2))]
+        {
+            // More threads than seats are cycled over them, which is the other idea badly done.
+            if busy.len() <= slots * cpus.len() {
+                let sets = self.placed(&part, &cpus, &near, slots)?;
+                found.push(self.candidate(name, pattern.tasks, &busy, &sets));
+            }
+        }
+        // A trial costs the program time, so the same seats are not tried twice.
+        found.dedup_by(|later, first| later.seats == first.seats);
+        // Groups that are all CPUs change nothing.
+        let all = self.allowed.list().to_string();
+        found.retain(|candidate| candidate.seats.iter().flatten().any(|seat| *seat != all));
+        Ok(found)
+    }
+
+    /// Why this pattern has no candidates here, where it has none.
+    #[must_use]
+    pub fn reason_against(&self, pattern: &Pattern) -> NoSeats {
+        let cpus = self.topology.os_indices().filter(|cpu| self.allowed.contains(*cpu));
+        match () {
+            () if cpus.count() < 2 => NoSeats::OneCpu,
+            () if pattern.tasks < 2 => NoSeats::OneThread,
+            () if pattern.edges.is_empty() => NoSeats::Silent,
+            () if part(pattern, &busy(pattern)).edges.is_empty() => NoSeats::Spread,
+            () => NoSeats::AllCpus,
+        }
+    }
+
+    /// The distance of every two CPUs: as measured, or by what they share.
+    fn distances(&self, cpus: &[u32]) -> Matrix {
+        let measured = self.profile.and_then(|profile| profile.core_distance.as_ref());
+        let rows: Option<Vec<usize>> =
+            measured.and_then(|distance| cpus.iter().map(|cpu| distance.index_of(*cpu)).collect());
+        match (measured, rows) {
+            (Some(distance), Some(rows)) => {
+                Matrix::from_fn(cpus.len(), |a, b| distance.median_ns[(rows[a], rows[b])])
+            }
+            _ => {
+                Matrix::from_fn(
+                    cpus.len(),
+                    |a, b| if a == b { 0.0 } else { self.steps(cpus[a], cpus[b]) },
+                )
+            }
+        }
+    }
+
+    /// A distance without a measurement: the wider the smallest thing that two CPUs share, the
+    /// longer.
+    fn steps(&self, a: u32, b: u32) -> f64 {
+        let (Some(a), Some(b)) = (self.topology.pu(a), self.topology.pu(b)) else { return 100.0 };
+        match () {
+            // Nanoseconds of the size that published machines have; the order alone decides.
+            () if share(a.core, b.core) => 20.0,
+            () if share(a.l2, b.l2) || share(a.cluster, b.cluster) => 30.0,
+            () if share(a.l3, b.l3) => 50.0,
+            () if share(a.package, b.package) => 100.0,
+            () => 200.0,
+        }
+    }
+
+    /// The CPU of each busy thread, with so many seats on each CPU.
+    fn placed(
+        &self,
+        part: &Pattern,
+        cpus: &[u32],
+        near: &Matrix,
+        slots: usize,
+    ) -> Result<Vec<u32>, PlaceError> {
+        let seats = cpus.len() * slots;
+        let nearest = (0..cpus.len())
+            .flat_map(|a| (0..cpus.len()).map(move |b| (a, b)))
+            .filter(|(a, b)| a != b)
+            .map(|pair| near[pair])
+            .fold(f64::INFINITY, f64::min);
+        let numbers: Vec<u32> = (0..seats as u32).collect();
+        let origin =
+            Origin { kind: OriginKind::Model, source: "seats".to_owned(), date: None, tool: None };
+        let mut machine = Profile::new("seats", origin, Topology::unknown(numbers.iter().copied()));
+        let apart = Matrix::from_fn(seats, |a, b| match (a / slots, b / slots) {
+            _ if a == b => 0.0,
+            // Two threads on one CPU take turns: cheaper than any way between two CPUs, and not
+            // free.
+            (one, other) if one == other => SAME_CPU * nearest,
+            (one, other) => near[(one, other)],
+        });
+        machine.core_distance = Some(CoreDistance::imported(numbers, apart));
+        let mut request = PlaceRequest::new(&machine, part);
+        request.weight = Some(Weight::Messages);
+        // The first of the two limits ends the search.
+        request.limit =
+            Limit { kicks: Limit::kicks(KICKS).kicks, ..Limit::seconds(LONGEST_SEARCH_S) };
+        let answer = request.place()?;
+        Ok(answer.placement.iter().map(|seat| cpus[*seat as usize / slots]).collect())
+    }
+
+    fn candidate(&self, name: &str, tasks: usize, busy: &[usize], cpus: &[u32]) -> Candidate {
+        let mut seats = vec![None; tasks];
+        for (task, cpu) in busy.iter().zip(cpus) {
+            let set = self
+                .soft
+                .map_or_else(|| CpuSet::single(*cpu), |soft| soft.group(self.topology, *cpu));
+            seats[*task] = Some(set.within(self.allowed).list().to_string());
+        }
+        Candidate { name: name.to_owned(), seats }
+    }
+}
+
+fn share(one: Option<u32>, other: Option<u32>) -> bool {
+    one.is_some() && one == other
+}
+
+/// The tasks that work or talk enough to be worth a seat.
+fn busy(pattern: &Pattern) -> Vec<usize> {
+    let total: f64 = pattern.edges.iter().map(|edge| edge.messages).sum();
+    let mut messages = vec![0.0; pattern.tasks];
+    for edge in &pattern.edges {
+        messages[edge.from] += edge.messages;
+        messages[edge.to] += edge.messages;
+    }
+    (0..pattern.tasks)
+        .filter(|task| {
+            pattern.loads.get(*task).is_some_and(|load| *load >= LEAST_LOAD)
+                || messages[*task] > LEAST_MESSAGES * total.max(f64::MIN_POSITIVE)
+        })
+        .collect()
+}
+
+/// The pattern of these tasks alone.
+fn part(pattern: &Pattern, tasks: &[usize]) -> Pattern {
+    // Tasks ascend, as `busy` finds them.
+    let kept = pattern.edges.iter().filter_map(|edge| {
+        let from = tasks.binary_search(&edge.from).ok()?;
+        let to = tasks.binary_search(&edge.to).ok()?;
+        Some(Edge { from, to, ..*edge })
+    });
+    Pattern::gathered("busy", tasks.len(), kept)
+}
+
+/// How far two patterns are apart: 1 less the cosine of the angle between their vectors of
+/// messages. 0 where the later one says too little, with fewer than 16 messages for each pair; 1
+/// where only the later one has messages.
+#[must_use]
+pub fn distance(before: &Pattern, now: &Pattern) -> f64 {
+    let messages: f64 = now.edges.iter().map(|edge| edge.messages).sum();
+    // A few messages do not tell a pattern.
+    if messages < 16.0 * now.edges.len().max(1) as f64 {
+        return 0.0;
+    }
+    // Both are in the order of their ends.
+    let lengths = (square(before) * square(now)).sqrt();
+    if lengths > 0.0 {
+        let both = now.edges.iter().map(|edge| {
+            let ends = (edge.from, edge.to);
+            let found = before.edges.binary_search_by_key(&ends, |edge| (edge.from, edge.to));
+            found.map_or(0.0, |at| edge.messages * before.edges[at].messages)
+        });
+        (1.0 - both.sum::<f64>() / lengths).clamp(0.0, 1.0)
+    } else {
+        // A program that slept when it was observed, and works now.
+        f64::from(u8::from(square(now) > 0.0))
+    }
+}
+
+fn square(pattern: &Pattern) -> f64 {
+    pattern.edges.iter().map(|edge| edge.messages.powi(2)).sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_data::machine::Pu;
+
+    /// Pairs of threads that talk: 0 with n, 1 with n + 1, and so on, and an idle one.
+    fn pairs(pairs: usize) -> Pattern {
+        let edge = |from, to| Edge { from, to, bytes: 1e6, messages: 1e6 };
+        let edges =
+            (0..pairs).flat_map(|pair| [edge(pair, pairs + pair), edge(pairs + pair, pair)]);
+        let mut pattern = Pattern::gathered("pairs", 2 * pairs + 1, edges);
+        pattern.loads =
+            (0..=2 * pairs).map(|task| if task < 2 * pairs { 0.3 } else { 0.0 }).collect();
+        pattern
+    }
+
+    /// Two caches of two CPUs each.
+    fn topology(cpus: u32) -> Topology {
+        let pu =
+            |os| Pu { os, core: Some(os), l3: Some(os / 2), package: Some(0), ..Pu::default() };
+        Topology { pus: (0..cpus).map(pu).collect() }
+    }
+
+    fn found(pattern: &Pattern, cpus: u32, soft: Option<Soft>) -> Vec<Candidate> {
+        let topology = topology(cpus);
+        let allowed = (0..cpus).collect();
+        let ground = Ground { topology: &topology, profile: None, allowed: &allowed, soft };
+        ground.candidates(pattern).unwrap()
+    }
+
+    fn reason(pattern: &Pattern, cpus: u32, soft: Option<Soft>) -> NoSeats {
+        let topology = topology(cpus);
+        let allowed = (0..cpus).collect();
+        let ground = Ground { topology: &topology, profile: None, allowed: &allowed, soft };
+        ground.reason_against(pattern)
+    }
+
+    fn cpu(candidate: &Candidate, task: usize) -> u32 {
+        candidate.sets()[task].as_ref().unwrap().only().unwrap()
+    }
+
+    #[test]
+    fn pairs_share_a_cpu_evenly_or_sit_near() {
+        let all = found(&pairs(2), 4, None);
+        let names: Vec<_> = all.iter().map(|candidate| candidate.name.as_str()).collect();
+        assert_eq!(names, ["nearest", "together"]);
+        assert!((0..2).all(|pair| cpu(&all[0], pair) / 2 == cpu(&all[0], pair + 2) / 2), "{all:?}");
+        assert!((0..2).all(|pair| cpu(&all[1], pair) == cpu(&all[1], pair + 2)), "{all:?}");
+        assert_eq!((all[0].seats[4].clone(), all[0].seated()), (None, 4));
+    }
+
+    #[test]
+    fn more_threads_than_cpus_are_put_together() {
+        let all = found(&pairs(8), 2, None);
+        assert_eq!(all.len(), 1);
+        assert!((0..8).all(|pair| cpu(&all[0], pair) == cpu(&all[0], pair + 8)));
+        assert_eq!((0..16).filter(|task| cpu(&all[0], *task) == 0).count(), 8);
+    }
+
+    #[test]
+    fn soft_seats_are_the_cpus_of_a_cache() {
+        let all = found(&pairs(2), 4, Some(Soft));
+        assert!(all.iter().flat_map(|candidate| candidate.seats.iter().flatten()).all(|seat| seat
+            == "0-1"
+            || seat == "2-3"
+            || seat == "0,1"
+            || seat == "2,3"));
+        // One cache for all is what the kernel has anyway.
+        assert!(found(&pairs(2), 2, Some(Soft)).is_empty());
+        assert_eq!(reason(&pairs(2), 2, Some(Soft)), NoSeats::AllCpus);
+    }
+
+    #[test]
+    fn nothing_is_tried_where_nothing_can_differ() {
+        assert!(found(&pairs(2), 1, None).is_empty());
+        assert!(found(&Pattern::silent("silent", 4), 4, None).is_empty());
+        assert_eq!(reason(&pairs(2), 1, None), NoSeats::OneCpu);
+        assert_eq!(reason(&Pattern::silent("silent", 4), 4, None), NoSeats::Silent);
+        assert_eq!(reason(&Pattern::silent("silent", 1), 4, None), NoSeats::OneThread);
+    }
+
+    #[test]
+    fn patterns_are_apart_by_their_pairs() {
+        let before = pairs(2);
+        let mut now = pairs(2);
+        assert!(distance(&before, &now) < 1e-9);
+        now.edges.iter_mut().for_each(|edge| edge.messages *= 7.0);
+        assert!(distance(&before, &now) < 1e-9);
+        let other =
+            Pattern::gathered("other", 5, [Edge { from: 0, to: 1, bytes: 1.0, messages: 1e6 }]);
+        assert!((distance(&before, &other) - 1.0).abs() < 1e-9);
+        assert_eq!(distance(&before, &Pattern::silent("silent", 5)), 0.0);
+        assert_eq!(distance(&Pattern::silent("silent", 5), &before), 1.0);
+        assert_eq!(distance(&Pattern::silent("silent", 5), &Pattern::silent("silent", 5)), 0.0);
+    }
+}

@@ -1,0 +1,459 @@
+//! Does to a living program as the engine says.
+
+use crate::live::candidates::{Candidate, Ground, NoSeats, Soft, distance};
+use crate::live::engine::{Engine, Rules};
+use crate::live::event::{Decision, Event, Gain, Verdict, on_file};
+use crate::live::foreign::{ForeignTime, ForeignWatch};
+use crate::live::guard::Guard;
+use crate::live::log::{Line, Said};
+use crate::live::masks::{Held, LeftChanged, Masks, Sweep};
+use crate::live::meter::Meter;
+use seatmap_data::invariant;
+use seatmap_data::machine::{Profile, Topology};
+use seatmap_data::pattern::Pattern;
+use seatmap_launch::halted::{self, HaltedProcess};
+use seatmap_observe::{End, Observation, ObserveError, Session};
+use seatmap_os::cpus::Cpus;
+use seatmap_os::{CpuSet, Root, Tid};
+use seatmap_place::PlaceError;
+use std::collections::BTreeSet;
+use std::io;
+use std::time::Duration;
+
+/// The share of a period before its reading begins, while caches fill.
+const SETTLING: f64 = 0.2;
+
+/// The share of a rest in which the program is watched, if it talks enough.
+const WATCHED: f64 = 0.1;
+
+/// Messages that say whether the pattern is still the same: a hundred for each of some ten pairs.
+const ENOUGH_MESSAGES: f64 = 1000.0;
+
+/// How often a void period is made again, and how often in all of an attempt: a neighbour that
+/// stays must not keep an attempt from its end.
+const AGAIN: usize = 2;
+const AGAIN_IN_ALL: usize = 20;
+
+/// New threads are looked for at least so often.
+const SLICE: Duration = Duration::from_millis(100);
+
+/// Why the seats of a living program are in charge of nobody any more. The program runs on, with
+/// its own masks.
+#[derive(Debug, thiserror::Error)]
+pub enum LiveError {
+    /// The observation failed.
+    #[error(transparent)]
+    Observe(#[from] ObserveError),
+    /// The distances do not fit.
+    #[error("no seats can be sought")]
+    Place(#[from] PlaceError),
+    /// The guard is gone, so that a SIGKILL would leave threads on their seats.
+    #[error("the process that gives masks back is gone")]
+    Guard(#[source] io::Error),
+    /// The log cannot be written.
+    #[error("the log cannot be written")]
+    Log(#[source] io::Error),
+}
+
+/// The things that do not change.
+pub struct Setting<'a> {
+    /// The CPUs with what they share.
+    pub topology: &'a Topology,
+    /// The measured distances, where there are some.
+    pub profile: Option<&'a Profile>,
+    /// The CPUs that the program may use.
+    pub allowed: &'a CpuSet,
+    /// Groups of CPUs instead of single ones.
+    pub soft: Option<Soft>,
+    /// How long the program is observed before an attempt.
+    pub observe: Duration,
+    /// The length of a period.
+    pub period: Duration,
+    /// The engine's numbers.
+    pub rules: Rules,
+    /// Says when to stop.
+    pub stop: &'a dyn Fn() -> bool,
+    /// When to stop at the latest, counted from the beginning.
+    pub time: Option<Duration>,
+}
+
+/// A candidate that has had its periods.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempt {
+    /// When the judgement was made, in seconds since the beginning.
+    pub at_s: f64,
+    /// The seats.
+    pub candidate: Candidate,
+    /// The judgement.
+    pub verdict: Verdict,
+    /// The difference.
+    pub gain: Option<Gain>,
+}
+
+/// All that happened.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// Every candidate that was judged, in the order of time.
+    pub attempts: Vec<Attempt>,
+    /// Every sweep that changed masks.
+    pub sweeps: Vec<Sweep>,
+    /// The seats in force at the end.
+    pub kept: Option<Candidate>,
+    /// The messages of the last observation, a second.
+    pub messages_per_s: Option<f64>,
+    /// Why the last observation gave no seats to try, where it gave none.
+    pub no_seats: Option<NoSeats>,
+    /// Processes of the program that did not run when the last observation gave no seats to try.
+    pub halted: Vec<HaltedProcess>,
+    /// Periods that were void, since others took more of the CPUs than in the other ones.
+    pub disturbed: usize,
+    /// Periods that were void, since CPUs were taken away or given back meanwhile.
+    pub torn: usize,
+    /// Void periods that were made again.
+    pub repeated: usize,
+    /// How long it lasted, in seconds.
+    pub seconds: f64,
+    /// Threads that chose masks of their own.
+    pub own: usize,
+    /// The threads while they had seats, as looks found them.
+    pub held: Held,
+    /// The masks that are still changed though no seats are kept.
+    pub left_changed: LeftChanged,
+    /// Why the metric's own command gave no number, where it could not be run to its end.
+    pub metric_problem: Option<String>,
+    /// Why it ended.
+    pub end: Option<End>,
+}
+
+/// A living program, with everything that seats it.
+pub struct Conductor<'a> {
+    setting: Setting<'a>,
+    session: Session,
+    meter: Meter,
+    masks: Masks,
+    log: &'a mut dyn FnMut(&Line) -> io::Result<()>,
+    /// The pattern of the last observation and the threads of its tasks.
+    pattern: Option<Pattern>,
+    tids: Vec<Tid>,
+    candidates: Vec<Candidate>,
+    /// The time of others in the periods since the last observation.
+    foreign: ForeignTime,
+    /// Periods that may still be made again in this attempt.
+    repeats_left: usize,
+    outcome: Outcome,
+}
+
+/// A period that has passed.
+enum Period {
+    /// The metric's count, where it gave one.
+    Counted(Option<f64>),
+    /// It says nothing about the seats.
+    Void,
+}
+
+impl<'a> Conductor<'a> {
+    /// Takes charge of a program under observation.
+    #[must_use]
+    pub fn new(
+        setting: Setting<'a>,
+        session: Session,
+        meter: Meter,
+        guard: Guard,
+        log: &'a mut dyn FnMut(&Line) -> io::Result<()>,
+    ) -> Self {
+        Conductor {
+            setting,
+            session,
+            meter,
+            masks: Masks::guarded_by(guard),
+            log,
+            pattern: None,
+            tids: Vec::new(),
+            candidates: Vec::new(),
+            foreign: ForeignTime::default(),
+            repeats_left: 0,
+            outcome: Outcome::default(),
+        }
+    }
+
+    /// Seats the program until it ends, the time is over or somebody says stop. At the end the
+    /// masks are given back, unless the time was over or the program is: seats that were shown to
+    /// be better stay. Whatever happens, the session is handed back, for the program may live on.
+    pub fn conduct(mut self) -> (Outcome, Result<(), LiveError>, Session) {
+        let done = self.play();
+        self.outcome.seconds = self.session.elapsed().as_secs_f64();
+        // Before masks are given back, after which no thread has a seat.
+        self.masks.look_now();
+        self.outcome.held = self.masks.held();
+        self.outcome.left_changed = match self.seats_to_keep(&done) {
+            // Another look at them may be under way, without them.
+            Some(kept) if self.give(Some(kept)).is_ok() => self.masks.keep(),
+            _ => self.masks.end(),
+        };
+        if !matches!(done, Ok(End::Time | End::Program)) {
+            self.outcome.kept = None;
+        }
+        self.outcome.own = self.masks.own();
+        self.outcome.end = done.as_ref().ok().copied();
+        (self.outcome, done.map(drop), self.session)
+    }
+
+    /// The seats that were shown to be better, if only the time is over.
+    fn seats_to_keep(&self, done: &Result<End, LiveError>) -> Option<usize> {
+        let kept = self.outcome.kept.as_ref().filter(|_| matches!(done, Ok(End::Time)))?;
+        self.candidates.iter().position(|candidate| candidate == kept)
+    }
+
+    fn play(&mut self) -> Result<End, LiveError> {
+        let mut engine = Engine::new(self.setting.rules);
+        let mut said = vec![Decision::Observe];
+        loop {
+            for decision in &said {
+                self.write(Said::Decision(decision.clone()))?;
+                self.note(decision)?;
+            }
+            let next = said.last().cloned().unwrap_or(Decision::Finish);
+            match self.act(&next)? {
+                Ok(event) => {
+                    self.write(Said::Event(event.clone()))?;
+                    said = engine.take(&event);
+                }
+                Err(end) => {
+                    self.write(Said::Event(Event::Ended))?;
+                    return Ok(end);
+                }
+            }
+        }
+    }
+
+    fn write(&mut self, said: Said) -> Result<(), LiveError> {
+        let at_s = on_file(self.session.elapsed().as_secs_f64());
+        (self.log)(&Line { at_s, said }).map_err(LiveError::Log)
+    }
+
+    /// Remembers what a decision says, and does what takes no time.
+    fn note(&mut self, decision: &Decision) -> Result<(), LiveError> {
+        match decision {
+            Decision::Tried { candidate, verdict, gain } => {
+                let candidate = self.candidates[*candidate].clone();
+                let at_s = self.session.elapsed().as_secs_f64();
+                self.outcome.attempts.push(Attempt {
+                    at_s,
+                    candidate,
+                    verdict: *verdict,
+                    gain: *gain,
+                });
+            }
+            Decision::Keep { candidate } => {
+                self.outcome.kept = Some(self.candidates[*candidate].clone());
+                self.give(Some(*candidate))?;
+            }
+            Decision::PutBack { .. } => {
+                self.outcome.kept = None;
+                self.give(None)?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Does the next thing; the end, if it came meanwhile.
+    fn act(&mut self, next: &Decision) -> Result<Result<Event, End>, LiveError> {
+        match next {
+            Decision::Observe => self.observe(),
+            Decision::Measure { candidate } => self.measure(*candidate),
+            Decision::Rest { seconds } => self.rest(Duration::from_secs_f64(*seconds)),
+            _ => Ok(Err(End::Stopped)),
+        }
+    }
+
+    fn observe(&mut self) -> Result<Result<Event, End>, LiveError> {
+        // The pattern is to be the program's own, without seats.
+        self.give(None)?;
+        self.session.pause(false)?;
+        self.session.forget();
+        if let Some(end) = self.pass(self.setting.observe)? {
+            return Ok(Err(end));
+        }
+        self.session.pause(true)?;
+        self.masks.forget_dead();
+        let seen = self.session.seen();
+        let pattern = seen.pattern("observed");
+        let ground = Ground {
+            topology: self.setting.topology,
+            profile: self.setting.profile,
+            allowed: self.setting.allowed,
+            soft: self.setting.soft,
+        };
+        self.candidates = ground.candidates(&pattern)?;
+        self.foreign = ForeignTime::default();
+        self.repeats_left = AGAIN_IN_ALL;
+        self.outcome.no_seats = self.candidates.is_empty().then(|| ground.reason_against(&pattern));
+        // The silence of a program that does not run says nothing of it.
+        self.outcome.halted = match self.outcome.no_seats {
+            Some(_) => halted::among(&Root::new("/"), self.processes()),
+            None => Vec::new(),
+        };
+        self.tids = tids(&seen);
+        self.pattern = Some(pattern);
+        let messages_per_s = on_file(seen.messages() / seen.seconds().max(1e-9));
+        self.outcome.messages_per_s = Some(messages_per_s);
+        Ok(Ok(Event::Observed { messages_per_s, candidates: self.candidates.clone() }))
+    }
+
+    fn processes(&self) -> BTreeSet<Tid> {
+        self.session.threads().into_iter().map(|(pid, _)| pid).collect()
+    }
+
+    /// A period with these seats; one that is void is made again at once, beside the same
+    /// neighbours in time.
+    fn measure(&mut self, candidate: Option<usize>) -> Result<Result<Event, End>, LiveError> {
+        self.give(candidate)?;
+        self.session.pause(!self.meter.counts_wakeups())?;
+        let mut again = self.repeats_left.min(AGAIN);
+        loop {
+            let count = match self.period(candidate)? {
+                Ok(Period::Void) if again > 0 => {
+                    again -= 1;
+                    self.repeats_left -= 1;
+                    self.outcome.repeated += 1;
+                    continue;
+                }
+                Ok(Period::Counted(count)) => count,
+                Ok(Period::Void) => None,
+                Err(end) => return Ok(Err(end)),
+            };
+            let rate = count.map(|count| on_file(count / self.meter.seconds()));
+            return Ok(Ok(Event::Read { rate }));
+        }
+    }
+
+    fn period(&mut self, candidate: Option<usize>) -> Result<Result<Period, End>, LiveError> {
+        let period = self.setting.period;
+        if let Some(end) = self.pass(period.mul_f64(SETTLING))? {
+            return Ok(Err(end));
+        }
+        let cpus = Cpus::read();
+        let watch = ForeignWatch::begin(&self.session.threads());
+        if let Err(end) = self.read(Meter::begin)? {
+            return Ok(Err(end));
+        }
+        if let Some(end) = self.pass(period.mul_f64(1.0 - SETTLING))? {
+            return Ok(Err(end));
+        }
+        let count = match self.read(Meter::end)? {
+            Ok(count) => count,
+            Err(end) => return Ok(Err(end)),
+        };
+        self.outcome.metric_problem = self.meter.problem().map(str::to_owned);
+        // A period in which CPUs were taken away or given back says nothing about the seats, nor
+        // does one for which that could not be seen.
+        let is_same = cpus.is_ok_and(|before| Cpus::read().is_ok_and(|now| now == before));
+        // Nor does one in which a neighbour came.
+        let foreign = watch.end(&self.session.threads(), self.setting.allowed);
+        let has_moved = self.foreign.has_moved(candidate, foreign);
+        self.outcome.disturbed += usize::from(has_moved);
+        self.outcome.torn += usize::from(!is_same && !has_moved);
+        let is_void = has_moved || !is_same;
+        Ok(Ok(if is_void { Period::Void } else { Period::Counted(count) }))
+    }
+
+    /// Lets the meter read at one end of a period. The metric's own command, which may take some
+    /// seconds, is ended with the program, with the time, and where somebody says stop.
+    fn read<T>(
+        &mut self,
+        at: impl FnOnce(&mut Meter, f64, &[(Tid, Tid)], &mut dyn FnMut() -> bool) -> T,
+    ) -> Result<Result<T, End>, LiveError> {
+        let messages = self.session.messages();
+        let threads = self.session.threads();
+        let Setting { stop, time, .. } = self.setting;
+        let mut cut = Ok(End::Time);
+        let mut is_over = || {
+            // A wait of no time that is cut by nothing else has lasted its time.
+            cut = self.session.watch(Some(Duration::ZERO), stop);
+            let is_late = time.is_some_and(|time| self.session.elapsed() >= time);
+            is_late || !matches!(cut, Ok(End::Time))
+        };
+        let read = at(&mut self.meter, messages, &threads, &mut is_over);
+        let is_late = time.is_some_and(|time| self.session.elapsed() >= time);
+        let end = cut?;
+        if end == End::Time && !is_late {
+            return Ok(Ok(read));
+        }
+        let because = match end {
+            End::Program => "the program had ended",
+            End::Time => "the time was over",
+            End::Stopped => "the run was stopped",
+        };
+        self.outcome.metric_problem =
+            Some(format!("'{}' was ended: {because}", self.meter.metric()));
+        Ok(Err(end))
+    }
+
+    /// Looks whether the program still does the same. One that talks much is watched for a short
+    /// part of the time, and costs nothing for the rest of it.
+    fn rest(&mut self, time: Duration) -> Result<Result<Event, End>, LiveError> {
+        self.session.pause(false)?;
+        self.session.forget();
+        let before = self.session.messages();
+        for part in [WATCHED, 1.0 - WATCHED] {
+            if let Some(end) = self.pass(time.mul_f64(part))? {
+                return Ok(Err(end));
+            }
+            if self.session.messages() - before >= ENOUGH_MESSAGES {
+                self.session.pause(true)?;
+            }
+        }
+        self.session.pause(true)?;
+        let seen = self.session.seen();
+        let now = seen.pattern("now");
+        // Tasks keep their places while threads only come.
+        let distance = self.pattern.as_ref().map_or(0.0, |before| on_file(distance(before, &now)));
+        Ok(Ok(Event::Watched { distance }))
+    }
+
+    /// Lets time pass, and takes in new threads meanwhile.
+    fn pass(&mut self, time: Duration) -> Result<Option<End>, LiveError> {
+        let until = self.session.elapsed() + time;
+        while self.session.elapsed() < until {
+            let slice = until.min(self.session.elapsed() + SLICE);
+            let end = self.session.watch(Some(slice), self.setting.stop)?;
+            self.masks.adopt(&self.session.threads());
+            self.masks.look();
+            let is_late = self.setting.time.is_some_and(|time| self.session.elapsed() >= time);
+            // The end of a slice is not that of the time.
+            let end =
+                if is_late { Some(End::Time) } else { Some(end).filter(|end| *end != End::Time) };
+            if end.is_some() {
+                return Ok(end);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Gives the program the seats of a candidate, or its own masks.
+    fn give(&mut self, candidate: Option<usize>) -> Result<(), LiveError> {
+        invariant!(
+            candidate.is_none_or(|candidate| candidate < self.candidates.len()),
+            "conductor",
+            "the engine wants candidate {candidate:?} of {}",
+            self.candidates.len()
+        );
+        let sweep = match candidate {
+            None => self.masks.free(),
+            Some(candidate) => {
+                let sets = self.candidates[candidate].sets();
+                let seats = self.tids.iter().zip(sets).filter_map(|(tid, set)| Some((*tid, set?)));
+                self.masks.seat(&seats.collect::<Vec<_>>()).map_err(LiveError::Guard)?
+            }
+        };
+        if sweep.threads > 0 {
+            self.outcome.sweeps.push(sweep);
+        }
+        Ok(())
+    }
+}
+
+fn tids(observation: &Observation) -> Vec<Tid> {
+    observation.tasks.iter().map(|task| task.tid).collect()
+}

@@ -1,0 +1,108 @@
+//! The time that others used of a program's CPUs in each period.
+//!
+//! A neighbour who comes in one period and goes in the next moves the rate of work more than seats
+//! do. So a period is void in which others, or a hypervisor, took more of the CPUs than in a quiet
+//! one with the same seats: more by 5 % and by what the kernel's count may be off. Quiet is the
+//! lower quartile, as in `seatmap bench`. With other seats the program may do more, and so may its
+//! clients, who are others too.
+
+use seatmap_data::statistics::quantile;
+use seatmap_os::busy::BusyCount;
+use seatmap_os::usage::{Usage, process_cpu_ns};
+use seatmap_os::{CpuSet, Tid};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// More than this beyond a quiet period, in percent of the CPUs' time, makes a period void.
+const MOVED_PERCENT: f64 = 5.0;
+
+/// Periods with the same seats before anybody knows what is usual.
+const FEWEST: usize = 4;
+
+/// The CPUs of a program and its own time at the beginning of a period.
+pub(crate) struct ForeignWatch {
+    count: BusyCount,
+    own_ns: BTreeMap<Tid, u64>,
+    seatmap: Usage,
+}
+
+/// The shares of the periods so far, for each candidate, and for no seats.
+#[derive(Default)]
+pub(crate) struct ForeignTime(BTreeMap<Option<usize>, Vec<f64>>);
+
+impl ForeignWatch {
+    /// Begins to watch a program that has these threads, each behind its process.
+    pub(crate) fn begin(threads: &[(Tid, Tid)]) -> Self {
+        let own_ns = own_ns(threads);
+        ForeignWatch { count: BusyCount::now(), own_ns, seatmap: seatmap() }
+    }
+
+    /// The share of these CPUs that others used since then, and how far it may be off, in percent.
+    /// The time of a process that has ended meanwhile counts as another's.
+    pub(crate) fn end(self, threads: &[(Tid, Tid)], cpus: &CpuSet) -> Option<[f64; 2]> {
+        let time = BusyCount::now().since(&self.count, cpus)?;
+        let program = own_ns(threads).into_iter().map(|(pid, now)| {
+            // A child of the program that came meanwhile began with nothing.
+            now.saturating_sub(self.own_ns.get(&pid).copied().unwrap_or(0))
+        });
+        let seatmap = seatmap().since(self.seatmap);
+        let own_s =
+            program.sum::<u64>() as f64 / 1e9 + (seatmap.user + seatmap.kernel).as_secs_f64();
+        let taken_s = (time.busy_s + time.stolen_s - own_s).max(0.0);
+        Some([taken_s, time.unsure_s].map(|seconds| 100.0 * seconds / time.all_s))
+    }
+}
+
+impl ForeignTime {
+    /// Whether others took more in a period with these seats than usual; the period counts for
+    /// those after it.
+    pub(crate) fn has_moved(&mut self, candidate: Option<usize>, period: Option<[f64; 2]>) -> bool {
+        let Some([percent, unsure]) = period else { return false };
+        let before = self.0.entry(candidate).or_default();
+        let usual = quantile(before, 0.25).filter(|_| before.len() >= FEWEST);
+        before.push(percent);
+        usual.is_some_and(|usual| percent > usual + MOVED_PERCENT + unsure)
+    }
+}
+
+/// The CPU time of each process so far.
+fn own_ns(threads: &[(Tid, Tid)]) -> BTreeMap<Tid, u64> {
+    let pids: BTreeSet<Tid> = threads.iter().map(|(pid, _)| *pid).collect();
+    pids.into_iter().filter_map(|pid| Some((pid, process_cpu_ns(pid)?))).collect()
+}
+
+/// The time of this process and of its helpers that have ended.
+fn seatmap() -> Usage {
+    let mut all = Usage::of_process();
+    all += Usage::of_children();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::{Duration, Instant};
+
+    #[test]
+    fn a_period_with_more_of_others_is_void_and_seats_are_judged_apart() {
+        let mut foreign = ForeignTime::default();
+        let periods = [1.0, 2.0, 1.0, 3.0, 40.0, 4.0];
+        let found = periods.map(|percent| foreign.has_moved(None, Some([percent, 2.0])));
+        assert_eq!(found, [false, false, false, false, true, false]);
+        assert!(!foreign.has_moved(Some(0), Some([40.0, 2.0])), "nothing is usual yet");
+        assert!(!foreign.has_moved(None, None));
+    }
+
+    #[test]
+    fn a_program_is_no_other_to_itself() {
+        let cpu = CpuSet::of_thread(0).unwrap().iter().next().unwrap();
+        let own = [(std::process::id() as Tid, seatmap_os::task::own_tid())];
+        let watch = ForeignWatch::begin(&[]);
+        let begun = process_cpu_ns(own[0].0).unwrap();
+        let until = Instant::now() + Duration::from_millis(60);
+        while Instant::now() < until {}
+        assert!(process_cpu_ns(own[0].0).unwrap() - begun >= 10_000_000);
+        if let Some([percent, unsure]) = watch.end(&[], &CpuSet::single(cpu)) {
+            assert!((0.0..=200.0).contains(&percent) && unsure > 0.0);
+        }
+    }
+}

@@ -1,0 +1,319 @@
+//! `seatmap-auto/1`: everything that an engine was told and what it answered, a line each, and the
+//! same played again.
+//!
+//! The first line is the header. A file whose last line was cut off, because the disk was full or
+//! the process was killed, is read up to there.
+
+use crate::live::engine::{Engine, Rules};
+use crate::live::event::{Decision, Event};
+use seatmap_data::document::with_causes;
+use seatmap_os::whole_file;
+use serde::{Deserialize, Serialize};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// The format's name, in the header's `format` key.
+pub const FORMAT: &str = "seatmap-auto/1";
+
+/// The first line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Header {
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
+    pub format: String,
+    /// The version of Seatmap.
+    pub tool_version: String,
+    /// When it began, as RFC 3339 has it, in UTC.
+    pub begun: String,
+    /// The computer.
+    pub machine: String,
+    /// The program: its words, or `process 4711`.
+    pub program: String,
+    /// The figure by which seats are judged: `instructions`, `wakeups`, `switches`, `command:LINE`.
+    pub metric: String,
+    /// How the program was observed.
+    pub means: String,
+    /// The length of a period, in seconds.
+    pub period_s: f64,
+    /// Whether threads got the CPUs of a cache in place of one.
+    pub soft: bool,
+    /// The numbers that the decisions depend on.
+    pub rules: Rules,
+}
+
+/// A line after the first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Line {
+    /// Seconds since the program was first observed.
+    pub at_s: f64,
+    /// The event or decision.
+    #[serde(flatten)]
+    pub said: Said,
+}
+
+/// An event or a decision.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Said {
+    /// Something that happened.
+    Event(Event),
+    /// The answer to the event before.
+    Decision(Decision),
+}
+
+/// A log that grows line by line, so that nothing is lost when this process is killed.
+#[derive(Debug)]
+pub struct LogFile {
+    path: PathBuf,
+    file: File,
+    /// Why the header could not be written.
+    failure: Option<io::Error>,
+}
+
+impl LogFile {
+    /// A new file; one that was there is replaced.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let file = whole_file::create(path)?;
+        Ok(LogFile { path: path.to_owned(), file, failure: None })
+    }
+
+    /// Writes the header. The program runs already, so that a failure is the first line's.
+    pub(crate) fn begin(&mut self, header: &Header) {
+        self.failure = self.write(header).err();
+    }
+
+    /// Adds a line.
+    pub(crate) fn add(&mut self, line: &Line) -> io::Result<()> {
+        match self.failure.take() {
+            Some(failure) => Err(failure),
+            None => self.write(line),
+        }
+    }
+
+    fn write(&mut self, line: &impl Serialize) -> io::Result<()> {
+        self.file.write_all(written(line)?.as_bytes()).map_err(|error| {
+            io::Error::new(
+                error.kind(),
+                format!("{}: {}", self.path.display(), with_causes(&error)),
+            )
+        })
+    }
+}
+
+/// A log that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Log {
+    /// The first line.
+    pub header: Header,
+    /// The others.
+    pub lines: Vec<Line>,
+    /// Whether the last line was cut off.
+    pub is_cut_off: bool,
+}
+
+/// Why a text cannot be read as a log, or has other decisions.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    /// Nothing in it.
+    #[error("it is empty")]
+    Empty,
+    /// The first line is another file's.
+    #[error("line 1: this is not a log of 'seatmap run --auto'")]
+    NoHeader,
+    /// Another format.
+    #[error("line 1: its format is '{0}', and this version reads '{FORMAT}'")]
+    Format(String),
+    /// A line in the middle is damaged.
+    #[error("line {line}: {problem}")]
+    Damaged {
+        /// The line, from 1.
+        line: usize,
+        /// The mistake.
+        problem: String,
+    },
+    /// Played again, something else is decided.
+    #[error("line {line}: the log has {logged}, and the engine decides {decided}")]
+    Differs {
+        /// The line, from 1.
+        line: usize,
+        /// The decision on file.
+        logged: String,
+        /// The decision now.
+        decided: String,
+    },
+}
+
+impl Log {
+    /// Reads a log.
+    ///
+    /// # Errors
+    /// [`LogError`] with the line.
+    pub fn read(text: &str) -> Result<Self, LogError> {
+        let mut rows = text.lines().enumerate();
+        let (_, first) = rows.next().ok_or(LogError::Empty)?;
+        let header: Header =
+            seatmap_data::document::from_json(first).map_err(|_| LogError::NoHeader)?;
+        if header.format != FORMAT {
+            return Err(LogError::Format(header.format));
+        }
+        let mut lines = Vec::new();
+        let mut is_cut_off = false;
+        for (at, row) in rows {
+            match seatmap_data::document::from_json(row) {
+                Ok(line) => lines.push(line),
+                Err(_) if at + 1 == text.lines().count() && !text.ends_with('\n') => {
+                    is_cut_off = true
+                }
+                Err(error) => {
+                    return Err(LogError::Damaged {
+                        line: at + 1,
+                        problem: seatmap_data::document::json_problem(error),
+                    });
+                }
+            }
+        }
+        Ok(Log { header, lines, is_cut_off })
+    }
+
+    /// Tells an engine the events of this log again, and checks that it decides the same.
+    ///
+    /// # Errors
+    /// [`LogError::Differs`] at the first decision that is another one.
+    pub fn replay(&self) -> Result<(), LogError> {
+        let mut engine = Engine::new(self.header.rules);
+        let mut expected = vec![Decision::Observe];
+        for (at, line) in self.lines.iter().enumerate() {
+            match &line.said {
+                Said::Decision(logged) if expected.is_empty() => {
+                    return Err(differs(at, logged, &"nothing"));
+                }
+                Said::Decision(logged) if *logged == expected[0] => drop(expected.remove(0)),
+                Said::Decision(logged) => return Err(differs(at, logged, &expected[0])),
+                Said::Event(event) if expected.is_empty() => expected = engine.take(event),
+                Said::Event(event) => return Err(differs(at, event, &expected[0])),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn differs(at: usize, logged: &dyn std::fmt::Debug, decided: &dyn std::fmt::Debug) -> LogError {
+    // Lines count from 1, and the first one is the header.
+    LogError::Differs {
+        line: at + 2,
+        logged: format!("{logged:?}"),
+        decided: format!("{decided:?}"),
+    }
+}
+
+/// A header or a line as it stands on file.
+///
+/// # Errors
+/// A number that JSON has no word for.
+pub fn written(line: &impl Serialize) -> Result<String, serde_json::Error> {
+    serde_json::to_string(line).map(|text| text + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::candidates::Candidate;
+
+    fn header() -> Header {
+        Header {
+            format: FORMAT.to_owned(),
+            tool_version: "0".to_owned(),
+            begun: "2026-11-23T10:00:00Z".to_owned(),
+            machine: "m".to_owned(),
+            program: "p".to_owned(),
+            metric: "wakeups".to_owned(),
+            means: "eBPF".to_owned(),
+            period_s: 0.5,
+            soft: false,
+            rules: Rules::default(),
+        }
+    }
+
+    /// A log of a program to which seats give this much.
+    fn log(gain: f64) -> String {
+        let mut engine = Engine::new(Rules::default());
+        let mut text = written(&header()).unwrap();
+        let mut decisions = vec![Decision::Observe];
+        for at in 0..60 {
+            for decision in &decisions {
+                text +=
+                    &written(&Line { at_s: f64::from(at), said: Said::Decision(decision.clone()) })
+                        .unwrap();
+            }
+            let event = match decisions.last().unwrap() {
+                Decision::Observe => {
+                    let seats = vec![Some("0".to_owned()), None];
+                    let candidates = vec![Candidate { name: "together".to_owned(), seats }];
+                    Event::Observed { messages_per_s: 9.0, candidates }
+                }
+                Decision::Measure { candidate } => Event::Read {
+                    rate: Some(if candidate.is_some() { gain } else { 1.0 + f64::from(at) / 1e4 }),
+                },
+                _ => Event::Watched { distance: 0.0 },
+            };
+            text +=
+                &written(&Line { at_s: f64::from(at), said: Said::Event(event.clone()) }).unwrap();
+            decisions = engine.take(&event);
+        }
+        text
+    }
+
+    #[test]
+    fn a_log_is_played_again() {
+        for gain in [0.5, 1.0, 1.5] {
+            let log = Log::read(&log(gain)).unwrap();
+            log.replay().unwrap();
+            assert!(!log.is_cut_off && log.lines.len() > 60);
+        }
+    }
+
+    #[test]
+    fn other_decisions_are_noticed() {
+        let text = log(1.5).replace("{\"kind\":\"keep\",\"candidate\":0}", "{\"kind\":\"finish\"}");
+        assert!(Log::read(&text).unwrap().replay().unwrap_err().to_string().contains("Keep"));
+    }
+
+    #[test]
+    fn damaged_logs_are_told_with_the_line() {
+        let text = log(1.0);
+        let cut = &text[..text.len() - 5];
+        assert!(Log::read(cut).is_ok_and(|log| log.is_cut_off && log.replay().is_ok()));
+        let broken = text.replacen("\"at_s\"", "\"at\"", 1);
+        assert!(Log::read(&broken).unwrap_err().to_string().contains("line 2"));
+        assert!(Log::read("").unwrap_err().to_string().contains("empty"));
+        assert!(Log::read("{}\n").unwrap_err().to_string().contains("not a log"));
+        assert!(
+            Log::read(&text.replace("auto/1", "auto/9"))
+                .unwrap_err()
+                .to_string()
+                .contains("auto/9")
+        );
+    }
+
+    #[test]
+    fn lines_keep_to_the_schema() {
+        let text = include_str!("../../../../../docs/formats/seatmap-auto-1.schema.json");
+        let schema: serde_json::Value = serde_json::from_str(text).unwrap();
+        let nothing: Vec<String> = Vec::new();
+        for line in log(1.5).lines() {
+            let document: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert_eq!(
+                seatmap_data::document::schema::refused(&schema, &document),
+                nothing,
+                "{line}"
+            );
+        }
+    }
+}

@@ -1,0 +1,536 @@
+//! The masks of living threads: changed in one sweep, and given back, to those as well that
+//! inherited one ([`heirs`](seatmap_os::heirs)).
+//!
+//! A sweep is nothing but one system call a thread. A thread that sleeps is not woken; one that
+//! runs on another CPU is moved at once. Threads whose mask was narrower than their process's
+//! before anybody looked have seats of their own, and are left alone.
+
+use crate::live::guard::Guard;
+use seatmap_data::invariant;
+use seatmap_os::forgotten::{self, ForgottenCpus};
+use seatmap_os::heirs::{Loan, QUIET_LOOKS, SeatLedger, StillSeated};
+use seatmap_os::owed::ThreadMask;
+use seatmap_os::proc_folder::has_gone;
+use seatmap_os::starved::{self, Ready};
+use seatmap_os::task::Task;
+use seatmap_os::{CpuSet, Root, Tid, affinity, boot};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::time::{Duration, Instant};
+
+/// A thread, and the mask that it had.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Sitter {
+    pid: Tid,
+    started_ticks: u64,
+    /// The mask that it has without seats.
+    base: CpuSet,
+    /// The mask that was given to it; `None` where it has its own.
+    seat: Option<CpuSet>,
+    /// The CPUs that its own mask had before it had seats, those that are offline as far as it
+    /// told.
+    had: CpuSet,
+    /// Those of them that it lacks since its mask was given back: they were offline then, and this
+    /// kernel forgets such.
+    lost: CpuSet,
+    /// Whether it chose a narrower mask by itself.
+    is_own: bool,
+    /// Since when it has waited for a CPU of its seat, at the latest look.
+    ready: Option<Ready>,
+}
+
+impl Sitter {
+    fn new(pid: Tid, started_ticks: u64, base: CpuSet, had: CpuSet) -> Self {
+        Sitter {
+            pid,
+            started_ticks,
+            base,
+            seat: None,
+            had,
+            lost: CpuSet::default(),
+            is_own: false,
+            ready: None,
+        }
+    }
+
+    /// Whether the thread of this number is the one that was met.
+    fn is_same(&self, tid: Tid) -> bool {
+        Task::of(tid).is_some_and(|task| task.started_ticks == self.started_ticks)
+    }
+
+    /// Gives the thread its own mask.
+    fn give_back(&mut self, tid: Tid) -> io::Result<()> {
+        self.base.give(tid)?;
+        self.lost = forgotten::lost(tid, &self.had);
+        Ok(())
+    }
+
+    /// Whether the thread has the mask that it was given back, which lacks CPUs.
+    fn has_lost(&self, tid: Tid) -> bool {
+        !self.lost.is_empty() && forgotten::lost(tid, &self.had) == self.lost
+    }
+}
+
+/// Looking takes at most this part of one CPU's time.
+const SHARE: u32 = 50;
+
+/// Threads that have seats, as looks found them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Held {
+    /// The threads that were on their seats at the last look, as far as any lived then.
+    pub on_seats: usize,
+    /// The threads whose masks had been changed at some look: by somebody else, or by the program.
+    pub moved: usize,
+    /// The threads that waited at some look, and had not got a CPU of their seat since they began
+    /// to.
+    pub starved: Vec<Starved>,
+}
+
+/// A thread that waited for a CPU of its seat, and got none for several ticks of the clock.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Starved {
+    /// The thread.
+    pub tid: Tid,
+    /// Its name.
+    pub name: String,
+    /// The CPUs of its seat.
+    pub cpus: String,
+}
+
+/// One sweep over the threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sweep {
+    /// Threads whose mask was changed.
+    pub threads: usize,
+    /// Threads that live, and that the kernel did not move: they belong to somebody else.
+    pub refused: usize,
+    /// From the first call to the last.
+    pub took: Duration,
+}
+
+/// The masks that are not as they were before the first seat was given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftChanged {
+    /// The threads whose masks were given back, and lack CPUs that were offline then.
+    pub forgotten: Vec<ForgottenCpus>,
+    /// The threads that still have a seat's mask.
+    pub seated: Vec<StillSeated>,
+}
+
+impl LeftChanged {
+    /// A sentence about each, with the command that gives the masks back.
+    pub fn sentences(&self) -> impl Iterator<Item = String> {
+        let forgotten = self.forgotten.iter().map(ToString::to_string);
+        forgotten.chain(self.seated.iter().map(ToString::to_string))
+    }
+}
+
+/// The threads of a program.
+#[derive(Debug, Default)]
+pub struct Masks {
+    /// The process that gives masks back after a kill; `None` where nobody waits.
+    guard: Option<Guard>,
+    ledger: SeatLedger,
+    sitters: BTreeMap<Tid, Sitter>,
+    /// The mask of each process's first thread.
+    processes: BTreeMap<Tid, CpuSet>,
+    /// When to look next.
+    due: Option<Instant>,
+    /// When to look for heirs next.
+    heirs_due: Option<Instant>,
+    on_seats: usize,
+    moved: BTreeSet<(Tid, u64)>,
+    starved: BTreeMap<(Tid, u64), Starved>,
+}
+
+impl Masks {
+    /// Masks that this guard gives back if this process is killed.
+    #[must_use]
+    pub fn guarded_by(guard: Guard) -> Self {
+        Masks { guard: Some(guard), ..Masks::default() }
+    }
+
+    /// Takes in these threads, by process and number; those that are known stay as they are. A
+    /// thread or process that was born from one with a seat has that one's mask, and gets the mask
+    /// without a seat at once. Returns how many are new.
+    pub fn adopt(&mut self, threads: &[(Tid, Tid)]) -> usize {
+        let known = self.sitters.len();
+        for (pid, tid) in threads {
+            if !self.sitters.contains_key(tid) {
+                self.arrive(*pid, *tid);
+            }
+        }
+        let begun = Instant::now();
+        if self.heirs_due.is_none_or(|due| due <= begun) {
+            for heir in self.ledger.new_heirs() {
+                self.free_heir(&heir);
+            }
+            let ended = Instant::now();
+            self.heirs_due = Some(ended + (ended - begun) * SHARE);
+        }
+        self.sitters.len() - known
+    }
+
+    fn arrive(&mut self, pid: Tid, tid: Tid) -> Option<()> {
+        if let Some(heir) = self.ledger.heir(pid, tid) {
+            self.free_heir(&heir);
+            return Some(());
+        }
+        let started_ticks = Task::of(tid)?.started_ticks;
+        let had = affinity::whole(tid).ok()?;
+        let base = affinity::to_put_back(tid).ok()?;
+        let whole = self.processes.entry(pid).or_insert_with(|| base.clone());
+        let is_own = base != *whole && base.is_subset(whole);
+        self.sitters.insert(tid, Sitter { is_own, ..Sitter::new(pid, started_ticks, base, had) });
+        Some(())
+    }
+
+    /// Gives a thread that inherited a seat the mask without it.
+    fn free_heir(&mut self, heir: &StillSeated) {
+        let ThreadMask { tid, started_ticks, cpus } = heir.thread.clone();
+        let pid = Task::of(tid).map_or(tid, |task| task.pid);
+        let mut sitter = Sitter::new(pid, started_ticks, cpus.clone(), cpus);
+        // It ends between two looks, or it has the mask.
+        let _ = sitter.give_back(tid);
+        self.sitters.insert(tid, sitter);
+    }
+
+    /// Forgets threads that have ended.
+    pub fn forget_dead(&mut self) {
+        self.sitters.retain(|tid, sitter| sitter.is_same(*tid));
+    }
+
+    /// Gives each of these threads its CPUs, as far as its own mask has them. The guard hears of
+    /// all before the first gets them.
+    ///
+    /// # Errors
+    /// The guard is gone; no mask was changed.
+    pub fn seat(&mut self, seats: &[(Tid, CpuSet)]) -> io::Result<Sweep> {
+        let mut loans = Vec::new();
+        for (tid, cpus) in seats {
+            let sitter = self.sitters.get(tid);
+            let Some(sitter) = sitter.filter(|sitter| !sitter.is_own && sitter.is_same(*tid))
+            else {
+                continue;
+            };
+            let seat = cpus.within(&sitter.base);
+            if seat.is_empty() || sitter.seat.as_ref() == Some(&seat) {
+                continue;
+            }
+            let Sitter { pid, started_ticks, .. } = *sitter;
+            let thread = ThreadMask { tid: *tid, started_ticks, cpus: sitter.base.clone() };
+            loans.push(Loan { pid, thread, seat });
+        }
+        loans.iter().for_each(|loan| self.ledger.lend(loan.clone()));
+        let news = self.ledger.take_news();
+        self.guard.as_mut().map_or(Ok(()), |guard| guard.tell(&news))?;
+        let begun = Instant::now();
+        let mut sweep = Sweep::default();
+        for Loan { thread, seat, .. } in loans {
+            match seat.give(thread.tid) {
+                Ok(()) => {
+                    sweep.threads += 1;
+                    if let Some(sitter) = self.sitters.get_mut(&thread.tid) {
+                        sitter.seat = Some(seat);
+                        sitter.ready = None;
+                    }
+                }
+                Err(error) if has_gone(&error) => {}
+                Err(_) => sweep.refused += 1,
+            }
+        }
+        self.check();
+        Ok(Sweep { took: begun.elapsed(), ..sweep })
+    }
+
+    /// Ends all seats: gives masks back to the threads and to those that inherited one, reads every
+    /// mask again, and lets the guard go. Returns the masks that are still changed.
+    pub fn end(&mut self) -> LeftChanged {
+        self.free();
+        let mut heirs = Vec::new();
+        let left = self.ledger.settle(QUIET_LOOKS, |heir| {
+            heirs.push(heir.thread.clone());
+            heir.thread.cpus.give(heir.thread.tid)
+        });
+        let lost = heirs.into_iter().map(|thread| {
+            let lost = forgotten::lost(thread.tid, &thread.cpus);
+            (thread, lost)
+        });
+        let mut forgotten = self.forgotten();
+        forgotten.extend(ForgottenCpus::gather(lost));
+        // Without /proc no program could have been observed.
+        self.dismiss(LeftChanged { forgotten, seated: left.unwrap_or_default() })
+    }
+
+    /// Leaves the seats as they are, and lets the guard go.
+    pub fn keep(&mut self) -> LeftChanged {
+        let forgotten = self.forgotten();
+        self.dismiss(LeftChanged { forgotten, seated: Vec::new() })
+    }
+
+    fn dismiss(&mut self, mut left: LeftChanged) -> LeftChanged {
+        if let Some(guard) = self.guard.take() {
+            guard.dismiss(&mut left.forgotten);
+        }
+        left
+    }
+
+    /// Gives all threads their own masks back, and once more those that lacked CPUs after the last
+    /// time. One whose mask somebody else has changed since keeps that.
+    pub fn free(&mut self) -> Sweep {
+        let begun = Instant::now();
+        let mut sweep = Sweep::default();
+        self.ledger.end_seats();
+        for (tid, sitter) in &mut self.sitters {
+            let is_ours = match sitter.seat.take() {
+                Some(seat) => affinity::has_mask(*tid, &seat).unwrap_or(true),
+                None => sitter.has_lost(*tid),
+            };
+            if !is_ours {
+                continue;
+            }
+            match sitter.give_back(*tid) {
+                Ok(()) => sweep.threads += 1,
+                Err(error) if has_gone(&error) => {}
+                Err(_) => sweep.refused += 1,
+            }
+        }
+        Sweep { took: begun.elapsed(), ..sweep }
+    }
+
+    /// The threads whose masks lack CPUs that were offline when they were given back.
+    fn forgotten(&self) -> Vec<ForgottenCpus> {
+        let freed = self.sitters.iter().filter(|(tid, sitter)| sitter.has_lost(**tid));
+        ForgottenCpus::gather(freed.map(|(tid, sitter)| {
+            let started_ticks = sitter.started_ticks;
+            let thread = ThreadMask { tid: *tid, started_ticks, cpus: sitter.had.clone() };
+            (thread, sitter.lost.clone())
+        }))
+    }
+
+    /// After each sweep, a seat is a part of the mask that is given back for it, and a thread that
+    /// chose its own mask has none.
+    fn check(&self) {
+        for (tid, sitter) in &self.sitters {
+            let Some(seat) = &sitter.seat else { continue };
+            invariant!(
+                !sitter.is_own && !seat.is_empty() && seat.is_subset(&sitter.base),
+                "masks of living threads",
+                "thread {tid} sits on {seat}, and its own mask is {}",
+                sitter.base
+            );
+        }
+    }
+
+    /// Looks whether threads are still on their seats and get CPUs there, unless the look before
+    /// was a moment ago.
+    pub fn look(&mut self) {
+        let begun = Instant::now();
+        if self.due.is_none_or(|due| due <= begun) {
+            self.look_now();
+            let ended = Instant::now();
+            self.due = Some(ended + (ended - begun) * SHARE);
+        }
+    }
+
+    /// Looks at once, however short a time ago the look before was.
+    pub fn look_now(&mut self) {
+        let without_tick = starved::without_tick(&Root::new("/"));
+        let now_ns = boot::nanoseconds();
+        let mut living = 0;
+        let mut on_seats = 0;
+        for (tid, sitter) in &mut self.sitters {
+            let Some(seat) = &sitter.seat else { continue };
+            let same = Task::of(*tid)
+                .filter(|task| task.started_ticks == sitter.started_ticks && !task.has_ended());
+            let Some(task) = same else { continue };
+            let Ok(has_it) = affinity::has_mask(*tid, seat) else { continue };
+            living += 1;
+            if !has_it {
+                self.moved.insert((*tid, sitter.started_ticks));
+                continue;
+            }
+            on_seats += 1;
+            let (ready, is_starved) = Ready::look(sitter.ready, &task, now_ns, &without_tick);
+            sitter.ready = ready;
+            if is_starved {
+                let starved = Starved { tid: *tid, name: task.name, cpus: seat.to_string() };
+                self.starved.insert((*tid, sitter.started_ticks), starved);
+            }
+        }
+        // A program that has ended keeps the figure of the last look at it.
+        if living > 0 {
+            self.on_seats = on_seats;
+        }
+    }
+
+    /// The threads as the looks so far found them.
+    #[must_use]
+    pub fn held(&self) -> Held {
+        let starved = self.starved.values().cloned().collect();
+        Held { on_seats: self.on_seats, moved: self.moved.len(), starved }
+    }
+
+    /// How many threads have seats.
+    #[must_use]
+    pub fn seated(&self) -> usize {
+        self.sitters.values().filter(|sitter| sitter.seat.is_some()).count()
+    }
+
+    /// How many threads chose masks of their own, and are left alone.
+    #[must_use]
+    pub fn own(&self) -> usize {
+        self.sitters.values().filter(|sitter| sitter.is_own).count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::{Receiver, Sender, channel};
+
+    /// A thread that waits, and may start another.
+    struct Sleeper {
+        tid: Tid,
+        orders: Sender<Sender<Sleeper>>,
+    }
+
+    fn sleep(orders: &Receiver<Sender<Sleeper>>) {
+        for answer in orders {
+            answer.send(sleeper()).unwrap();
+        }
+    }
+
+    fn sleeper() -> Sleeper {
+        let (orders, receiver) = channel();
+        let (said, tid) = channel();
+        std::thread::spawn(move || {
+            said.send(rustix_tid()).unwrap();
+            sleep(&receiver);
+        });
+        Sleeper { tid: tid.recv().unwrap(), orders }
+    }
+
+    fn rustix_tid() -> Tid {
+        seatmap_os::task::own_tid()
+    }
+
+    impl Sleeper {
+        fn child(&self) -> Sleeper {
+            let (answer, child) = channel();
+            self.orders.send(answer).unwrap();
+            child.recv().unwrap()
+        }
+
+        fn cpus(&self) -> CpuSet {
+            CpuSet::of_thread(self.tid).unwrap()
+        }
+    }
+
+    fn own() -> (Tid, CpuSet) {
+        (std::process::id() as Tid, CpuSet::of_thread(0).unwrap())
+    }
+
+    #[test]
+    fn a_thread_that_has_ended_refuses_nothing() {
+        let mut child = std::process::Command::new("sleep").arg("1000").spawn().unwrap();
+        let pid = Tid::try_from(child.id()).unwrap();
+        let mut masks = Masks::default();
+        assert_eq!(masks.adopt(&[(pid, pid)]), 1);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let one = CpuSet::of_thread(0).unwrap().iter().next().unwrap();
+        let sweep = masks.seat(&[(pid, CpuSet::single(one))]).unwrap();
+        assert_eq!((sweep.threads, sweep.refused), (0, 0));
+        assert_eq!(masks.free().refused, 0);
+    }
+
+    #[test]
+    fn threads_get_seats_and_their_masks_back() {
+        let (pid, all) = own();
+        let a = sleeper();
+        let seat = CpuSet::single(all.last().unwrap());
+        let mut masks = Masks::default();
+        assert_eq!(masks.adopt(&[(pid, pid), (pid, a.tid)]), 2);
+        assert_eq!(masks.adopt(&[(pid, a.tid)]), 0);
+        let sweep = masks.seat(&[(a.tid, seat.clone())]).unwrap();
+        assert_eq!(sweep.threads, if all.len() > 1 { 1 } else { 0 });
+        assert_eq!(a.cpus(), seat);
+        let child = a.child();
+        masks.adopt(&[(pid, child.tid)]);
+        assert_eq!(child.cpus(), all, "a child of a seated thread has its process's mask");
+        masks.free();
+        assert_eq!((a.cpus(), masks.seated()), (all, 0));
+    }
+
+    #[test]
+    fn threads_that_chose_a_seat_themselves_are_left_alone() {
+        let (pid, all) = own();
+        if all.len() < 2 {
+            return seatmap_needs::skipped!("there is one CPU");
+        }
+        let a = sleeper();
+        let first = CpuSet::single(all.first().unwrap());
+        first.give(a.tid).unwrap();
+        let mut masks = Masks::default();
+        masks.adopt(&[(pid, pid), (pid, a.tid)]);
+        let sweep = masks.seat(&[(a.tid, CpuSet::single(all.last().unwrap()))]).unwrap();
+        assert_eq!((sweep.threads, masks.own(), a.cpus()), (0, 1, first));
+    }
+
+    #[test]
+    fn what_somebody_else_has_changed_stays() {
+        let (pid, all) = own();
+        if all.len() < 2 {
+            return seatmap_needs::skipped!("there is one CPU");
+        }
+        let first = CpuSet::single(all.first().unwrap());
+        let last = CpuSet::single(all.last().unwrap());
+        let a = sleeper();
+        let mut masks = Masks::default();
+        masks.adopt(&[(pid, pid), (pid, a.tid)]);
+        masks.seat(&[(a.tid, last)]).unwrap();
+        first.give(a.tid).unwrap();
+        masks.free();
+        assert_eq!(a.cpus(), first);
+    }
+
+    #[test]
+    fn looks_tell_who_is_not_on_its_seat() {
+        let (pid, all) = own();
+        if all.len() < 2 {
+            return seatmap_needs::skipped!("there is one CPU");
+        }
+        let first = CpuSet::single(all.first().unwrap());
+        let last = CpuSet::single(all.last().unwrap());
+        let a = sleeper();
+        let b = sleeper();
+        let mut masks = Masks::default();
+        masks.adopt(&[(pid, pid), (pid, a.tid), (pid, b.tid)]);
+        masks.seat(&[(a.tid, last.clone()), (b.tid, last.clone())]).unwrap();
+        masks.look_now();
+        assert_eq!(masks.held(), Held { on_seats: 2, ..Held::default() });
+        first.give(a.tid).unwrap();
+        masks.look_now();
+        assert_eq!(masks.held(), Held { on_seats: 1, moved: 1, ..Held::default() });
+        last.give(a.tid).unwrap();
+        masks.look_now();
+        assert_eq!(
+            masks.held(),
+            Held { on_seats: 2, moved: 1, ..Held::default() },
+            "the history stays"
+        );
+        masks.free();
+        masks.look_now();
+        assert_eq!(masks.held().on_seats, 2, "without seats there is nothing to look at");
+    }
+
+    #[test]
+    fn threads_that_have_ended_are_no_error() {
+        let (pid, all) = own();
+        let mut masks = Masks::default();
+        assert_eq!(masks.adopt(&[(pid, 1 << 30)]), 0);
+        let sweep = masks.seat(&[(1 << 30, all)]).unwrap();
+        assert_eq!((sweep.threads, sweep.refused), (0, 0));
+    }
+}

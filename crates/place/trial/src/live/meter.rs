@@ -1,0 +1,353 @@
+//! The work that a program does in a period: a count that grows, read at both ends.
+
+use seatmap_data::document::printed_number;
+use seatmap_os::Tid;
+use seatmap_os::counter::{Counter, Event};
+use seatmap_os::limited::{self, LimitedError};
+use seatmap_os::sched::Status;
+use std::collections::HashMap;
+use std::fmt;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// How long a metric's own command may take. It runs twice in each period, and seats cannot be
+/// changed meanwhile.
+const LIMIT: Duration = Duration::from_secs(10);
+
+/// The count by which seats are judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// Instructions of the program, where the processor counts them.
+    Instructions,
+    /// Wakeups of the program's threads by each other.
+    Wakeups,
+    /// Voluntary switches: the waits of the program's threads.
+    Switches,
+    /// The number that a line for the shell prints: a total that grows with the work done.
+    Command(String),
+}
+
+impl Metric {
+    /// Reads a metric as it is typed.
+    ///
+    /// # Errors
+    /// A sentence with what there is.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "instructions" => Ok(Metric::Instructions),
+            None if text == "wakeups" => Ok(Metric::Wakeups),
+            None if text == "switches" => Ok(Metric::Switches),
+            Some(("command", line)) if !line.trim().is_empty() => {
+                Ok(Metric::Command(line.to_owned()))
+            }
+            _ => Err(format!(
+                "'{text}' is not known; give instructions, wakeups, switches or 'command:SHELL \
+                 COMMAND'"
+            )),
+        }
+    }
+
+    /// A warning of larger figures that mean no more work.
+    #[must_use]
+    pub fn caution(&self) -> &'static str {
+        match self {
+            Metric::Instructions => "a program that spins does many instructions and little work",
+            Metric::Wakeups | Metric::Switches => {
+                "threads that wait more often are not always faster; --metric 'command:LINE' reads \
+                 a total that is"
+            }
+            Metric::Command(_) => "the line's figure must grow with the work done",
+        }
+    }
+}
+
+impl fmt::Display for Metric {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Metric::Instructions => f.write_str("instructions"),
+            Metric::Wakeups => f.write_str("wakeups"),
+            Metric::Switches => f.write_str("switches"),
+            Metric::Command(line) => write!(f, "command:{line}"),
+        }
+    }
+}
+
+/// Reads a metric.
+#[derive(Debug)]
+pub struct Meter {
+    metric: Metric,
+    counter: Option<Counter>,
+    /// The switches of each thread when the period began.
+    switches: HashMap<Tid, u64>,
+    begun: Option<f64>,
+    /// When the count was read at the period's beginning.
+    read_at: Instant,
+    /// The time between the readings at both ends of the latest period.
+    between: Duration,
+    /// How long a metric's own command may take.
+    limit: Duration,
+    /// Why the metric's own command gave no number the last time that it gave none.
+    problem: Option<String>,
+}
+
+impl Meter {
+    /// A meter for a command that starts next, or for a program that runs. Without a wish it counts
+    /// instructions where it can, else voluntary switches: to count wakeups costs each wakeup
+    /// something.
+    ///
+    /// # Errors
+    /// The wish cannot be met: a sentence.
+    pub fn new(wish: Option<Metric>, is_command: bool) -> Result<Self, String> {
+        let counter = match wish {
+            None | Some(Metric::Instructions) if is_command => instructions(),
+            _ => Err(
+                "instructions are counted from a program's start; give the command, not its PID"
+                    .to_owned(),
+            ),
+        };
+        let metric = match (wish, &counter) {
+            (Some(Metric::Instructions), Err(why)) => return Err(why.clone()),
+            (Some(metric), _) => metric,
+            (None, Ok(_)) => Metric::Instructions,
+            // Most virtual machines count no instructions.
+            (None, Err(_)) => Metric::Switches,
+        };
+        let counter = counter.ok().filter(|_| metric == Metric::Instructions);
+        Ok(Meter {
+            metric,
+            counter,
+            switches: HashMap::new(),
+            begun: None,
+            read_at: Instant::now(),
+            between: Duration::ZERO,
+            limit: LIMIT,
+            problem: None,
+        })
+    }
+
+    /// The metric that is read.
+    #[must_use]
+    pub fn metric(&self) -> &Metric {
+        &self.metric
+    }
+
+    /// Why the metric's own command could not be run to its end; `None` where it always ended.
+    #[must_use]
+    pub fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+
+    /// Whether the wakeups must be observed in each period.
+    #[must_use]
+    pub fn counts_wakeups(&self) -> bool {
+        self.metric == Metric::Wakeups
+    }
+
+    /// Begins a period: the wakeups so far and the living threads are the caller's to know. The
+    /// metric's own command is ended where `stop` becomes true meanwhile.
+    pub fn begin(&mut self, wakeups: f64, threads: &[(Tid, Tid)], stop: &mut dyn FnMut() -> bool) {
+        self.switches =
+            if self.metric == Metric::Switches { switches(threads) } else { HashMap::new() };
+        self.begun = match self.metric {
+            Metric::Switches => Some(0.0),
+            _ => self.total(wakeups, stop),
+        };
+        // A metric's own command may take as long as the period: the time until it has printed is
+        // before its count.
+        self.read_at = Instant::now();
+    }
+
+    /// The count since the period began; `None` where it cannot be read, or where `stop` became
+    /// true before the metric's own command had ended.
+    pub fn end(
+        &mut self,
+        wakeups: f64,
+        threads: &[(Tid, Tid)],
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Option<f64> {
+        let begun = self.begun.take()?;
+        let now = match self.metric {
+            // Threads that came or went between are not compared.
+            Metric::Switches => switches(threads)
+                .iter()
+                .filter_map(|(tid, now)| Some(now.saturating_sub(*self.switches.get(tid)?) as f64))
+                .sum(),
+            _ => self.total(wakeups, stop)?,
+        };
+        self.between = self.read_at.elapsed();
+        // A command may print a counter that began again.
+        Some(now - begun).filter(|count| *count >= 0.0)
+    }
+
+    /// The time that the latest count is of, in seconds.
+    #[must_use]
+    pub fn seconds(&self) -> f64 {
+        // A clock may stand still for a moment, and counts are divided by this.
+        self.between.as_secs_f64().max(1e-9)
+    }
+
+    fn total(&mut self, wakeups: f64, stop: &mut dyn FnMut() -> bool) -> Option<f64> {
+        match &self.metric {
+            Metric::Instructions => self.counter.as_mut()?.read().ok().map(|count| count as f64),
+            Metric::Wakeups => Some(wakeups),
+            Metric::Switches => None,
+            Metric::Command(line) => match printed(line, self.limit, stop) {
+                Ok(Printed::Number(number)) => Some(number),
+                Ok(Printed::Stopped) => None,
+                Ok(Printed::Nothing) => {
+                    self.problem = Some("failed, or printed no number".to_owned());
+                    None
+                }
+                Err(error) => {
+                    self.problem = Some(error.to_string());
+                    None
+                }
+            },
+        }
+    }
+}
+
+fn instructions() -> Result<Counter, String> {
+    let event = Event::named("instructions").ok_or("the kernel has no such event")?;
+    Counter::of_children(&event)
+        .map_err(|error| format!("this computer counts no instructions ({error})"))
+}
+
+fn switches(threads: &[(Tid, Tid)]) -> HashMap<Tid, u64> {
+    threads
+        .iter()
+        .filter_map(|(pid, tid)| {
+            let status = std::fs::read(format!("/proc/{pid}/task/{tid}/status")).ok()?;
+            Some((*tid, Status::parse(&status).voluntary_switches))
+        })
+        .collect()
+}
+
+/// The outcome of a line for the shell.
+enum Printed {
+    Number(f64),
+    /// It failed, or printed no number.
+    Nothing,
+    /// It was ended, as somebody asked to stop.
+    Stopped,
+}
+
+/// The last number that a line prints.
+fn printed(
+    line: &str,
+    limit: Duration,
+    stop: &mut dyn FnMut() -> bool,
+) -> Result<Printed, LimitedError> {
+    let name = format!("command:{line}");
+    let mut shell = Command::new("sh");
+    let output = limited::output_unless(&name, shell.args(["-c", line]), limit, stop)?;
+    let Some(output) = output else { return Ok(Printed::Stopped) };
+    // A number that a failed command printed says nothing.
+    let read = last_number(&String::from_utf8_lossy(&output.stdout));
+    Ok(read.filter(|_| output.status.success()).map_or(Printed::Nothing, Printed::Number))
+}
+
+/// The last number in some text. No earlier word counts instead where the last word with digits can
+/// be read in two ways ("1.234,5").
+fn last_number(text: &str) -> Option<f64> {
+    let mut words = text.split(|character: char| !is_of_number(character));
+    let last = words.rfind(|word| word.contains(|character: char| character.is_ascii_digit()))?;
+    printed_number(last.trim_end_matches(['.', ',']))
+}
+
+fn is_of_number(character: char) -> bool {
+    character.is_ascii_digit() || ".,eE+-".contains(character)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_number_counts_unless_it_has_two_meanings() {
+        assert_eq!(last_number("work: 10\nwork: 1,234.5 items.\n"), Some(1234.5));
+        assert_eq!(last_number("42, done\n"), Some(42.0));
+        for text in ["10\n1.234,5\n", "7 1,5", "none", "1e999"] {
+            assert_eq!(last_number(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn metrics_are_read_as_they_are_printed() {
+        for text in ["instructions", "wakeups", "switches", "command:cat total"] {
+            assert_eq!(Metric::parse(text).unwrap().to_string(), text);
+        }
+        for text in ["speed", "command:", "command: ", "perf:cycles"] {
+            assert!(Metric::parse(text).unwrap_err().contains("wakeups"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_total_is_compared_between_both_ends() {
+        let folder = std::env::temp_dir().join(format!("seatmap-meter-{}", std::process::id()));
+        std::fs::write(&folder, "total: 1,000 commands\n").unwrap();
+        let line = Metric::Command(format!("cat {}", folder.display()));
+        let mut meter = Meter::new(Some(line), false).unwrap();
+        meter.begin(0.0, &[], &mut || false);
+        std::fs::write(&folder, "total: 1,250 commands\n").unwrap();
+        assert_eq!(meter.end(0.0, &[], &mut || false), Some(250.0));
+        meter.begin(0.0, &[], &mut || false);
+        std::fs::write(&folder, "nothing\n").unwrap();
+        assert_eq!(meter.end(0.0, &[], &mut || false), None);
+        std::fs::remove_file(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_count_is_of_the_time_between_its_readings() {
+        let line = Metric::Command("sleep 0.1; echo 7".to_owned());
+        let mut meter = Meter::new(Some(line), false).unwrap();
+        let begun = Instant::now();
+        meter.begin(0.0, &[], &mut || false);
+        assert_eq!(meter.end(0.0, &[], &mut || false), Some(0.0));
+        // The first command's time is not in it, and the second one's is.
+        let all_s = begun.elapsed().as_secs_f64();
+        assert!((0.1..=all_s - 0.1).contains(&meter.seconds()), "{} of {all_s}", meter.seconds());
+    }
+
+    #[test]
+    fn a_command_that_does_not_end_is_ended_and_told() {
+        let mut meter = Meter::new(Some(Metric::Command("sleep 1000".to_owned())), false).unwrap();
+        meter.limit = Duration::from_millis(300);
+        meter.begin(0.0, &[], &mut || false);
+        assert_eq!(meter.end(0.0, &[], &mut || false), None);
+        assert_eq!(
+            meter.problem(),
+            Some("'command:sleep 1000' had not ended after 0.3 s and was ended")
+        );
+    }
+
+    #[test]
+    fn waits_of_living_threads_are_counted() {
+        let own = std::process::id() as Tid;
+        let mut meter = Meter::new(Some(Metric::Switches), false).unwrap();
+        let (said, thread) = std::sync::mpsc::channel();
+        let sleeper = std::thread::spawn(move || {
+            said.send(seatmap_os::task::own_tid()).unwrap();
+            std::thread::park();
+            (0..5).for_each(|_| std::thread::sleep(std::time::Duration::from_millis(1)));
+            said.send(0).unwrap();
+            std::thread::park();
+        });
+        let threads = [(own, thread.recv().unwrap())];
+        meter.begin(0.0, &threads, &mut || false);
+        sleeper.thread().unpark();
+        thread.recv().unwrap();
+        assert!(meter.end(0.0, &threads, &mut || false).is_some_and(|count| count >= 5.0));
+        sleeper.thread().unpark();
+        sleeper.join().unwrap();
+    }
+
+    #[test]
+    fn a_program_that_runs_has_no_instructions() {
+        assert!(Meter::new(Some(Metric::Instructions), false).unwrap_err().contains("PID"));
+        assert_eq!(*Meter::new(None, false).unwrap().metric(), Metric::Switches);
+        let mut wakeups = Meter::new(Some(Metric::Wakeups), false).unwrap();
+        wakeups.begin(10.0, &[], &mut || false);
+        assert_eq!(wakeups.end(35.0, &[], &mut || false), Some(25.0));
+    }
+}

@@ -1,0 +1,280 @@
+//! Commands compared with each other, from a request to what the runs show.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`room`] | the CPUs that the commands run on, and how others are kept away |
+//! | `lease` | a cell that is renewed while the commands run |
+
+mod lease;
+pub mod room;
+
+use crate::tune::document::{Command, FORMAT, SeatsUsed};
+use crate::tune::metric::{Better, Metric};
+use crate::tune::session::{End, Length, Session, SessionEvent, TooLong};
+use crate::tune::trial::{Contestant, Runner};
+use crate::tune::{Fingerprint, Results};
+pub use lease::LeaseError;
+use room::Room;
+pub use room::RoomError;
+use seatmap_cell::undo::Left;
+use seatmap_cell::{GuardianCommand, Name};
+use seatmap_launch::{Executable, ProgramError};
+use seatmap_os::{CpuSet, whole_file};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// The time between two writes of the result, in multiples of the time that one takes.
+const KEPT_SHARE: u32 = 20;
+
+/// A command with its name.
+#[derive(Clone, Debug)]
+pub struct NamedCommand {
+    /// Its name in the result.
+    pub name: String,
+    /// The program and its arguments.
+    pub words: Vec<OsString>,
+}
+
+impl NamedCommand {
+    /// A command that can be started. Its name is its words where it was given none.
+    ///
+    /// # Errors
+    /// [`ProgramError`]: it cannot be started.
+    pub fn new(name: Option<&str>, words: &[OsString]) -> Result<Self, ProgramError> {
+        // Before the first run, so that a misspelt second command does not cost a block.
+        Executable::find(words)?;
+        let words = words.to_vec();
+        let unnamed = Contestant { command: words.clone(), ..Contestant::default() };
+        Ok(NamedCommand { name: name.map_or_else(|| unnamed.line(), str::to_owned), words })
+    }
+}
+
+/// The commands with names of their own: the second of one name gets a number behind it, so that a
+/// sentence about both can be understood.
+#[must_use]
+pub fn told_apart(mut commands: Vec<NamedCommand>) -> Vec<NamedCommand> {
+    for at in 1..commands.len() {
+        let own = commands[at].name.clone();
+        let numbered = (2..).map(|number| format!("{own} ({number})"));
+        let mut names = std::iter::once(own.clone()).chain(numbered);
+        let free = |name: &String| commands[..at].iter().all(|other| other.name != *name);
+        if let Some(name) = names.find(free) {
+            commands[at].name = name;
+        }
+    }
+    commands
+}
+
+/// Why no run can show that the first command is worse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NothingToShow {
+    /// Nobody knows which readings are worse.
+    #[error(
+        "--fail-above needs to know which readings are worse: add --higher-is-better or \
+         --lower-is-better"
+    )]
+    NoDirection,
+    /// There is no other command.
+    #[error(
+        "--fail-above has nothing to compare COMMAND with: add --compare LINE or --baseline FILE"
+    )]
+    NoOther,
+}
+
+/// A comparison of commands.
+#[derive(Clone, Debug)]
+pub struct BenchRequest {
+    /// The commands; the first is compared with each of the others.
+    pub commands: Vec<NamedCommand>,
+    /// The figure that is read from each run.
+    pub metric: Metric,
+    /// The better readings, where anybody knows.
+    pub better: Option<Better>,
+    /// The confidence of all intervals, 0 to 1.
+    pub confidence: f64,
+    /// The start of the random order.
+    pub seed: u64,
+    /// How long it goes on.
+    pub length: Length,
+    /// An earlier result to compare the first command with.
+    pub baseline: Option<Results>,
+    /// The CPUs.
+    pub room: RoomRequest,
+    /// The file that keeps the runs so far, if one does.
+    pub kept: Option<PathBuf>,
+    /// The computer's name.
+    pub machine: String,
+    /// The moment as RFC 3339 has it.
+    pub now: fn() -> String,
+}
+
+impl BenchRequest {
+    /// Checks that the runs can show whether the first command is worse than another.
+    ///
+    /// # Errors
+    /// [`NothingToShow`].
+    pub fn check_limit(&self) -> Result<(), NothingToShow> {
+        if self.better.is_none() {
+            return Err(NothingToShow::NoDirection);
+        }
+        let has_other = self.commands.len() > 1 || self.baseline.is_some();
+        if has_other { Ok(()) } else { Err(NothingToShow::NoOther) }
+    }
+}
+
+/// The wishes for the CPUs.
+#[derive(Clone, Debug)]
+pub struct RoomRequest {
+    /// The CPUs to run on, if they were named.
+    pub cpus: Option<CpuSet>,
+    /// The number of seats to choose; all equal and quiet cores where nothing is said.
+    pub seats: Option<usize>,
+    /// Others are to be kept away.
+    pub is_quiet: bool,
+    /// How this program keeps and enters cells.
+    pub cells: OwnCells,
+}
+
+/// The command lines of this program that have to do with cells.
+#[derive(Clone, Debug)]
+pub struct OwnCells {
+    /// Undoes a cell if its creator dies.
+    pub guardian: GuardianCommand,
+    /// Stands before a command that is to run in a cell.
+    pub in_cell: fn(&Name) -> Vec<OsString>,
+}
+
+/// Something that is told while commands run.
+#[derive(Debug)]
+pub enum BenchEvent<'a> {
+    /// A run has ended.
+    RunMade {
+        /// Runs so far, warm-ups too.
+        runs: usize,
+        /// Runs until the end, as far as that is known.
+        of: usize,
+    },
+    /// It takes longer than it may.
+    TooLong(TooLong),
+    /// A setting of the cell was not put back.
+    SettingLeft(&'a Left),
+    /// The cell could not be undone.
+    CellStays {
+        /// Its name.
+        name: &'a Name,
+        /// Why.
+        error: &'a LeaseError,
+    },
+}
+
+/// Runs the commands in blocks on seats of their own, and compares them. Now and then the runs so
+/// far go into the file. `stop` says that it is time to stop, also within a run; `hear` is told of
+/// the events meanwhile.
+///
+/// # Errors
+/// [`RoomError`]: there are no such seats, and nothing was run.
+pub fn run(
+    request: &BenchRequest,
+    stop: &dyn Fn() -> bool,
+    hear: &mut dyn FnMut(BenchEvent<'_>),
+) -> Result<(Results, End), RoomError> {
+    let earlier = request.baseline.as_ref().map(|then| &then.seats);
+    let room = Room::take(&request.room, earlier, hear)?;
+    let contestants: Vec<Contestant> =
+        request.commands.iter().map(|command| room.contestant(command)).collect();
+    let mut results = begun(request, &room);
+    let runner = Runner::new(request.metric.clone()).raised(room.is_preferred());
+    let runner = runner.within(request.length.limit);
+    let mut kept = request.kept.as_deref().map(Kept::new);
+    let steps = request.length.runs(contestants.len());
+    let session = Session {
+        runner: &runner,
+        contestants: &contestants,
+        stop,
+        hear: &mut |event| match event {
+            SessionEvent::RunMade(results, runs) => {
+                hear(BenchEvent::RunMade { runs, of: steps.max(runs) });
+                if let Some(kept) = &mut kept {
+                    kept.keep(results);
+                }
+            }
+            SessionEvent::TooLong(late) => hear(BenchEvent::TooLong(late)),
+        },
+    };
+    let end = session.run(&request.length, &mut results);
+    // Others get these CPUs back before anything else is done.
+    room.leave(hear);
+    if let Some(then) = &request.baseline {
+        results.compare_with(then);
+    }
+    Ok((results, end))
+}
+
+/// The result before the first run.
+fn begun(request: &BenchRequest, room: &Room) -> Results {
+    let commands = request.commands.iter().map(|named| Command {
+        name: named.name.clone(),
+        command: named.words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        median: None,
+    });
+    Results {
+        format: FORMAT.to_owned(),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        begun: (request.now)(),
+        complete: false,
+        fingerprint: Fingerprint::new(
+            request.machine.clone(),
+            seatmap_machines::host::environment::read(),
+            room.size(),
+            room.kept_by().to_owned(),
+        ),
+        metric: request.metric.to_string(),
+        unit: request.metric.unit().to_owned(),
+        better: request.better,
+        confidence: request.confidence,
+        seed: request.seed,
+        seats: SeatsUsed {
+            cpus: room.cpus.list().to_string(),
+            notes: room.notes.clone(),
+            others_percent: room.others_percent,
+        },
+        commands: commands.collect(),
+        throttled: None,
+        disturbed: None,
+        itself: None,
+        comparisons: Vec::new(),
+        baseline: None,
+        runs: Vec::new(),
+    }
+}
+
+/// A file that keeps the runs so far.
+struct Kept<'a> {
+    file: &'a Path,
+    /// When it is to be written next.
+    next: Instant,
+}
+
+impl<'a> Kept<'a> {
+    fn new(file: &'a Path) -> Self {
+        Kept { file, next: Instant::now() }
+    }
+
+    /// Writes the runs so far after a block, so that little is lost with a power cut. The file
+    /// holds all runs: it is written again once that takes a small part of the time, or many short
+    /// blocks would do little else. A failure comes up again at the end.
+    fn keep(&mut self, results: &Results) {
+        // In a block each command runs once, and the first one twice.
+        let of_block = results.commands.len() + 1;
+        let is_whole = !results.runs.is_empty() && results.runs.len().is_multiple_of(of_block);
+        let began = Instant::now();
+        if is_whole && self.next <= began {
+            let _ = whole_file::replace(self.file, results.to_json().as_bytes());
+            self.next = Instant::now() + began.elapsed() * KEPT_SHARE;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,242 @@
+//! The CPUs that commands run on, and who is kept away from them.
+
+use super::lease::Lease;
+use super::{BenchEvent, NamedCommand, RoomRequest};
+use crate::tune::activity::{self, Activity};
+use crate::tune::document::SeatsUsed;
+use crate::tune::seats::{self, Chosen, SeatsError};
+use crate::tune::trial::Contestant;
+use seatmap_data::document::{Blame, with_causes};
+use seatmap_data::machine::Topology;
+use seatmap_data::statistics::words::counted;
+use seatmap_machines::host::topology::{self, TopologyError};
+use seatmap_os::cpus::{CpuError, Cpus};
+use seatmap_os::{CpuList, CpuSet};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::time::Duration;
+
+/// How long others are watched before seats are chosen.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// A word for the reader of a result whose commands ran in a cell.
+const PINNED: &str = "the kernel moves no threads about in a cell, so each thread of a command has \
+                      one CPU, and keeps it";
+
+/// Why there are no seats.
+#[derive(Debug, thiserror::Error)]
+pub enum RoomError {
+    /// The kernel does not say which CPUs there are.
+    #[error(transparent)]
+    System(#[from] io::Error),
+    /// This computer's topology cannot be read.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
+    /// A CPU that was named is not available.
+    #[error(transparent)]
+    Cpu(#[from] CpuError),
+    /// There are too few.
+    #[error(transparent)]
+    Seats(#[from] SeatsError),
+}
+
+impl Blame for RoomError {
+    fn is_input(&self) -> bool {
+        matches!(self, RoomError::Cpu(_) | RoomError::Seats(_))
+    }
+}
+
+/// Seats, kept quiet until this is left or dropped.
+pub struct Room {
+    /// The CPUs.
+    pub cpus: CpuSet,
+    cores: usize,
+    /// Sentences about them.
+    pub notes: Vec<String>,
+    /// The largest share of the time before the start that others ran on one of their cores.
+    pub others_percent: Option<f64>,
+    is_quiet: bool,
+    cell: Option<Lease>,
+}
+
+impl Room {
+    /// Chooses seats unless they were named, or are those of an earlier result, and closes them
+    /// where the user wants quiet and may have it.
+    ///
+    /// # Errors
+    /// [`RoomError`].
+    pub fn take(
+        request: &RoomRequest,
+        earlier: Option<&SeatsUsed>,
+        hear: &mut dyn FnMut(BenchEvent<'_>),
+    ) -> Result<Self, RoomError> {
+        let allowed = CpuSet::of_thread(0)?;
+        let topology = topology::of_group()?;
+        let named = named(request, earlier);
+        let mut notes = Vec::new();
+        if request.is_quiet {
+            // A quiet room is a wish: without privileges the comparison is still run, and the
+            // result says how.
+            match Lease::take(request, named.as_ref(), hear) {
+                Ok(cell) => return Ok(Room::in_cell(cell)),
+                Err(error) => notes.push(format!(
+                    "there is no cell ({}); the kernel prefers the commands instead",
+                    with_causes(&error)
+                )),
+            }
+        }
+        let chosen = match &named {
+            Some(cpus) => as_named(cpus, &topology, &activity::look(cpus, LOOK))?,
+            None => {
+                // All CPUs and not the allowed ones: a forbidden sibling disturbs its core as well.
+                let all = topology.pus.iter().map(|pu| pu.os).collect();
+                let activity = activity::look(&all, LOOK);
+                seats::choose(&topology, &allowed, &activity, request.seats)?
+            }
+        };
+        notes.extend(chosen.notes);
+        Ok(Room {
+            cpus: chosen.cpus,
+            cores: chosen.cores,
+            notes,
+            others_percent: Some(chosen.others_percent),
+            is_quiet: request.is_quiet,
+            cell: None,
+        })
+    }
+
+    fn in_cell(cell: Lease) -> Self {
+        let is_pinned = cell.cpus.len() > 1;
+        Room {
+            cpus: cell.cpus.clone(),
+            cores: cell.cores,
+            notes: is_pinned.then(|| PINNED.to_owned()).into_iter().collect(),
+            // Nobody else runs in a cell.
+            others_percent: None,
+            is_quiet: true,
+            cell: Some(cell),
+        }
+    }
+
+    /// A command on these seats.
+    #[must_use]
+    pub fn contestant(&self, named: &NamedCommand) -> Contestant {
+        let seated = Contestant {
+            name: named.name.clone(),
+            command: named.words.clone(),
+            ..Contestant::default()
+        };
+        match &self.cell {
+            // One CPU needs no seats, and the launcher takes its time.
+            Some(Lease { group: Some(members), cpus, .. }) if cpus.len() == 1 => {
+                Contestant { group: Some(members.clone()), cell: Some(cpus.clone()), ..seated }
+            }
+            Some(cell) => {
+                Contestant { launcher: cell.launcher(), cell: Some(cell.cpus.clone()), ..seated }
+            }
+            None => Contestant { cpus: Some(self.cpus.clone()), ..seated },
+        }
+    }
+
+    /// How many there are, in words.
+    #[must_use]
+    pub fn size(&self) -> String {
+        format!("{} on {}", counted(self.cpus.len(), "CPU"), counted(self.cores, "core"))
+    }
+
+    /// The way they are kept quiet, as a fingerprint has it.
+    #[must_use]
+    pub fn kept_by(&self) -> &'static str {
+        match (&self.cell, self.is_quiet) {
+            (Some(_), _) => "a cell",
+            (None, true) => "preference",
+            (None, false) => "nobody",
+        }
+    }
+
+    /// Whether the kernel is asked to prefer the commands to others.
+    #[must_use]
+    pub fn is_preferred(&self) -> bool {
+        self.is_quiet && self.cell.is_none()
+    }
+
+    /// Gives the seats back, and tells of what could not be put back.
+    pub fn leave(self, hear: &mut dyn FnMut(BenchEvent<'_>)) {
+        if let Some(cell) = self.cell {
+            cell.leave(hear);
+        }
+    }
+}
+
+/// The CPUs that the user named, or else those of the earlier result: on others the two would not
+/// be comparable, and which CPUs are quiet changes from hour to hour.
+fn named(request: &RoomRequest, earlier: Option<&SeatsUsed>) -> Option<CpuSet> {
+    if request.cpus.is_some() {
+        return request.cpus.clone();
+    }
+    let before = earlier?.cpus.parse::<CpuList>().ok()?.0;
+    let are_here = Cpus::read().ok()?.check(&before).is_ok();
+    (request.seats.is_none() && are_here).then(|| before.into_iter().collect())
+}
+
+/// CPUs that were named, which are taken as they are.
+fn as_named(
+    cpus: &CpuSet,
+    topology: &Topology,
+    activity: &BTreeMap<u32, Activity>,
+) -> Result<Chosen, RoomError> {
+    Cpus::read()?.check(&cpus.list().0)?;
+    // A CPU whose core is not known is a core of its own.
+    let cores: BTreeSet<(Option<u32>, Option<u32>)> = cpus
+        .iter()
+        .map(|cpu| match topology.pu(cpu).and_then(|pu| pu.core) {
+            Some(core) => (None, Some(core)),
+            None => (Some(cpu), None),
+        })
+        .collect();
+    let busy = activity.values().map(|activity| activity.busy_percent);
+    Ok(Chosen {
+        cpus: cpus.clone(),
+        whole: cpus.clone(),
+        cores: cores.len(),
+        notes: Vec::new(),
+        others_percent: busy.fold(0.0, f64::max),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tune::bench::OwnCells;
+    use seatmap_cell::GuardianCommand;
+    use seatmap_data::machine::Pu;
+
+    fn request(cpus: Option<CpuSet>, seats: Option<usize>) -> RoomRequest {
+        let guardian = GuardianCommand(Vec::new());
+        let cells = OwnCells { guardian, in_cell: |_| Vec::new() };
+        RoomRequest { cpus, seats, is_quiet: false, cells }
+    }
+
+    #[test]
+    fn the_seats_of_an_earlier_result_are_taken_unless_others_were_named() {
+        let here = CpuSet::of_thread(0).unwrap();
+        let first = here.iter().next().unwrap();
+        let earlier = SeatsUsed { cpus: first.to_string(), ..SeatsUsed::default() };
+        let own = CpuSet::single(first);
+        assert_eq!(named(&request(None, None), Some(&earlier)), Some(own.clone()));
+        assert_eq!(named(&request(Some(here.clone()), None), Some(&earlier)), Some(here));
+        assert_eq!(named(&request(None, Some(1)), Some(&earlier)), None);
+        assert_eq!(named(&request(None, None), None), None);
+        let absent = SeatsUsed { cpus: "1023".to_owned(), ..SeatsUsed::default() };
+        assert_eq!(named(&request(None, None), Some(&absent)), None);
+    }
+
+    #[test]
+    fn cores_of_named_cpus_are_counted() {
+        let allowed = CpuSet::of_thread(0).unwrap();
+        let pus = allowed.iter().map(|os| Pu { os, core: Some(7), ..Pu::default() }).collect();
+        assert_eq!(as_named(&allowed, &Topology { pus }, &BTreeMap::new()).unwrap().cores, 1);
+        let unknown = as_named(&allowed, &Topology::default(), &BTreeMap::new()).unwrap();
+        assert_eq!(unknown.cores, allowed.len(), "each is a core of its own");
+    }
+}

@@ -1,0 +1,147 @@
+//! Comparisons of commands that print fixed figures, from the request to the result.
+
+use super::*;
+use crate::tune::trial::one_at_a_time;
+use seatmap_data::document::Blame;
+use std::time::Duration;
+
+fn request(scripts: &[&str], blocks: usize) -> BenchRequest {
+    let commands = scripts.iter().map(|script| NamedCommand {
+        name: (*script).to_owned(),
+        words: ["sh", "-c", script].map(Into::into).to_vec(),
+    });
+    BenchRequest {
+        commands: commands.collect(),
+        metric: Metric::parse("regex:rate ([0-9.]+)").unwrap(),
+        better: Some(Better::Lower),
+        confidence: 0.95,
+        seed: 1,
+        length: Length {
+            limit: None,
+            warm_ups: 0,
+            least_blocks: blocks,
+            most_blocks: blocks,
+            time: Duration::ZERO,
+        },
+        baseline: None,
+        room: RoomRequest {
+            cpus: Some(CpuSet::of_thread(0).unwrap()),
+            seats: None,
+            is_quiet: false,
+            cells: OwnCells { guardian: GuardianCommand(Vec::new()), in_cell: |_| Vec::new() },
+        },
+        kept: None,
+        machine: "box".to_owned(),
+        now: || "2026-11-25T20:00:00Z".to_owned(),
+    }
+}
+
+fn made(request: &BenchRequest) -> (Results, End) {
+    let _turn = one_at_a_time();
+    run(request, &|| false, &mut |_| {}).unwrap()
+}
+
+#[test]
+fn commands_are_compared_and_every_run_is_told() {
+    let _turn = one_at_a_time();
+    let request = request(&["echo rate 110", "echo rate 100"], 6);
+    let mut told = Vec::new();
+    let (results, end) = run(&request, &|| false, &mut |event| {
+        if let BenchEvent::RunMade { runs, of } = event {
+            told.push((runs, of));
+        }
+    })
+    .unwrap();
+    assert!(matches!(end, End::Complete) && results.complete);
+    // Neighbours may come while this is tested, whose blocks are run again.
+    let runs = results.runs.len();
+    assert!((18..=36).contains(&runs) && results.blocks().len() >= 6, "{results:?}");
+    assert_eq!((told.len(), told.last()), (runs, Some(&(runs, runs))));
+    assert_eq!((&*results.begun, &*results.fingerprint.quiet), ("2026-11-25T20:00:00Z", "nobody"));
+    assert!((results.comparisons[0].ratio - 1.1).abs() < 1e-12);
+    let worse = results.check_limit(3.0).unwrap_err().to_string();
+    assert_eq!(
+        worse,
+        "'echo rate 110' is worse than 'echo rate 100' by at least 10.0 %, and 3 % is the limit"
+    );
+    assert_eq!(results.check_limit(11.0), Ok(()));
+}
+
+#[test]
+fn too_few_runs_show_nothing() {
+    // Twice as many where neighbours come.
+    let mut request = request(&["echo rate 110", "echo rate 100"], 3);
+    request.confidence = 0.99;
+    assert_eq!(made(&request).0.check_limit(3.0), Ok(()), "six blocks have no interval at 99 %");
+}
+
+#[test]
+fn a_failure_keeps_the_runs_before_it_on_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = format!(
+        "echo x >> {0}/n; test $(wc -l < {0}/n) -lt 5 || exit 3; echo rate 1",
+        folder.path().display()
+    );
+    let mut request = request(&[&script], 6);
+    request.kept = Some(folder.path().join("kept.json"));
+    let (results, end) = made(&request);
+    assert!(matches!(end, End::Failed(_)));
+    assert_eq!((results.complete, results.runs.len()), (false, 4));
+    let kept = std::fs::read_to_string(request.kept.unwrap()).unwrap();
+    let kept = Results::from_json(&kept).unwrap();
+    assert!(kept.runs.len().is_multiple_of(2) && !kept.runs.is_empty(), "whole blocks");
+}
+
+#[test]
+fn an_earlier_result_is_compared_where_the_computer_is_the_same() {
+    let then = made(&request(&["echo rate 100"], 6)).0;
+    let mut later = request(&["echo rate 110"], 6);
+    later.baseline = Some(then.clone());
+    let now = made(&later).0;
+    let worse = now.check_limit(3.0).unwrap_err().to_string();
+    assert!(worse.contains("worse than 'echo rate 100' by at least 10.0 %"), "{worse}");
+    later.baseline.as_mut().unwrap().fingerprint.kernel = Some("another".to_owned());
+    let apart = made(&later).0;
+    assert_eq!(apart.check_limit(3.0), Ok(()), "nothing is shown by results of two computers");
+}
+
+#[test]
+fn seats_that_are_not_there_are_refused() {
+    let mut request = request(&["true"], 1);
+    request.room.cpus = None;
+    request.room.seats = Some(4000);
+    let refused = run(&request, &|| false, &mut |_| {}).unwrap_err();
+    assert!(refused.is_input() && refused.to_string().starts_with("4000 seats"), "{refused}");
+}
+
+#[test]
+fn a_limit_needs_a_direction_and_another_command() {
+    let two = request(&["true", "true"], 1);
+    assert_eq!(two.check_limit(), Ok(()));
+    let unknown = BenchRequest { better: None, ..two };
+    assert_eq!(unknown.check_limit(), Err(NothingToShow::NoDirection));
+    assert_eq!(request(&["true"], 1).check_limit(), Err(NothingToShow::NoOther));
+    let earlier = Some(crate::tune::document::tests::made(6));
+    let compared = BenchRequest { baseline: earlier, ..request(&["true"], 1) };
+    assert_eq!(compared.check_limit(), Ok(()));
+}
+
+#[test]
+fn an_earlier_result_is_of_the_same_metric() {
+    let text = crate::tune::document::tests::made(6).to_json();
+    let time = Metric::parse("time").unwrap();
+    let other = Metric::parse("regex:([0-9]+)").unwrap();
+    assert_eq!(Results::baseline(&text, &time).unwrap().metric, "time");
+    let refused = Results::baseline(&text, &other).unwrap_err().to_string();
+    assert!(refused.starts_with("its metric is 'time', and this one is"), "{refused}");
+}
+
+#[test]
+fn a_command_without_a_name_is_called_by_its_words() {
+    let words: [OsString; 2] = ["sleep", "1"].map(Into::into);
+    assert_eq!(NamedCommand::new(None, &words).unwrap().name, "sleep 1");
+    let same = vec![NamedCommand::new(None, &words).unwrap(); 3];
+    let names: Vec<String> = told_apart(same).into_iter().map(|command| command.name).collect();
+    assert_eq!(names, ["sleep 1", "sleep 1 (2)", "sleep 1 (3)"]);
+    assert_eq!(NamedCommand::new(Some("nap"), &words).unwrap().name, "nap");
+}

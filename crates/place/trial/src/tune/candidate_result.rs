@@ -1,0 +1,195 @@
+//! The end of each candidate's race, all of it by runs of one kind.
+//!
+//! The race chooses the winner, and so is kind to it. Fresh runs judge the winner and those that it
+//! was compared with, and the race judges the others: figures of the race beside a claim of the
+//! fresh runs would contradict it.
+
+use crate::tune::metric::Better;
+use crate::tune::race::{DEFAULT, Phase};
+use crate::tune::tuned::{Difference, Tuned, Verdict};
+
+/// The runs that a candidate is judged by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JudgedBy {
+    /// The blocks of the race.
+    Race,
+    /// The groups of four after it.
+    FreshRuns,
+}
+
+/// The end of a candidate's race.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CandidateEnd {
+    /// The winner, which is shown to be better than all that it was compared with.
+    Best,
+    /// The winner, of which fresh runs do not show that.
+    BestInRace,
+    /// It is shown to be worse than the winner.
+    ShownWorse,
+    /// It is shown to be better than the winner: the race was wrong.
+    ShownBetter,
+    /// Fresh runs show no difference from the winner.
+    NoDifference,
+    /// There are too few fresh runs for an interval.
+    TooFewRuns,
+    /// It left the race before its end, and nothing is claimed of it.
+    LeftEarly,
+    /// It was in the race until its end.
+    NotRejected,
+}
+
+/// A candidate at the end of a race.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CandidateResult {
+    /// The runs that everything here comes from.
+    pub judged_by: JudgedBy,
+    /// Their readings.
+    pub values: Vec<f64>,
+    /// The difference from the winner's reading, in percent of it: of runs in the same block or
+    /// group of four.
+    pub above_winner_percent: f64,
+    /// The end of its race.
+    pub end: CandidateEnd,
+}
+
+impl Tuned {
+    /// A candidate at the end of the race.
+    #[must_use]
+    pub fn result_of(&self, verdict: &Verdict, candidate: usize) -> CandidateResult {
+        let compared = verdict.confirmed.iter().find(|found| found.with == candidate);
+        if let Some(found) = compared {
+            return CandidateResult {
+                judged_by: JudgedBy::FreshRuns,
+                values: self.values(candidate, Phase::Confirm),
+                above_winner_percent: other_way_round(found.percent),
+                end: self.end_of_compared(found),
+            };
+        }
+        let is_winner = candidate == verdict.winner && !verdict.confirmed.is_empty();
+        let (judged_by, phase) = if is_winner {
+            (JudgedBy::FreshRuns, Phase::Confirm)
+        } else {
+            (JudgedBy::Race, Phase::Race)
+        };
+        let values = self.values(candidate, phase);
+        CandidateResult {
+            judged_by,
+            above_winner_percent: verdict.above_winner_percent[candidate],
+            end: self.end_by_race(verdict, candidate),
+            values,
+        }
+    }
+
+    /// Whether fresh runs show that the winner is better than the default.
+    #[must_use]
+    pub fn shows_gain(&self, verdict: &Verdict) -> bool {
+        let with_default = verdict.confirmed.iter().find(|found| found.with == DEFAULT);
+        with_default.is_some_and(|found| self.end_of_compared(found) == CandidateEnd::ShownWorse)
+    }
+
+    fn end_of_compared(&self, found: &Difference) -> CandidateEnd {
+        if found.interval_percent.is_none() {
+            CandidateEnd::TooFewRuns
+        } else if !found.shows_direction() {
+            CandidateEnd::NoDifference
+        } else if (found.percent < 0.0) == (self.better == Better::Lower) {
+            // The winner's reading is the better one of the two.
+            CandidateEnd::ShownWorse
+        } else {
+            CandidateEnd::ShownBetter
+        }
+    }
+
+    fn end_by_race(&self, verdict: &Verdict, candidate: usize) -> CandidateEnd {
+        if candidate == verdict.winner {
+            let mut ends = verdict.confirmed.iter().map(|found| self.end_of_compared(found));
+            return if ends.all(|end| end == CandidateEnd::ShownWorse) {
+                CandidateEnd::Best
+            } else {
+                CandidateEnd::BestInRace
+            };
+        }
+        // One that was shown to be worse has left early as well.
+        if verdict.rejected.contains(&candidate) {
+            CandidateEnd::ShownWorse
+        } else if self.values(candidate, Phase::Race).len() < verdict.blocks {
+            CandidateEnd::LeftEarly
+        } else {
+            CandidateEnd::NotRejected
+        }
+    }
+
+    /// The readings of a candidate in one part of the race.
+    fn values(&self, candidate: usize, phase: Phase) -> Vec<f64> {
+        let runs = self.runs.iter().filter(|run| {
+            let turn = run.turn;
+            turn.candidate == candidate && turn.phase == phase
+        });
+        runs.map(|run| run.value).collect()
+    }
+}
+
+impl Difference {
+    /// Whether its interval leaves 0 out.
+    #[must_use]
+    pub fn shows_direction(&self) -> bool {
+        self.interval_percent.is_some_and(|[low, high]| low > 0.0 || high < 0.0)
+    }
+}
+
+/// The difference of a from b, in percent of b, as that of b from a in percent of a.
+fn other_way_round(percent: f64) -> f64 {
+    100.0 * ((1.0 + percent / 100.0).recip() - 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tune::tuned::tests::made;
+
+    #[test]
+    fn fresh_runs_judge_those_that_were_compared_and_the_race_the_others() {
+        for better in [Better::Lower, Better::Higher] {
+            let tuned = made(better);
+            let verdict = tuned.verdict.as_ref().unwrap();
+            let [default, best, compact, bad] = [0, 1, 2, 3].map(|at| tuned.result_of(verdict, at));
+            assert_eq!(
+                (best.judged_by, best.end, best.above_winner_percent),
+                (JudgedBy::FreshRuns, CandidateEnd::Best, 0.0)
+            );
+            for compared in [&default, &compact] {
+                assert_eq!(
+                    (compared.judged_by, compared.end),
+                    (JudgedBy::FreshRuns, CandidateEnd::ShownWorse)
+                );
+                assert!(!compared.values.is_empty());
+            }
+            assert_eq!((bad.judged_by, bad.end), (JudgedBy::Race, CandidateEnd::ShownWorse));
+            // 10.5 % more time, or 9.5 % less of a rate.
+            let above = if better == Better::Lower { 10.5 } else { -9.5 };
+            assert!((default.above_winner_percent - above).abs() < 1.0, "{default:?}");
+            assert!(tuned.shows_gain(verdict));
+        }
+    }
+
+    /// The race had shown that the default is worse, and fresh runs do not.
+    #[test]
+    fn a_difference_that_fresh_runs_do_not_show_is_not_claimed() {
+        let mut tuned = made(Better::Lower);
+        let mut verdict = tuned.verdict.take().unwrap();
+        verdict.rejected.push(DEFAULT);
+        verdict.confirmed[0].percent = -0.2;
+        verdict.confirmed[0].interval_percent = Some([-0.9, 0.4]);
+        let default = tuned.result_of(&verdict, DEFAULT);
+        assert_eq!(default.end, CandidateEnd::NoDifference);
+        assert!((default.above_winner_percent - 0.2).abs() < 0.01, "{default:?}");
+        assert_eq!(tuned.result_of(&verdict, verdict.winner).end, CandidateEnd::BestInRace);
+        assert!(verdict.safe && !tuned.shows_gain(&verdict));
+        verdict.confirmed[0].percent = 3.0;
+        verdict.confirmed[0].interval_percent = Some([2.0, 4.0]);
+        assert_eq!(tuned.result_of(&verdict, DEFAULT).end, CandidateEnd::ShownBetter);
+        verdict.confirmed[0].interval_percent = None;
+        assert_eq!(tuned.result_of(&verdict, DEFAULT).end, CandidateEnd::TooFewRuns);
+        assert!(!tuned.shows_gain(&verdict));
+    }
+}

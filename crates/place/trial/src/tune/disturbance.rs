@@ -1,0 +1,271 @@
+//! Disturbances of a run from outside: others on its CPUs, a hypervisor, a quota, CPUs taken away.
+//!
+//! A run is disturbed if one of these took more of its CPUs' time than it takes beside a quiet run
+//! of the same command, by more than [`DISTURBED_PERCENT`] and what the kernel's count may be off.
+//! Quiet is the lower quartile of all runs of the command: a program that talks to a server has
+//! that server beside it always. Blocks that hold a disturbed run are left out of all figures, if
+//! the others are a quarter of all and enough for an interval. Else nothing is left out, and the
+//! result holds beside these neighbours only.
+
+use crate::tune::blocks::Run;
+use seatmap_data::statistics::{median, quantile};
+use seatmap_os::busy::BusyCount;
+use seatmap_os::quota::Quotas;
+use seatmap_os::usage::Usage;
+use seatmap_os::{CpuSet, Root};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// A run is disturbed if more than this share of its CPUs' time was taken from it beyond the usual,
+/// in percent. It is the share from which on a CPU is not quiet before a session
+/// ([`crate::tune::activity::QUIET_PERCENT`]).
+pub const DISTURBED_PERCENT: f64 = crate::tune::activity::QUIET_PERCENT;
+
+/// Runs so short that the kernel's count may be off by more than this share of their time, in
+/// percent, are not counted.
+const MOST_UNSURE_PERCENT: f64 = 50.0;
+
+/// The share of the runs, or of the blocks, that may count as quiet.
+const QUIET_SHARE: f64 = 0.25;
+
+/// The time that others took from a run, in percent of the time of the CPUs that it may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Disturbance {
+    /// Others ran: the busy time of the CPUs less the CPU time of the run's own processes. A server
+    /// that the run did not start counts as another. Absent where the run was too short for the
+    /// kernel's count.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign_percent: Option<f64>,
+    /// A hypervisor gave the CPUs to others; absent as above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steal_percent: Option<f64>,
+    /// How far both may be off.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub unsure_percent: f64,
+    /// A quota stopped the members of a control group; all groups up to the root add up, so that
+    /// this may exceed 100.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub throttled_percent: f64,
+    /// How often the run was made again since CPUs had been taken away from it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub void_tries: u32,
+}
+
+fn is_none(percent: &f64) -> bool {
+    *percent == 0.0
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
+}
+
+impl Disturbance {
+    /// The three shares: of others, of a hypervisor, of quotas.
+    fn shares(&self) -> [f64; 3] {
+        let counted = [self.foreign_percent, self.steal_percent];
+        let [foreign, steal] = counted.map(|percent| percent.unwrap_or(0.0));
+        [foreign, steal, self.throttled_percent]
+    }
+
+    /// The largest of the three, in percent.
+    #[must_use]
+    pub fn most_percent(&self) -> f64 {
+        self.shares().into_iter().fold(0.0, f64::max)
+    }
+
+    /// Whether more was taken from the run than usual.
+    #[must_use]
+    pub fn exceeds(&self, usual: &Usual) -> bool {
+        let unsure = [self.unsure_percent, self.unsure_percent, 0.0];
+        let limits = usual.0.iter().zip(unsure).map(|(usual, off)| usual + DISTURBED_PERCENT + off);
+        self.shares().iter().zip(limits).any(|(share, limit)| *share > limit)
+    }
+}
+
+/// The shares of a quiet run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Usual([f64; 3]);
+
+impl Usual {
+    /// The lower quartile of these runs.
+    #[must_use]
+    pub fn of<'a>(runs: impl Iterator<Item = &'a Disturbance>) -> Self {
+        let all: Vec<[f64; 3]> = runs.map(Disturbance::shares).collect();
+        Usual(std::array::from_fn(|at| {
+            let of_kind: Vec<f64> = all.iter().map(|shares| shares[at]).collect();
+            quantile(&of_kind, QUIET_SHARE).unwrap_or(0.0)
+        }))
+    }
+}
+
+/// The runs of a session beside which others did more than usual.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct DisturbedRuns {
+    /// How many there are.
+    pub runs: usize,
+    /// The whole blocks that hold one.
+    pub blocks: usize,
+    /// Whether those blocks are left out of all figures. If not, too few others are there, and the
+    /// result holds beside these neighbours only.
+    pub left_out: bool,
+    /// The time of its CPUs that was taken from such a run, in the median.
+    pub during: Disturbance,
+    /// The same of the other runs; absent where there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub otherwise: Option<Disturbance>,
+}
+
+/// Judges the runs of a session, and marks those that are left out. `fewest` blocks are enough for
+/// an interval.
+pub(crate) fn judge(runs: &mut [Run], commands: usize, fewest: usize) -> Option<DisturbedRuns> {
+    let usual: Vec<Usual> = (0..commands).map(|command| usual(runs, command)).collect();
+    let is_disturbed = |run: &Run| {
+        let usual = usual.get(run.command);
+        run.disturbance.zip(usual).is_some_and(|(disturbance, usual)| disturbance.exceeds(usual))
+    };
+    let (disturbed, others): (Vec<&Run>, Vec<&Run>) =
+        runs.iter().partition(|run| is_disturbed(run));
+    let blocks: BTreeSet<usize> = runs.iter().map(|run| run.block).collect();
+    let bad: BTreeSet<usize> = disturbed.iter().map(|run| run.block).collect();
+    let quiet = blocks.len() - bad.len();
+    let left_out = quiet >= fewest && quiet as f64 >= QUIET_SHARE * blocks.len() as f64;
+    let found = (!disturbed.is_empty()).then(|| DisturbedRuns {
+        runs: disturbed.len(),
+        blocks: bad.len(),
+        left_out,
+        during: middle(&disturbed).unwrap_or_default(),
+        otherwise: middle(&others),
+    });
+    for run in runs {
+        run.left_out = left_out && bad.contains(&run.block);
+    }
+    found
+}
+
+fn usual(runs: &[Run], command: usize) -> Usual {
+    let own = runs.iter().filter(|run| run.command == command);
+    Usual::of(own.filter_map(|run| run.disturbance.as_ref()))
+}
+
+/// The medians of some runs; `None` where nothing is known of any.
+pub(crate) fn middle(runs: &[&Run]) -> Option<Disturbance> {
+    let known: Vec<Disturbance> = runs.iter().filter_map(|run| run.disturbance).collect();
+    let of = |part: fn(&Disturbance) -> Option<f64>| {
+        median(&known.iter().filter_map(part).collect::<Vec<f64>>())
+    };
+    (!known.is_empty()).then(|| Disturbance {
+        foreign_percent: of(|run| run.foreign_percent),
+        steal_percent: of(|run| run.steal_percent),
+        throttled_percent: of(|run| Some(run.throttled_percent)).unwrap_or(0.0),
+        ..Disturbance::default()
+    })
+}
+
+/// Watches the CPUs of a run.
+pub(crate) struct DisturbanceWatch<'a> {
+    quotas: &'a Quotas,
+    stopped_ns: u64,
+    own_s: f64,
+    count: BusyCount,
+}
+
+impl<'a> DisturbanceWatch<'a> {
+    /// Begins to watch, just before the run. The quotas are those on this process.
+    pub(crate) fn begin(quotas: &'a Quotas) -> Self {
+        let stopped_ns = quotas.stopped_ns(&Root::new("/"));
+        DisturbanceWatch { quotas, stopped_ns, own_s: own_s(), count: BusyCount::now() }
+    }
+
+    /// The time that was taken from the run, whose processes have ended and been waited for.
+    pub(crate) fn end(self, cpus: &CpuSet) -> Disturbance {
+        let count = BusyCount::now();
+        let own_s = own_s() - self.own_s;
+        let stopped_ns = self.quotas.stopped_ns(&Root::new("/")).saturating_sub(self.stopped_ns);
+        let Some(time) = count.since(&self.count, cpus) else { return Disturbance::default() };
+        let percent = |seconds: f64| rounded(100.0 * seconds / time.all_s);
+        let unsure_percent = percent(time.unsure_s);
+        let is_known = unsure_percent <= MOST_UNSURE_PERCENT;
+        let foreign_s = (time.busy_s - own_s).max(0.0);
+        Disturbance {
+            foreign_percent: is_known.then(|| percent(foreign_s)),
+            steal_percent: is_known.then(|| percent(time.stolen_s)),
+            unsure_percent: if is_known { unsure_percent } else { 0.0 },
+            throttled_percent: percent(stopped_ns as f64 / 1e9),
+            void_tries: 0,
+        }
+    }
+}
+
+/// The CPU time of this process and of its children that have ended, in seconds.
+fn own_s() -> f64 {
+    let mut own = Usage::of_children();
+    own += Usage::of_process();
+    (own.user + own.kernel).as_secs_f64()
+}
+
+/// A hundredth of a percent is less than any count can tell.
+fn rounded(percent: f64) -> f64 {
+    (100.0 * percent).round() / 100.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(block: usize, command: usize, foreign_percent: f64) -> Run {
+        let disturbance = Disturbance {
+            foreign_percent: Some(foreign_percent),
+            unsure_percent: 2.0,
+            ..Disturbance::default()
+        };
+        Run { disturbance: Some(disturbance), ..Run::new(block, command, 1.0) }
+    }
+
+    /// Blocks of two commands; the second one always has a server beside it.
+    fn session(blocks: usize, loud: &[usize]) -> Vec<Run> {
+        (0..blocks)
+            .flat_map(|block| {
+                let more = if loud.contains(&block) { 40.0 } else { 0.0 };
+                [run(block, 0, 1.0 + more), run(block, 1, 50.0)]
+            })
+            .collect()
+    }
+
+    #[test]
+    fn blocks_with_a_disturbed_run_are_left_out() {
+        let mut runs = session(12, &[3, 7]);
+        let found = judge(&mut runs, 2, 6).unwrap();
+        assert_eq!((found.runs, found.blocks, found.left_out), (2, 2, true));
+        assert_eq!(found.during.foreign_percent, Some(41.0));
+        let left: Vec<usize> =
+            runs.iter().filter(|run| run.left_out).map(|run| run.block).collect();
+        assert_eq!(left, [3, 3, 7, 7]);
+        assert_eq!(judge(&mut session(12, &[]), 2, 6), None, "a server disturbs nobody");
+    }
+
+    #[test]
+    fn without_a_quiet_quarter_nothing_is_left_out() {
+        let loud: Vec<usize> = (0..7).collect();
+        let mut runs = session(12, &loud);
+        let found = judge(&mut runs, 2, 6).unwrap();
+        assert!(!found.left_out && runs.iter().all(|run| !run.left_out), "{found:?}");
+        assert!(judge(&mut session(12, &loud), 2, 5).unwrap().left_out);
+        assert_eq!(judge(&mut session(12, &(0..12).collect::<Vec<_>>()), 2, 6), None);
+    }
+
+    #[test]
+    fn a_count_that_may_be_off_disturbs_nothing() {
+        let usual = Usual([10.0, 0.0, 0.0]);
+        let shares = |foreign: f64, unsure_percent| Disturbance {
+            foreign_percent: Some(foreign),
+            unsure_percent,
+            ..Disturbance::default()
+        };
+        assert!(shares(20.0, 2.0).exceeds(&usual) && !shares(20.0, 6.0).exceeds(&usual));
+        assert!(!Disturbance::default().exceeds(&usual));
+        let stopped = Disturbance { throttled_percent: 6.0, ..Disturbance::default() };
+        assert!(stopped.exceeds(&usual));
+    }
+}

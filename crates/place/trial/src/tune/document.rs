@@ -1,0 +1,598 @@
+//! `seatmap-bench/1`: what was run, where, and what the runs say.
+
+use crate::tune::blocks::{self, Run};
+use crate::tune::disturbance::{self, DISTURBED_PERCENT, Disturbance, DisturbedRuns};
+use crate::tune::fingerprint::Fingerprint;
+use crate::tune::limit::{self, LimitOutcome};
+use crate::tune::metric::{Better, Metric};
+use crate::tune::trial::TAKEN;
+use crate::tune::verdict::{self, Comparison, Floor};
+use seatmap_data::document::DocumentError;
+use seatmap_data::statistics::dependence::widening;
+use seatmap_data::statistics::words::counted;
+use seatmap_data::statistics::{median, signed_rank};
+use seatmap_os::holder::Holder;
+use serde::{Deserialize, Serialize};
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-bench/1";
+
+/// More runs than anybody waits for; a file that claims more would only fill the memory.
+pub const MAX_RUNS: usize = 1 << 20;
+
+/// A command that was run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Command {
+    /// Its name: as given, or the command itself.
+    pub name: String,
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// The median of its readings; absent where it never ran to an end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub median: Option<f64>,
+}
+
+/// The seats of the commands.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct SeatsUsed {
+    /// The CPUs, as a list.
+    pub cpus: String,
+    /// Remarks from their choice, each as a sentence.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// The largest share of the time before the start that others ran on one of their cores, in
+    /// percent; absent in a cell, where nobody else runs, and in older documents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub others_percent: Option<f64>,
+}
+
+/// Loads of others before the start that differ by more than this, in percent of a core, explain
+/// any difference between two results. The look before the start is short, and others come and go.
+const OTHER_LOAD_PERCENT: f64 = 50.0;
+
+/// The same of the time that others used while the commands ran, in percent of their CPUs.
+const OTHERS_BESIDE_PERCENT: f64 = 20.0;
+
+impl SeatsUsed {
+    /// Adds a remark on runs that were void, since these CPUs were missing, once for each such
+    /// list.
+    pub fn tell_void(&mut self, cpus: &str, holder: &Holder) {
+        let note = format!(
+            "runs were void and made again, since CPUs were taken away from them: {cpus} ({})",
+            holder.or(TAKEN)
+        );
+        // A cpuset that keeps changing would fill the report with one sentence.
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    /// The load of others, where it differs so much from an earlier one that the results are not
+    /// comparable.
+    fn load_difference(&self, then: &SeatsUsed) -> Option<String> {
+        differing_loads(self.others_percent?, then.others_percent?, OTHER_LOAD_PERCENT)
+    }
+}
+
+fn differing_loads(now: f64, then: f64, most: f64) -> Option<String> {
+    let is_other = (now - then).abs() > most;
+    is_other.then(|| format!("others on its CPUs: {now:.0} % of the time, then {then:.0} %"))
+}
+
+/// Why an earlier result cannot be compared with.
+#[derive(Debug, thiserror::Error)]
+pub enum BaselineError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Document(#[from] DocumentError),
+    /// Its readings are of something else.
+    #[error("its metric is '{then}', and this one is '{now}'; give both the same --metric")]
+    Metric {
+        /// The earlier metric.
+        then: String,
+        /// The present one.
+        now: String,
+    },
+}
+
+/// The first command against the first one of an earlier result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Baseline {
+    /// The earlier command's name.
+    pub name: String,
+    /// When its first block began.
+    pub begun: String,
+    /// The facts in which the computer and its settings differ from the earlier ones, each with
+    /// both values. Where there is one, the two results are not comparable.
+    pub differences: Vec<String>,
+    /// The comparison; absent where the results are not comparable, or where one has too few runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub comparison: Option<Comparison>,
+}
+
+/// Commands compared by running them in blocks: the result of `seatmap bench`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Results {
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
+    pub format: String,
+    /// The version of Seatmap.
+    pub tool_version: String,
+    /// When the first block began, as RFC 3339 has it, in UTC.
+    pub begun: String,
+    /// Whether all blocks that were asked for were run.
+    pub complete: bool,
+    /// The computer and its settings. Results with other ones are not comparable.
+    pub fingerprint: Fingerprint,
+    /// The figure that was read from each run, as it was typed: `time`, `cpu`,
+    /// `regex:PATTERN`, `command:LINE`, `perf:EVENT`.
+    pub metric: String,
+    /// The unit of the readings; empty where it is not known.
+    #[serde(default)]
+    pub unit: String,
+    /// The better readings; absent where nobody said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub better: Option<Better>,
+    /// The confidence of all intervals, 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMaximum" = 1)))]
+    pub confidence: f64,
+    /// The seed of the order of the runs.
+    pub seed: u64,
+    /// The seats of the commands.
+    pub seats: SeatsUsed,
+    /// The commands; the first is compared with each of the others, and runs twice in each block.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
+    pub commands: Vec<Command>,
+    /// The quotas of CPU time that were used up while the commands ran, as a sentence; absent where
+    /// none was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<String>,
+    /// The runs beside which others did more than usual; absent where there were none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturbed: Option<DisturbedRuns>,
+    /// The smallest difference that could be shown; absent for fewer than two blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub itself: Option<Floor>,
+    /// The first command against each of the others.
+    #[serde(default)]
+    pub comparisons: Vec<Comparison>,
+    /// The first command against that of an earlier result, where one was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline: Option<Baseline>,
+    /// Every run but the warm-ups, in the order of time.
+    pub runs: Vec<Run>,
+}
+
+/// The first command is worse than others by more than it may be.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{}", .0.join("; "))]
+pub struct WorseThanLimit(Vec<String>);
+
+/// The runs do not show whether the first command is worse than others by more than it may be.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("cannot tell {}", .0.join("; "))]
+pub struct LimitNotShown(Vec<String>);
+
+impl Results {
+    /// Adds a run; [`Results::judge`] computes the rest from all runs.
+    pub fn add(&mut self, run: Run) {
+        self.runs.push(run);
+    }
+
+    /// Computes medians, floor and comparisons from the runs, without the blocks that are left out.
+    pub fn judge(&mut self) {
+        self.quiet_blocks();
+        self.itself = verdict::floor(&self.blocks(), self.seed);
+        self.compare();
+        for at in 0..self.commands.len() {
+            self.commands[at].median = median(&self.values(at));
+        }
+    }
+
+    /// Compares the commands, whose floor is known.
+    fn compare(&mut self) {
+        self.comparisons = verdict::comparisons(
+            &self.blocks(),
+            self.confidence,
+            self.better,
+            self.itself.as_ref(),
+        );
+    }
+
+    /// Finds the blocks that hold a disturbed run. Returns how many do not.
+    pub(crate) fn quiet_blocks(&mut self) -> usize {
+        let fewest = signed_rank::fewest(self.confidence);
+        self.disturbed = disturbance::judge(&mut self.runs, self.commands.len(), fewest);
+        let all = self.runs.last().map_or(0, |run| run.block + 1);
+        all - self.disturbed.as_ref().map_or(0, |disturbed| disturbed.blocks.min(all))
+    }
+
+    /// The time of its CPUs that was taken from a run in the median, of those that are not left
+    /// out; `None` where nothing is known.
+    #[must_use]
+    pub fn beside(&self) -> Option<Disturbance> {
+        let judged: Vec<&Run> = self.runs.iter().filter(|run| !run.left_out).collect();
+        disturbance::middle(&judged)
+    }
+
+    /// Whether others took so much from the runs that are judged that the result holds beside them
+    /// only.
+    #[must_use]
+    pub fn has_neighbours(&self) -> bool {
+        let taken = self.beside().and_then(|beside| beside.foreign_percent);
+        taken.is_some_and(|percent| percent > DISTURBED_PERCENT)
+            || self.disturbed.as_ref().is_some_and(|disturbed| !disturbed.left_out)
+    }
+
+    /// The readings of each complete block that is not left out.
+    #[must_use]
+    pub fn blocks(&self) -> Vec<Vec<f64>> {
+        blocks::complete(&self.runs, self.commands.len())
+    }
+
+    /// The readings of a command, in the order of time, without those that are left out.
+    #[must_use]
+    pub fn values(&self, command: usize) -> Vec<f64> {
+        let own = self.runs.iter().filter(|run| run.command == command && !run.left_out);
+        own.map(|run| run.value).collect()
+    }
+
+    /// Compares the first command with the first one of an earlier result. The two did not run in
+    /// the same blocks, so that the drift between the two days is in it.
+    pub fn compare_with(&mut self, then: &Results) {
+        let mut differences = self.fingerprint.differences(&then.fingerprint);
+        differences.extend(self.load_difference(then));
+        if let (Some(now), Some(before)) = (self.better, then.better)
+            && now != before
+        {
+            let [now, before] = [now, before].map(Better::word);
+            differences.push(format!("better readings: {now}, then {before}"));
+        }
+        // Another kernel or governor explains any difference; a figure beside it would be taken for
+        // the command's.
+        let comparison = if differences.is_empty() { self.since(then) } else { None };
+        if differences.is_empty()
+            && let Some((own, before)) = self.itself.as_mut().zip(then.itself.as_ref())
+        {
+            own.raise(before);
+            self.compare();
+        }
+        let name = then.commands[0].name.clone();
+        let begun = then.begun.clone();
+        self.baseline = Some(Baseline { name, begun, differences, comparison });
+    }
+
+    /// The load of others, where it differs too much from an earlier one: that during the runs, or
+    /// before them where no other is known.
+    fn load_difference(&self, then: &Results) -> Option<String> {
+        let beside =
+            [self, then].map(|results| results.beside().and_then(|beside| beside.foreign_percent));
+        match beside {
+            [Some(now), Some(then)] => differing_loads(now, then, OTHERS_BESIDE_PERCENT),
+            _ => self.seats.load_difference(&then.seats),
+        }
+    }
+
+    fn since(&self, then: &Results) -> Option<Comparison> {
+        // Logarithms: the shift between two samples is then a ratio, as it is within blocks.
+        let logs = [then, self]
+            .map(|results| results.values(0).iter().map(|value| value.ln()).collect::<Vec<f64>>());
+        let [before, now] = &logs;
+        let shift = signed_rank::between(before, now, self.confidence)?;
+        // The two share no blocks, so that each one's drift is in it.
+        let wider = logs.iter().map(|logs| widening(logs, self.confidence)).fold(1.0, f64::max);
+        let floors = [&self.itself, &then.itself].into_iter().flatten();
+        let floor = floors.max_by(|a, b| a.floor_percent.total_cmp(&b.floor_percent));
+        Some(Comparison::of_shift(0, &shift.widened(wider), self.better, floor))
+    }
+
+    /// The comparisons of the first command with the others and with an earlier result, each with
+    /// the other's name.
+    fn compared(&self) -> impl Iterator<Item = (&Comparison, &str)> {
+        let earlier = self.baseline.as_ref();
+        let earlier =
+            earlier.and_then(|then| Some((then.comparison.as_ref()?, then.name.as_str())));
+        let others = self.comparisons.iter();
+        others.map(|found| (found, self.commands[found.with].name.as_str())).chain(earlier)
+    }
+
+    /// Checks that the first command is not shown to be worse than another by more than this.
+    /// Nothing is shown by results that are not comparable, by too few runs, and where nobody knows
+    /// which readings are better.
+    ///
+    /// # Errors
+    /// [`WorseThanLimit`], which names the commands.
+    pub fn check_limit(&self, most_percent: f64) -> Result<(), WorseThanLimit> {
+        // A figure that the command prints may be a time or a rate: without a direction nothing is
+        // worse.
+        let Some(better) = self.better else { return Ok(()) };
+        let own = &self.commands[0].name;
+        let worse: Vec<String> = self
+            .compared()
+            .filter(|(found, _)| found.beside_limit(better, most_percent) == LimitOutcome::Above)
+            .filter_map(|(found, name)| {
+                let least = found.worse_by_at_least_percent(better)?;
+                Some(format!(
+                    "'{own}' is worse than '{name}' by at least {least:.1} %, and {most_percent} \
+                     % is the limit"
+                ))
+            })
+            .collect();
+        if worse.is_empty() { Ok(()) } else { Err(WorseThanLimit(worse)) }
+    }
+
+    /// Checks that every comparison shows whether the first command is worse by more than this.
+    ///
+    /// # Errors
+    /// [`LimitNotShown`], which says for each one that does not what this session would have shown.
+    pub fn check_shown(&self, most_percent: f64) -> Result<(), LimitNotShown> {
+        let mut unshown: Vec<String> = Vec::new();
+        for (found, name) in self.compared() {
+            let outcome = self.better.map(|better| found.beside_limit(better, most_percent));
+            if outcome.is_none_or(|outcome| outcome == LimitOutcome::CannotTell) {
+                let shows = self.better.and_then(|better| {
+                    found.shows_above_percent(better, most_percent, self.itself.as_ref())
+                });
+                unshown.push(self.unshown(name, most_percent, &limit::shows(shows)));
+            }
+        }
+        if let Some(then) = self.baseline.as_ref().filter(|then| then.comparison.is_none()) {
+            unshown.push(self.unshown(&then.name, most_percent, "the two are not comparable"));
+        }
+        if unshown.is_empty() { Ok(()) } else { Err(LimitNotShown(unshown)) }
+    }
+
+    /// The end of a sentence about a comparison that shows nothing beside its limit.
+    fn unshown(&self, other: &str, most_percent: f64, why: &str) -> String {
+        let own = &self.commands[0].name;
+        format!("whether '{own}' is worse than '{other}' by more than {most_percent} %: {why}")
+    }
+
+    /// Reads a result and checks that its parts fit together.
+    ///
+    /// # Errors
+    /// [`DocumentError`], with line and column for text that is not such JSON.
+    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
+        let results: Results = seatmap_data::document::read(text, FORMAT)?;
+        results.check()?;
+        Ok(results)
+    }
+
+    /// Reads an earlier result, whose readings are to be compared with others of this metric.
+    ///
+    /// # Errors
+    /// [`BaselineError`].
+    pub fn baseline(text: &str, metric: &Metric) -> Result<Self, BaselineError> {
+        let earlier = Results::from_json(text)?;
+        let now = metric.to_string();
+        // Seconds and requests have no ratio.
+        if earlier.metric == now {
+            Ok(earlier)
+        } else {
+            Err(BaselineError::Metric { then: earlier.metric, now })
+        }
+    }
+
+    /// The result as JSON with a final newline.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        seatmap_data::document::written(self)
+    }
+
+    fn check(&self) -> Result<(), DocumentError> {
+        if self.commands.is_empty() {
+            return wrong("commands: there are none".to_owned());
+        }
+        if self.runs.len() > MAX_RUNS {
+            return wrong(format!(
+                "runs: {}, and no more than {MAX_RUNS} are read",
+                self.runs.len()
+            ));
+        }
+        if !(self.confidence > 0.0 && self.confidence < 1.0) {
+            return wrong(format!("confidence: {} is not between 0 and 1", self.confidence));
+        }
+        for (at, run) in self.runs.iter().enumerate() {
+            if run.command >= self.commands.len() {
+                return wrong(format!(
+                    "runs[{at}].command: {} of {} commands",
+                    run.command,
+                    self.commands.len()
+                ));
+            }
+            if !(run.value > 0.0 && run.value.is_finite()) {
+                return wrong(format!("runs[{at}].value: {} is not above 0", run.value));
+            }
+            // Blocks are counted from 0, and each has a run: a larger number is not one that this
+            // program wrote.
+            if run.block > self.runs.len() {
+                return wrong(format!(
+                    "runs[{at}].block: {} of {}",
+                    run.block,
+                    counted(self.runs.len(), "run")
+                ));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn wrong(what: String) -> Result<(), DocumentError> {
+    Err(DocumentError::Inconsistent(what))
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    /// A result of two commands, the second 5 % slower, in this many blocks.
+    pub(crate) fn made(count: usize) -> Results {
+        let run = |block, command, again| {
+            let noise = 1.0 + 0.002 * ((block * 5 + command * 3 + usize::from(again)) % 7) as f64;
+            let value = noise * if command == 1 { 1.05 } else { 1.0 };
+            Run { again, ..Run::new(block, command, value) }
+        };
+        let named = |name: &str| Command {
+            name: name.to_owned(),
+            command: vec![name.to_owned()],
+            median: None,
+        };
+        let mut results = Results {
+            format: FORMAT.to_owned(),
+            tool_version: "0.1.0".to_owned(),
+            begun: "2026-11-23T04:00:00Z".to_owned(),
+            complete: true,
+            fingerprint: Fingerprint { machine: "box".to_owned(), ..Fingerprint::default() },
+            metric: "time".to_owned(),
+            unit: "s".to_owned(),
+            better: Some(Better::Lower),
+            confidence: 0.95,
+            seed: 1,
+            seats: SeatsUsed { cpus: "0-1".to_owned(), ..SeatsUsed::default() },
+            commands: vec![named("old"), named("new")],
+            throttled: None,
+            disturbed: None,
+            itself: None,
+            comparisons: Vec::new(),
+            baseline: None,
+            runs: Vec::new(),
+        };
+        for block in 0..count {
+            for (command, again) in [(0, true), (1, false), (0, false)] {
+                results.add(run(block, command, again));
+            }
+        }
+        results.judge();
+        results
+    }
+
+    /// Twenty thousand blocks would take hours if the judging grew with the square of their number.
+    #[test]
+    fn many_blocks_are_judged_as_fast_as_they_are_read() {
+        let results = made(20_000);
+        assert_eq!(results.blocks().len(), 20_000);
+        assert_eq!(results.comparisons[0].verdict, verdict::Verdict::Better);
+        assert!(results.itself.is_some());
+    }
+
+    fn schema() -> serde_json::Value {
+        let text = include_str!("../../../../../docs/formats/seatmap-bench-1.schema.json");
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn the_schema_allows_these_results_and_describes_every_key() {
+        let mut full = made(12);
+        full.fingerprint = Fingerprint {
+            cpu_model: Some("x".to_owned()),
+            microcode: Some("1".to_owned()),
+            hypervisor: Some("none".to_owned()),
+            kernel: Some("6.1".to_owned()),
+            governor: Some("performance".to_owned()),
+            turbo: Some(true),
+            smt: Some("on".to_owned()),
+            thp: Some("never".to_owned()),
+            mitigations: Some("00000000".to_owned()),
+            quota: Some("none".to_owned()),
+            priority: Some("nice 1".to_owned()),
+            machine: "box".to_owned(),
+            seats: "2 CPUs on 2 cores".to_owned(),
+            quiet: "nobody".to_owned(),
+        };
+        full.seats.others_percent = Some(3.0);
+        full.throttled = Some("a quota was used up in 2 periods".to_owned());
+        let disturbance = Disturbance {
+            foreign_percent: Some(41.0),
+            steal_percent: Some(1.0),
+            unsure_percent: 2.0,
+            throttled_percent: 3.0,
+            void_tries: 1,
+        };
+        full.runs[0].disturbance = Some(disturbance);
+        full.runs[0].left_out = true;
+        full.disturbed = Some(DisturbedRuns {
+            runs: 1,
+            blocks: 1,
+            left_out: true,
+            during: disturbance,
+            otherwise: Some(disturbance),
+        });
+        full.compare_with(&full.clone());
+        let nothing: Vec<String> = Vec::new();
+        let document = serde_json::to_value(&full).unwrap();
+        assert_eq!(seatmap_data::document::schema::refused(&schema(), &document), nothing);
+        assert_eq!(seatmap_data::document::schema::never_written(&schema(), &[document]), nothing);
+    }
+
+    #[test]
+    fn results_are_judged_and_read_back() {
+        let results = made(12);
+        assert_eq!(results.comparisons[0].verdict, crate::tune::Verdict::Better);
+        assert!(results.itself.as_ref().unwrap().floor_percent < 1.0);
+        assert_eq!(Results::from_json(&results.to_json()).unwrap(), results);
+    }
+
+    #[test]
+    fn an_earlier_result_is_compared_where_the_computer_is_the_same() {
+        let baseline = |now: Results, then: &Results| {
+            let mut now = now;
+            now.compare_with(then);
+            now.baseline.unwrap()
+        };
+        let verdict = |now| baseline(now, &made(12)).comparison.map(|found| found.verdict);
+        assert_eq!(verdict(made(12)), Some(crate::tune::Verdict::NotShown));
+        let mut slower = made(12);
+        slower.runs.iter_mut().for_each(|run| run.value *= 1.2);
+        assert_eq!(verdict(slower), Some(crate::tune::Verdict::Worse));
+        assert_eq!(verdict(made(1)), None);
+        let mut other = made(12);
+        other.fingerprint.kernel = Some("6.1".to_owned());
+        let found = baseline(made(12), &other);
+        assert_eq!(
+            (found.differences, found.comparison),
+            (vec!["kernel: unknown, then 6.1".to_owned()], None)
+        );
+        let busy = |percent| {
+            let mut results = made(12);
+            results.seats.others_percent = Some(percent);
+            results
+        };
+        let found = baseline(busy(3.0), &busy(100.0));
+        let words = ["others on its CPUs: 3 % of the time, then 100 %"];
+        assert_eq!(
+            (found.differences, found.comparison),
+            (words.map(str::to_owned).to_vec(), None)
+        );
+        assert!(baseline(busy(3.0), &busy(40.0)).comparison.is_some());
+        let better = |better| {
+            let mut results = made(12);
+            results.better = Some(better);
+            results
+        };
+        let found = baseline(better(Better::Lower), &better(Better::Higher));
+        assert_eq!(found.differences, ["better readings: lower, then higher"]);
+    }
+
+    #[test]
+    fn damaged_results_are_refused() {
+        let refused = |change: &dyn Fn(&mut Results)| {
+            let mut results = made(2);
+            change(&mut results);
+            Results::from_json(&results.to_json()).unwrap_err().to_string()
+        };
+        assert!(refused(&|results| results.commands.clear()).contains("commands"));
+        assert!(refused(&|results| results.runs[0].command = 7).contains("runs[0].command"));
+        assert!(refused(&|results| results.runs[0].value = 0.0).contains("above 0"));
+        assert!(refused(&|results| results.runs[1].block = 1 << 40).contains("runs[1].block"));
+        assert!(refused(&|results| results.confidence = 1.0).contains("confidence"));
+        assert!(
+            refused(&|results| results.format = "seatmap-bench/9".to_owned())
+                .contains("seatmap-bench/9")
+        );
+    }
+}

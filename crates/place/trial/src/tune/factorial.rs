@@ -1,0 +1,118 @@
+//! The judgement of candidates of which each has run equally often, all under the same
+//! circumstances.
+//!
+//! A first part of the runs chooses the winner. It was chosen for its luck too, so that the other
+//! runs alone say by how much it is better, as the confirmation of a [`race`](crate::tune::race) does
+//! with fresh runs.
+
+use crate::tune::race::{Confirmed, DEFAULT, Outcome};
+use seatmap_data::statistics::friedman::worse_than_best;
+use seatmap_data::statistics::signed_rank::{self, shift};
+
+/// The fewest runs that choose where nobody gives a confidence that needs more, and as many that
+/// confirm.
+const FEWEST_OF_HALF: usize = 6;
+
+/// The fewest runs of each candidate, half of which choose and half confirm: fewer have no interval
+/// of this confidence.
+#[must_use]
+pub fn fewest_runs(confidence: f64) -> usize {
+    2 * FEWEST_OF_HALF.max(signed_rank::fewest(confidence))
+}
+
+/// Judges candidates by the log costs of their runs, a row a candidate. The runs of one number are
+/// a block. The first `choosing` of them choose the winner: the least mean of those that Friedman's
+/// test does not find worse.
+///
+/// # Panics
+/// There are fewer than two candidates, or rows of different lengths, or nothing is left to confirm
+/// with.
+#[must_use]
+pub fn judge(costs: &[Vec<f64>], choosing: usize, confidence: f64) -> Outcome {
+    let runs = costs.first().map_or(0, Vec::len);
+    assert!(
+        costs.len() > 1 && choosing > 0 && choosing < runs,
+        "two candidates, and runs of both parts"
+    );
+    assert!(costs.iter().all(|own| own.len() == runs), "each candidate runs equally often");
+    let blocks: Vec<Vec<f64>> =
+        (0..choosing).map(|run| costs.iter().map(|own| own[run]).collect()).collect();
+    let rejected = worse_than_best(&blocks, confidence);
+    let mean =
+        |candidate: &usize| costs[*candidate][..choosing].iter().sum::<f64>() / choosing as f64;
+    let mut order: Vec<usize> = (0..costs.len()).collect();
+    order.sort_by(|a, b| {
+        let means = mean(a).partial_cmp(&mean(b)).unwrap_or(std::cmp::Ordering::Equal);
+        // A candidate that the test rejects may still have a smaller mean, by one lucky run.
+        rejected.contains(a).cmp(&rejected.contains(b)).then(means)
+    });
+    let winner = order[0];
+    let runner_up = order[1];
+    let mut with = vec![DEFAULT, runner_up];
+    with.dedup();
+    with.retain(|other| *other != winner);
+    let confirmed = with.into_iter().map(|other| {
+        // Blocks that chose the winner favour it: only later ones show how much better it is.
+        let fresh = costs[winner].iter().zip(&costs[other]).skip(choosing);
+        let differences: Vec<f64> = fresh.map(|(own, other)| own - other).collect();
+        let shift = shift(&differences, confidence);
+        Confirmed { with: other, differences, shift }
+    });
+    Outcome {
+        winner,
+        above_winner: (0..costs.len()).map(|candidate| mean(&candidate) - mean(&winner)).collect(),
+        rejected,
+        blocks: choosing,
+        confirmed: confirmed.collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn costs(truths: &[f64], runs: usize) -> Vec<Vec<f64>> {
+        let mut rng = fastrand::Rng::with_seed(3);
+        truths.iter().map(|truth| (0..runs).map(|_| truth + 0.01 * rng.f64()).collect()).collect()
+    }
+
+    #[test]
+    fn the_least_wins_and_fresh_runs_say_by_how_much() {
+        let outcome = judge(&costs(&[0.5, 0.1, 0.3, 0.9], 20), 10, 0.95);
+        assert_eq!((outcome.winner, outcome.blocks), (1, 10));
+        assert_eq!(
+            outcome.confirmed.iter().map(|found| found.with).collect::<Vec<_>>(),
+            [DEFAULT, 2]
+        );
+        let against = outcome.against_default().unwrap().shift.unwrap();
+        assert!(against.low > -0.42 && against.high < -0.38, "{against:?}");
+        assert!(outcome.is_safe(0.02) && outcome.rejected.contains(&3), "{outcome:?}");
+        assert!((outcome.above_winner[3] - 0.8).abs() < 0.02);
+    }
+
+    #[test]
+    fn lucky_runs_choose_but_do_not_confirm() {
+        let mut costs = costs(&[0.0, 0.0], 20);
+        costs[1][..10].fill(-1.0);
+        let outcome = judge(&costs, 10, 0.95);
+        let against = outcome.against_default().unwrap().shift.unwrap();
+        assert!(outcome.winner == 1 && against.low <= 0.0 && against.high >= 0.0, "{against:?}");
+    }
+
+    #[test]
+    fn the_fewest_runs_have_an_interval() {
+        for confidence in [0.5, 0.95, 0.99, 0.999] {
+            let runs = fewest_runs(confidence);
+            let outcome = judge(&costs(&[0.5, 0.1], runs), runs / 2, confidence);
+            assert!(outcome.against_default().unwrap().shift.is_some(), "{confidence}");
+        }
+        assert!(fewest_runs(0.95) == 12 && fewest_runs(0.999) > 20);
+    }
+
+    #[test]
+    fn the_default_wins_among_equals() {
+        let outcome = judge(&vec![vec![1.0; 12]; 3], 6, 0.95);
+        assert_eq!((outcome.winner, outcome.rejected.len()), (DEFAULT, 0));
+        assert!(outcome.against_default().is_none());
+    }
+}

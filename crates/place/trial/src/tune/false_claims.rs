@@ -1,0 +1,196 @@
+//! Sessions that are made up: how often they claim a difference that is not there, and find one
+//! that is, beside neighbours who come and go.
+
+use crate::tune::blocks::Blocks;
+use crate::tune::disturbance::Disturbance;
+use crate::tune::document::tests::made;
+use crate::tune::metric::Better;
+use crate::tune::{Results, Run, Verdict};
+use seatmap_data::statistics::{Xoshiro, normal};
+
+/// Blocks of a session.
+const BLOCKS: usize = 25;
+
+/// A computer with neighbours, one of whom is there or not.
+struct Neighbours {
+    chance: fastrand::Rng,
+    /// How likely one comes before a run, and goes.
+    comes: f64,
+    goes: f64,
+    is_there: bool,
+}
+
+impl Neighbours {
+    /// The time of a run that takes so long alone, and the share of the CPU that the neighbour
+    /// had of it: as much as the run, or none.
+    fn run(&mut self, alone: f64) -> (f64, f64) {
+        let moves = if self.is_there { self.goes } else { self.comes };
+        if self.chance.f64() < moves {
+            self.is_there = !self.is_there;
+        }
+        let noise = (0.02 * normal(&mut self.chance)).exp();
+        // One that comes or goes within the run has a part of it.
+        let share = if self.is_there { 0.3 + 0.2 * self.chance.f64() } else { 0.0 };
+        (alone * noise / (1.0 - share), 100.0 * share)
+    }
+
+    /// A session in which the first command takes so much longer than the other.
+    fn session(&mut self, planted: f64, seed: u64) -> Results {
+        let mut results = made(0);
+        results.seed = seed;
+        let mut order = Blocks::new(2, seed);
+        for block in 0.. {
+            // As a session that is to have so many: a disturbed block is run again, up to twice.
+            let is_enough = block >= BLOCKS && results.quiet_blocks() >= BLOCKS;
+            if is_enough || block >= 2 * BLOCKS {
+                break;
+            }
+            for (command, again) in order.next_block() {
+                let alone = if command == 0 { 0.1 * planted } else { 0.1 };
+                let (value, foreign_percent) = self.run(alone);
+                let disturbance = Disturbance {
+                    foreign_percent: Some(foreign_percent),
+                    unsure_percent: 10.0,
+                    ..Disturbance::default()
+                };
+                let disturbance = Some(disturbance);
+                results.add(Run { again, disturbance, ..Run::new(block, command, value) });
+            }
+        }
+        results.judge();
+        results
+    }
+}
+
+/// The verdicts of so many sessions beside such neighbours.
+fn verdicts(comes: f64, goes: f64, planted: f64, sessions: u64) -> Vec<Verdict> {
+    let chance = fastrand::Rng::with_seed(11);
+    let mut neighbours = Neighbours { chance, comes, goes, is_there: false };
+    (0..sessions).map(|seed| neighbours.session(planted, seed).comparisons[0].verdict).collect()
+}
+
+fn count(verdicts: &[Verdict], of: &[Verdict]) -> usize {
+    verdicts.iter().filter(|verdict| of.contains(verdict)).count()
+}
+
+#[test]
+fn equal_commands_are_seldom_told_apart_and_five_percent_are_found() {
+    // There for 5 runs of 25; for 10 runs of 20; for 100 of 200, more than a session has: what is
+    // left of sessions that are loud from end to end finds less, and claims no more.
+    for (comes, goes, least) in [(0.05, 0.2, 90), (0.1, 0.1, 90), (0.01, 0.01, 50)] {
+        let same = verdicts(comes, goes, 1.0, 200);
+        let claims = count(&same, &[Verdict::Better, Verdict::Worse]);
+        let found = count(&verdicts(comes, goes, 1.05, 100), &[Verdict::Worse]);
+        assert!(claims <= 10, "comes {comes}, goes {goes}: {claims} false claims of 200");
+        assert!(found >= least, "comes {comes}, goes {goes}: {found} of 100 found");
+    }
+}
+
+/// The logarithm of the time of each run, one after the other, on a computer of some kind.
+type Slots = Box<dyn FnMut() -> f64>;
+
+/// Runs of which each is so much like the one before.
+fn correlated(rho: f64, seed: u64) -> Slots {
+    let mut own = fastrand::Rng::with_seed(seed);
+    let mut value = normal(&mut own);
+    Box::new(move || {
+        value = rho * value + (1.0 - rho * rho).sqrt() * normal(&mut own);
+        0.05 * value
+    })
+}
+
+/// Runs of which each is so much like the one before, and runs beside a neighbour who doubles the
+/// time of a dozen runs, on a computer that grows slower, and with heavy tails.
+fn kinds(seed: u64) -> Vec<(&'static str, Slots)> {
+    let mut chance = fastrand::Rng::with_seed(seed);
+    let mut drifting = chance.fork();
+    let mut hour = 0.0;
+    let mut flipping = chance.fork();
+    let mut is_slow = false;
+    vec![
+        ("independent", correlated(0.0, seed)),
+        ("0.6", correlated(0.6, seed)),
+        ("0.9", correlated(0.9, seed)),
+        (
+            "drift",
+            Box::new(move || {
+                hour += 0.005;
+                hour + 0.05 * normal(&mut drifting)
+            }),
+        ),
+        (
+            "regimes",
+            Box::new(move || {
+                is_slow ^= flipping.u8(0..12) == 0;
+                0.05 * normal(&mut flipping) + if is_slow { 0.7 } else { 0.0 }
+            }),
+        ),
+        (
+            "heavy",
+            Box::new(move || 0.05 * normal(&mut chance) / normal(&mut chance).abs().max(0.1)),
+        ),
+    ]
+}
+
+/// The verdict of a session of so many blocks, the first command of which takes so much longer.
+fn judged(blocks: usize, seed: u64, planted: f64, slots: &mut Slots) -> Verdict {
+    let mut results = made(0);
+    results.seed = seed;
+    let mut order = Blocks::new(2, seed);
+    for block in 0..blocks {
+        for (command, again) in order.next_block() {
+            let more = if command == 0 { planted } else { 1.0 };
+            results.add(Run { again, ..Run::new(block, command, more * slots().exp()) });
+        }
+    }
+    results.judge();
+    results.comparisons[0].verdict
+}
+
+#[test]
+fn few_blocks_claim_no_more_than_many_and_find_a_factor_of_three() {
+    let sessions = 60;
+    for at in 0..kinds(0).len() {
+        let mut claims = 0;
+        for blocks in [6, 7, 9, 15] {
+            let mut found = 0;
+            for seed in 0..sessions {
+                let (name, mut slots) = kinds(seed).swap_remove(at);
+                claims += usize::from(judged(blocks, seed, 1.0, &mut slots) != Verdict::NotShown);
+                let verdict = judged(blocks, seed, 3.0, &mut slots);
+                assert_ne!(verdict, Verdict::Better, "{name}");
+                found += u64::from(verdict == Verdict::Worse);
+            }
+            // A neighbour who doubles the time, or a tail, hides a factor of three from six blocks
+            // now and then.
+            let least = if at < 4 { sessions } else { sessions * 7 / 10 };
+            assert!(found >= least, "kind {at}, {blocks} blocks: {found} of {sessions}");
+        }
+        // 5 % of 240 are 12, and three deviations more are 22.
+        assert!(claims <= 22, "kind {at}: {claims} of {}", 4 * sessions);
+    }
+}
+
+/// A mean of two runs against a single one is skewed where noise is, and claims too much.
+#[test]
+fn spikes_make_equal_commands_no_different() {
+    let mut random = Xoshiro::new(3);
+    let claims = (0..400)
+        .filter(|seed| {
+            let mut results = made(0);
+            results.seed = *seed;
+            for block in 0..60 {
+                for (command, again) in [(0, false), (0, true), (1, false)] {
+                    let spike = if random.below(5) == 0 { 1.5 } else { 1.0 };
+                    let value = spike * (1.0 + 0.02 * random.unit());
+                    results.add(Run { again, ..Run::new(block, command, value) });
+                }
+            }
+            results.better = Some(Better::Lower);
+            results.judge();
+            results.comparisons[0].verdict != Verdict::NotShown
+        })
+        .count();
+    // Without the floor 5 % of 400 are 20.
+    assert!(claims <= 26, "{claims} of 400");
+}

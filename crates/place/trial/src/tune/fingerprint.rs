@@ -1,0 +1,174 @@
+//! The facts of a computer that must be equal for two results to be comparable.
+
+use seatmap_data::machine::Environment;
+use seatmap_data::machine::smt_word;
+use seatmap_os::Root;
+use serde::{Deserialize, Serialize};
+
+/// The computer and its settings, as far as they decide how fast a program runs. A word is absent
+/// where the computer does not say.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Fingerprint {
+    /// The computer's name.
+    pub machine: String,
+    /// The processor's model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_model: Option<String>,
+    /// Its microcode.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub microcode: Option<String>,
+    /// The hypervisor; `none` on bare metal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hypervisor: Option<String>,
+    /// The kernel's release.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// The frequency governor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub governor: Option<String>,
+    /// Whether turbo frequencies are allowed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub turbo: Option<bool>,
+    /// Whether SMT is on, in the kernel's word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub smt: Option<String>,
+    /// Transparent huge pages, in the kernel's word.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thp: Option<String>,
+    /// The mitigations of the processor's faults, one digest for all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mitigations: Option<String>,
+    /// The smallest quota of CPU time that a control group sets, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quota: Option<String>,
+    /// How much of a contested CPU the commands get, in words; absent where that is as usual, and
+    /// in older documents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub priority: Option<String>,
+    /// The number of CPUs that the commands had, with the number of their cores.
+    pub seats: String,
+    /// The way the seats were kept quiet: `a cell`, `preference`, or `nobody`.
+    pub quiet: String,
+}
+
+impl Fingerprint {
+    /// The fingerprint of this computer in this environment.
+    #[must_use]
+    pub fn new(machine: String, environment: Environment, seats: String, quiet: String) -> Self {
+        let mitigations: String = environment
+            .mitigations
+            .iter()
+            .map(|(fault, mitigation)| format!("{fault}: {mitigation}\n"))
+            .collect();
+        Fingerprint {
+            machine,
+            cpu_model: environment.cpu_model,
+            microcode: environment.microcode,
+            hypervisor: environment.hypervisor,
+            kernel: environment.kernel,
+            governor: environment.governor,
+            turbo: environment.turbo,
+            smt: environment.smt,
+            thp: environment.thp,
+            // A digest is enough to see that something has changed, and kernels list more faults
+            // every year.
+            mitigations: (!mitigations.is_empty())
+                .then(|| format!("{:08x}", fnv(mitigations.as_bytes()))),
+            quota: environment.quota,
+            priority: seatmap_os::priority::of_self(&Root::new("/")),
+            seats,
+            quiet,
+        }
+    }
+
+    /// Each thing in which the other one differs, as `kernel: 6.1.0, then 6.12.0`. A result is
+    /// comparable with another where there is none.
+    #[must_use]
+    pub fn differences(&self, then: &Fingerprint) -> Vec<String> {
+        let [now, then] = [self, then].map(Fingerprint::words);
+        now.into_iter()
+            .zip(then)
+            .filter(|((_, now), (_, then))| now != then)
+            .map(|((what, now), (_, then))| format!("{what}: {now}, then {then}"))
+            .collect()
+    }
+
+    /// Each fact with its value, `unknown` where the computer does not say.
+    #[must_use]
+    pub fn words(&self) -> Vec<(&'static str, String)> {
+        let turbo = self.turbo.map(|on| if on { "on" } else { "off" }.to_owned());
+        vec![
+            ("machine", self.machine.clone()),
+            ("processor", word(&self.cpu_model)),
+            ("microcode", word(&self.microcode)),
+            ("hypervisor", word(&self.hypervisor)),
+            ("kernel", word(&self.kernel)),
+            ("governor", word(&self.governor)),
+            ("turbo", word(&turbo)),
+            ("SMT", word(&self.smt.as_deref().map(smt_word))),
+            ("huge pages", word(&self.thp)),
+            ("mitigations", word(&self.mitigations)),
+            ("quota of CPU time", word(&self.quota)),
+            ("priority", self.priority.clone().unwrap_or_else(|| "usual".to_owned())),
+            ("seats", self.seats.clone()),
+            ("kept quiet by", self.quiet.clone()),
+        ]
+    }
+}
+
+/// The 32-bit FNV-1a hash (Fowler, Noll and Vo).
+fn fnv(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0x811c_9dc5, |hash, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193))
+}
+
+/// A fact in a word, `unknown` where the computer does not say.
+fn word(fact: &Option<String>) -> String {
+    fact.clone().unwrap_or_else(|| "unknown".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(kernel: &str) -> Fingerprint {
+        let mitigations = [("spectre_v2".to_owned(), "Mitigation: IBRS".to_owned())].into();
+        let environment =
+            Environment { kernel: Some(kernel.to_owned()), mitigations, ..Environment::default() };
+        Fingerprint::new("box".to_owned(), environment, "2 CPUs".to_owned(), "nothing".to_owned())
+    }
+
+    #[test]
+    fn differences_are_named() {
+        assert!(made("6.1").differences(&made("6.1")).is_empty());
+        assert_eq!(made("6.1").differences(&made("6.12")), ["kernel: 6.1, then 6.12"]);
+        let mut other = made("6.1");
+        other.mitigations = None;
+        other.turbo = Some(false);
+        let told = made("6.1").differences(&other);
+        assert!(
+            told.len() == 2
+                && told[0] == "turbo: unknown, then off"
+                && told[1].ends_with("then unknown"),
+            "{told:?}"
+        );
+    }
+
+    #[test]
+    fn a_quota_makes_another_computer() {
+        let mut under_quota = made("6.1");
+        under_quota.quota = Some("0.5 CPUs in periods of 100 ms".to_owned());
+        let mut free = made("6.1");
+        free.quota = Some("none".to_owned());
+        assert_eq!(
+            under_quota.differences(&free),
+            ["quota of CPU time: 0.5 CPUs in periods of 100 ms, then none"]
+        );
+    }
+
+    #[test]
+    fn the_hash_is_the_published_one() {
+        assert_eq!([fnv(b""), fnv(b"foobar")], [0x811c_9dc5, 0xbf9c_f968]);
+    }
+}

@@ -1,0 +1,136 @@
+//! A comparison beside the most by which the first command may be worse.
+//!
+//! "Not shown to be above" is not "within": a loud session shows neither. So there are three
+//! outcomes, and the third one comes with the least that the session would have shown.
+
+use crate::tune::metric::Better;
+use crate::tune::verdict::{Comparison, Floor, Verdict, percent};
+use serde::{Deserialize, Serialize};
+
+/// Where a comparison stands beside its limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitOutcome {
+    /// Worse by more than the limit: the whole interval says so.
+    Above,
+    /// Not worse by more than the limit: the whole interval says so.
+    Within,
+    /// The interval holds the limit, or there is none.
+    CannotTell,
+}
+
+impl Comparison {
+    /// The outcome beside this limit, in percent of the other's reading.
+    #[must_use]
+    pub fn beside_limit(&self, better: Better, limit_percent: f64) -> LimitOutcome {
+        let least = self.worse_by_at_least_percent(better);
+        let most = self.worse_by_at_most_percent(better);
+        match least.zip(most) {
+            Some((least, _)) if self.verdict == Verdict::Worse && least > limit_percent => {
+                LimitOutcome::Above
+            }
+            Some((_, most)) if most <= limit_percent => LimitOutcome::Within,
+            _ => LimitOutcome::CannotTell,
+        }
+    }
+
+    /// The most by which the first command is worse than the other, in percent of the other's
+    /// reading, at the confidence; `None` where no interval is known.
+    #[must_use]
+    pub fn worse_by_at_most_percent(&self, better: Better) -> Option<f64> {
+        match better {
+            Better::Lower => self.ratio_high.map(percent),
+            Better::Higher => self.ratio_low.map(|ratio| -percent(ratio)),
+        }
+    }
+
+    /// The least slowdown that this session would show to be above the limit, in percent: as much
+    /// as the floor, and so far from the limit that an interval as wide as this one would not hold
+    /// it. `None` where no interval is known.
+    #[must_use]
+    pub fn shows_above_percent(
+        &self,
+        better: Better,
+        limit_percent: f64,
+        floor: Option<&Floor>,
+    ) -> Option<f64> {
+        let floor = floor.map_or(0.0, |floor| 0.01 * floor.floor_percent);
+        let limit = 0.01 * limit_percent;
+        let (low, high) = self.ratio_low.zip(self.ratio_high)?;
+        Some(match better {
+            Better::Lower => percent((1.0 + floor).max((1.0 + limit) * self.ratio / low)),
+            Better::Higher => {
+                -percent((1.0 / (1.0 + floor)).min((1.0 - limit) * self.ratio / high))
+            }
+        })
+    }
+}
+
+/// The least slowdown that a session shows, as the end of a sentence.
+#[must_use]
+pub fn shows(least_percent: Option<f64>) -> String {
+    least_percent.map_or_else(
+        || "this session has too few blocks".to_owned(),
+        |least| format!("this session shows slowdowns above {least:.1} %"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn compared(ends: Option<[f64; 2]>, verdict: Verdict) -> Comparison {
+        let ratio = ends.map_or(1.0, |[low, high]| (low * high).sqrt());
+        Comparison {
+            with: 1,
+            ratio,
+            ratio_low: ends.map(|ends| ends[0]),
+            ratio_high: ends.map(|ends| ends[1]),
+            verdict,
+        }
+    }
+
+    #[test]
+    fn an_interval_is_above_its_limit_within_it_or_neither() {
+        use LimitOutcome::{Above, CannotTell, Within};
+        for (ends, verdict, outcome) in [
+            (Some([1.04, 1.06]), Verdict::Worse, Above),
+            (Some([1.02, 1.06]), Verdict::Worse, CannotTell),
+            (Some([1.01, 1.02]), Verdict::Worse, Within),
+            (Some([0.98, 1.02]), Verdict::NotShown, Within),
+            (Some([0.9, 1.1]), Verdict::NotShown, CannotTell),
+            (Some([0.5, 0.6]), Verdict::Better, Within),
+            // Above the limit, but no more than the first command may differ from itself.
+            (Some([1.04, 1.06]), Verdict::NotShown, CannotTell),
+            (None, Verdict::TooFew, CannotTell),
+        ] {
+            let found = compared(ends, verdict).beside_limit(Better::Lower, 3.0);
+            assert_eq!(found, outcome, "{ends:?}");
+        }
+        let rate = compared(Some([0.9, 0.95]), Verdict::Worse);
+        assert_eq!(rate.beside_limit(Better::Higher, 3.0), Above);
+        assert_eq!(rate.beside_limit(Better::Higher, 7.0), CannotTell);
+        assert_eq!(rate.beside_limit(Better::Higher, 10.1), Within);
+    }
+
+    #[test]
+    fn the_least_slowdown_that_is_shown_is_above_limit_and_floor() {
+        let floor = Floor {
+            floor_percent: 20.0,
+            sessions: 1,
+            difference_percent: 0.0,
+            differs_from_itself: false,
+        };
+        let wide = compared(Some([0.9, 1.1]), Verdict::NotShown);
+        let shown = |better, floor| wide.shows_above_percent(better, 3.0, floor).unwrap();
+        // 3 % and half of the interval: 1.03 times the root of 1.1 / 0.9.
+        assert!((shown(Better::Lower, None) - 13.87).abs() < 0.01);
+        assert!((shown(Better::Lower, Some(&floor)) - 20.0).abs() < 1e-9);
+        assert!((shown(Better::Higher, Some(&floor)) - 16.67).abs() < 0.01);
+        assert_eq!(
+            compared(None, Verdict::TooFew).shows_above_percent(Better::Lower, 3.0, None),
+            None
+        );
+    }
+}

@@ -1,0 +1,313 @@
+//! A race of ways to seat a pattern's tasks on a simulated machine.
+//!
+//! Each candidate runs equally often there, and all runs can be made at once: on the CPUs of this
+//! computer, or by all ranks of a start. The result is the same to the byte.
+
+use crate::tune::on_model::{Job, OnModel, drawn, skew};
+use crate::tune::program_race::candidates::{default, placements};
+use crate::tune::race::{Phase, Turn};
+use crate::tune::tuned::{Entrant, Run, Seats, Simulated, Tuned};
+use crate::tune::winner::{self, Provenance, RaceEnd};
+use crate::tune::{Fingerprint, factorial};
+use seatmap_data::document::{Blame, rounded_ns};
+use seatmap_data::machine::Profile;
+use seatmap_data::pattern::Pattern;
+use seatmap_data::statistics::words::counted;
+use seatmap_place::search::Limit;
+use seatmap_place::{PlaceError, PlaceRequest};
+use std::error::Error;
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+
+/// Runs of each candidate where nobody says and the confidence needs no more: half choose the
+/// winner, half confirm it.
+const RUNS_EACH: usize = 20;
+
+/// Kicks of each search for candidates: a search by count finds the same everywhere.
+const KICKS: u64 = 2000;
+
+/// Runs after which one who waits is told.
+const AT_ONCE: usize = 64;
+
+/// A run with its place among all.
+pub type NumberedJob = (usize, Job);
+
+/// Takes the times of some runs, in nanoseconds, and says whether the others are still of interest.
+pub type TakeTimes<'a> = dyn FnMut(&[NumberedJob], &[f64]) -> ControlFlow<()> + 'a;
+
+/// Makes all runs, and hands over their times in any order, each once. It may stop once it is told
+/// to.
+pub type Elsewhere<'a> =
+    dyn FnMut(&[NumberedJob], &mut TakeTimes<'_>) -> Result<(), Box<dyn Error>> + 'a;
+
+/// A race on a model.
+#[derive(Debug)]
+pub struct ModelRace {
+    /// The pattern whose tasks are seated.
+    pub pattern: Pattern,
+    /// Its messages on the model.
+    pub messages: OnModel,
+    /// The distances of the model, by which candidates are found.
+    pub profile: Profile,
+    /// How often all messages are sent.
+    pub rounds: u32,
+    /// The most candidates, the default among them.
+    pub candidates: usize,
+    /// The most runs; by default as many as the confidence needs, but at least 20 of each
+    /// candidate.
+    pub runs: Option<usize>,
+    /// The confidence of all tests and intervals, 0 to 1.
+    pub confidence: f64,
+    /// The start of all random choices.
+    pub seed: u64,
+    /// The origin that a plan of the winner names.
+    pub provenance: Provenance,
+}
+
+/// Why a race on a model has no winner.
+#[derive(Debug, thiserror::Error)]
+pub enum ModelRaceError {
+    /// The pattern cannot be placed on the model.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
+    /// The budget does not suffice.
+    #[error(
+        "{} need {}, {fewest} each; raise --budget, or lower --candidates",
+        counted(*.candidates, "candidate"),
+        counted(*.candidates * *.fewest, "run")
+    )]
+    TooFewRuns {
+        /// The candidates.
+        candidates: usize,
+        /// The runs that each needs.
+        fewest: usize,
+    },
+    /// A run failed.
+    #[error("{0}")]
+    Run(String),
+    /// The runs could not be made elsewhere.
+    #[error(transparent)]
+    Elsewhere(Box<dyn Error>),
+    /// The caller stopped it.
+    #[error("interrupted after {known} of {}", counted(*.of, "run"))]
+    Stopped {
+        /// Runs whose time is known.
+        known: usize,
+        /// All runs.
+        of: usize,
+    },
+}
+
+impl Blame for ModelRaceError {
+    fn is_input(&self) -> bool {
+        matches!(self, ModelRaceError::Place(_) | ModelRaceError::TooFewRuns { .. })
+    }
+}
+
+impl ModelRace {
+    /// Runs the race. `elsewhere` makes the runs, if there is one, else the CPUs of this computer
+    /// do. `stop` says that it is time to stop, and `show` is told how many runs of all are known.
+    ///
+    /// # Errors
+    /// [`ModelRaceError`].
+    pub fn run(
+        &self,
+        elsewhere: Option<&mut Elsewhere<'_>>,
+        stop: &dyn Fn() -> bool,
+        show: &mut dyn FnMut(usize, usize),
+    ) -> Result<RaceEnd, ModelRaceError> {
+        let entrants = self.entrants()?;
+        let runs = self.runs_each(entrants.len())?;
+        let jobs = self.jobs(&entrants, runs);
+        let mut times_ns = vec![0.0; jobs.len()];
+        let mut known = 0;
+        let mut take = |part: &[NumberedJob], ns: &[f64]| {
+            // Rounded as a file has them, so that the verdict is that of the times on file.
+            part.iter().zip(ns).for_each(|((at, _), ns)| times_ns[*at] = rounded_ns(*ns));
+            known += part.len();
+            show(known, jobs.len());
+            if stop() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        match elsewhere {
+            Some(elsewhere) => {
+                elsewhere(&jobs, &mut take).map_err(ModelRaceError::Elsewhere)?;
+            }
+            None => self.here(&jobs, &mut take)?,
+        }
+        assert!(known <= jobs.len(), "{known} times of {} runs", jobs.len());
+        if known < jobs.len() {
+            return Err(ModelRaceError::Stopped { known, of: jobs.len() });
+        }
+        let tuned = self.judged(entrants, runs, &times_ns);
+        let plan = winner::safe(&tuned).and_then(|won| winner::plan(won, &self.provenance));
+        Ok(RaceEnd { tuned, plan })
+    }
+
+    /// The default, and placements that the model's distances favour.
+    fn entrants(&self) -> Result<Vec<Entrant>, ModelRaceError> {
+        let request = PlaceRequest {
+            limit: Limit::kicks(KICKS),
+            threads: 1,
+            seed: self.seed,
+            ..PlaceRequest::new(&self.profile, &self.pattern)
+        };
+        let others = placements(request, self.candidates.saturating_sub(1))?;
+        Ok([default()].into_iter().chain(others).collect())
+    }
+
+    fn runs_each(&self, candidates: usize) -> Result<usize, ModelRaceError> {
+        let fewest = factorial::fewest_runs(self.confidence);
+        match self.runs.map(|runs| runs / candidates) {
+            None => Ok(RUNS_EACH.max(fewest)),
+            Some(each) if each < fewest => Err(ModelRaceError::TooFewRuns { candidates, fewest }),
+            Some(each) => Ok(each),
+        }
+    }
+
+    /// The runs of each candidate, one candidate after the other. Runs of one number have the same
+    /// skew.
+    fn jobs(&self, entrants: &[Entrant], runs: usize) -> Vec<NumberedJob> {
+        let pus: Vec<u32> = self.profile.topology.os_indices().collect();
+        let mut jobs = Vec::with_capacity(entrants.len() * runs);
+        for entrant in entrants {
+            for run in 0..runs {
+                let skew = skew(self.seed, run);
+                let seats = match &entrant.seats {
+                    Seats::Placement(placement) => placement.clone(),
+                    // Without a plan threads land anywhere: the default is another draw in each
+                    // run.
+                    _ => drawn(&pus, self.pattern.tasks, skew),
+                };
+                jobs.push((jobs.len(), Job { seats, skew }));
+            }
+        }
+        jobs
+    }
+
+    /// Makes the runs on the CPUs of this computer.
+    fn here(&self, jobs: &[NumberedJob], take: &mut TakeTimes<'_>) -> Result<(), ModelRaceError> {
+        // In parts, so that Ctrl-C is seen and progress shown between them.
+        for part in jobs.chunks(AT_ONCE) {
+            let times = self.messages.numbered_times_ns(part, &AtomicBool::new(false));
+            if take(part, &times.map_err(ModelRaceError::Run)?).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The race with all its runs and its verdict.
+    fn judged(&self, candidates: Vec<Entrant>, runs: usize, times_ns: &[f64]) -> Tuned {
+        let all = candidates.len();
+        // An odd run goes to the confirmation, whose interval is what is claimed.
+        let choosing = runs / 2;
+        let mut made = Vec::with_capacity(all * runs);
+        for number in 0..runs {
+            for candidate in 0..all {
+                let seconds = times_ns[candidate * runs + number] * 1e-9;
+                let turn = turn(number, choosing, candidate);
+                made.push(Run { turn, value: seconds, seconds, disturbance: None });
+            }
+        }
+        let machine = &self.provenance.machine;
+        let fingerprint = Fingerprint {
+            machine: machine.clone(),
+            seats: counted(all, "candidate"),
+            quiet: "nobody".to_owned(),
+            ..Fingerprint::default()
+        };
+        let mut tuned = Tuned {
+            simulated: Some(Simulated {
+                machine: machine.clone(),
+                pattern: self.pattern.name.clone(),
+                packet_bytes: None,
+                rounds: self.rounds,
+            }),
+            confidence: self.confidence,
+            seed: self.seed,
+            budget_runs: Some(all * runs),
+            runs: made,
+            ..Tuned::before(candidates, fingerprint)
+        };
+        let costs: Vec<Vec<f64>> =
+            times_ns.chunks(runs).map(|own| own.iter().map(|ns| ns.ln()).collect()).collect();
+        tuned.judge(&factorial::judge(&costs, choosing, self.confidence));
+        tuned
+    }
+}
+
+/// The part of the race that a run belongs to, by its number among those of its candidate.
+fn turn(number: usize, choosing: usize, candidate: usize) -> Turn {
+    if number < choosing {
+        Turn { phase: Phase::Race, block: number, candidate }
+    } else {
+        Turn { phase: Phase::Confirm, block: number - choosing, candidate }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_data::pattern::generate;
+    use seatmap_sim::{catalog, coherent};
+
+    fn race(runs: Option<usize>) -> ModelRace {
+        let model = catalog::load("scc-48").unwrap().unwrap();
+        let pattern = generate("ring:4").unwrap();
+        ModelRace {
+            messages: OnModel::new(&model, &pattern, 2).unwrap(),
+            profile: coherent::profile(&model).unwrap(),
+            pattern,
+            rounds: 2,
+            candidates: 3,
+            runs,
+            confidence: 0.95,
+            seed: 1,
+            provenance: Provenance {
+                machine: "scc-48".to_owned(),
+                pattern: Some("ring:4".to_owned()),
+                date: "2026-11-25".to_owned(),
+                tool: "seatmap 0.1.0".to_owned(),
+            },
+        }
+    }
+
+    #[test]
+    fn a_race_is_the_same_wherever_its_runs_are_made() {
+        let race = race(Some(36));
+        let mut shown = 0;
+        let here = race.run(None, &|| false, &mut |known, of| shown = of - known).unwrap();
+        assert_eq!((here.tuned.runs.len(), shown), (36, 0));
+        let verdict = here.tuned.verdict.as_ref().unwrap();
+        assert_eq!(verdict.blocks, 6, "half of the runs choose");
+        let mut elsewhere = |jobs: &[NumberedJob], take: &mut TakeTimes<'_>| {
+            // One by one, the last first.
+            for job in jobs.iter().rev() {
+                let ns = race.messages.time_ns(&job.1).unwrap();
+                if take(std::slice::from_ref(job), &[ns]).is_break() {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        let there = race.run(Some(&mut elsewhere), &|| false, &mut |_, _| {}).unwrap();
+        assert_eq!(there.tuned, here.tuned);
+    }
+
+    #[test]
+    fn too_few_runs_and_a_stop_are_errors() {
+        let few = race(Some(35)).run(None, &|| false, &mut |_, _| {}).unwrap_err();
+        assert!(few.is_input());
+        assert_eq!(
+            few.to_string(),
+            "3 candidates need 36 runs, 12 each; raise --budget, or lower --candidates"
+        );
+        let mut elsewhere = |jobs: &[NumberedJob], take: &mut TakeTimes<'_>| {
+            assert!(take(&jobs[..5], &[1.0; 5]).is_break());
+            Ok(())
+        };
+        let stopped = race(None).run(Some(&mut elsewhere), &|| true, &mut |_, _| {}).unwrap_err();
+        assert!(!stopped.is_input());
+        assert_eq!(stopped.to_string(), "interrupted after 5 of 60 runs");
+    }
+}

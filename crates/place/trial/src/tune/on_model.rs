@@ -1,0 +1,164 @@
+//! A pattern's messages on a simulated machine, as runs of which the time is read.
+//!
+//! A run depends on the seats and on the skew with which the tasks begin, and on nothing else: it
+//! can be made on any CPU, on any computer, and again. The time is that of the messages alone,
+//! without the work between them.
+
+use seatmap_data::pattern::Pattern;
+use seatmap_machines::workload::{Handoffs, handoffs_ns};
+use seatmap_os::pool;
+use seatmap_sim::{CoherentBed, CoherentModel};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Messages over the cache lines of a machine.
+#[derive(Clone, Debug)]
+pub struct OnModel {
+    model: Arc<CoherentModel>,
+    handoffs: Handoffs,
+}
+
+/// A run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Job {
+    /// The PU of each task.
+    pub seats: Vec<u32>,
+    /// The seed of the skews with which tasks begin.
+    pub skew: u64,
+}
+
+/// Why a pattern's messages are not run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OnModelError {
+    /// Nothing is sent.
+    #[error("a race on {0} takes a pattern of 2 or more tasks that send something")]
+    Silent(String),
+}
+
+impl OnModel {
+    /// A pattern's messages, all sent `rounds` times.
+    ///
+    /// # Errors
+    /// [`OnModelError`].
+    pub fn new(
+        model: &Arc<CoherentModel>,
+        pattern: &Pattern,
+        rounds: u32,
+    ) -> Result<Self, OnModelError> {
+        let handoffs = Handoffs::along(pattern, 0, rounds);
+        if handoffs.handoffs.is_empty() {
+            return Err(OnModelError::Silent(model.name.clone()));
+        }
+        Ok(OnModel { model: Arc::clone(model), handoffs })
+    }
+
+    /// Nanoseconds from the first task's beginning to the last one's end.
+    ///
+    /// # Errors
+    /// The machine's words: a seat is not one of its PUs.
+    pub fn time_ns(&self, job: &Job) -> Result<f64, String> {
+        // A machine that has run nothing before: no run depends on an earlier one.
+        let mut bed = CoherentBed::new(Arc::clone(&self.model));
+        bed.seed = job.skew;
+        handoffs_ns(&mut bed, &self.handoffs, &job.seats).map_err(|error| error.to_string())
+    }
+
+    /// The times of some runs, in nanoseconds, on all CPUs at once.
+    ///
+    /// # Errors
+    /// As [`OnModel::time_ns`], or the flag was set.
+    pub fn times_ns(&self, jobs: &[Job], is_over: &AtomicBool) -> Result<Vec<f64>, String> {
+        pool::try_map(
+            jobs,
+            || (),
+            |_, job| {
+                // A flag alone, which orders no other memory.
+                if is_over.load(Ordering::Relaxed) {
+                    return Err("nobody wants the result any more".to_owned());
+                }
+                self.time_ns(job)
+            },
+        )
+    }
+
+    /// The times of some runs that have a place among all, as [`OnModel::times_ns`] has them.
+    ///
+    /// # Errors
+    /// As [`OnModel::times_ns`].
+    pub fn numbered_times_ns(
+        &self,
+        jobs: &[(usize, Job)],
+        is_over: &AtomicBool,
+    ) -> Result<Vec<f64>, String> {
+        let jobs: Vec<Job> = jobs.iter().map(|(_, job)| job.clone()).collect();
+        self.times_ns(&jobs, is_over)
+    }
+}
+
+/// The seed of the skews of a run, by its number. All candidates have the same ones.
+#[must_use]
+pub fn skew(seed: u64, run: usize) -> u64 {
+    // Zero would be a start without skew.
+    fastrand::Rng::with_seed(seed.wrapping_add((run as u64 + 1) << 32)).u64(1..)
+}
+
+/// The seats of a run where nobody chooses: a draw of its own.
+#[must_use]
+pub fn drawn(pus: &[u32], tasks: usize, seed: u64) -> Vec<u32> {
+    let mut pus = pus.to_vec();
+    fastrand::Rng::with_seed(seed).shuffle(&mut pus);
+    pus.truncate(tasks);
+    pus
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_data::pattern::generate;
+    use seatmap_sim::catalog;
+
+    fn ring() -> OnModel {
+        let model = catalog::load("scc-48").unwrap().unwrap();
+        OnModel::new(&model, &generate("ring:4").unwrap(), 2).unwrap()
+    }
+
+    fn job(seats: [u32; 4], skew: u64) -> Job {
+        Job { seats: seats.to_vec(), skew }
+    }
+
+    #[test]
+    fn a_run_depends_on_its_seats_and_its_skew() {
+        let ring = ring();
+        let time = |job: &Job| ring.time_ns(job).unwrap();
+        let first = job([0, 1, 2, 3], 7);
+        assert!(time(&first) > 0.0);
+        assert_eq!(time(&first).to_bits(), time(&first).to_bits());
+        assert_ne!(time(&first).to_bits(), time(&job([0, 1, 2, 3], 8)).to_bits());
+        assert!(ring.time_ns(&job([0, 1, 2, 99], 7)).is_err());
+        let all = [first.clone(), job([3, 1, 2, 0], 7)];
+        let times = ring.times_ns(&all, &AtomicBool::new(false)).unwrap();
+        assert_eq!(times, [time(&all[0]), time(&all[1])]);
+        assert!(ring.times_ns(&all, &AtomicBool::new(true)).is_err());
+    }
+
+    #[test]
+    fn a_pattern_without_messages_is_refused() {
+        let model = catalog::load("scc-48").unwrap().unwrap();
+        let refused = OnModel::new(&model, &Pattern::silent("none", 4), 2).unwrap_err().to_string();
+        assert!(refused.contains("2 or more tasks that send something"), "{refused}");
+    }
+
+    #[test]
+    fn draws_are_different_seats_of_the_machine() {
+        let one = drawn(&[4, 5, 6, 7, 8], 3, 1);
+        let other = drawn(&[4, 5, 6, 7, 8], 3, 2);
+        assert!(one != other && one == drawn(&[4, 5, 6, 7, 8], 3, 1));
+        assert!(
+            one.len() == 3
+                && one.iter().all(|pu| (4..9).contains(pu))
+                && one[0] != one[1]
+                && one[1] != one[2]
+        );
+    }
+}

@@ -1,0 +1,303 @@
+//! A race of ways to seat a program, from a request to a winner.
+//!
+//! The candidates come from the computer or the cluster that the program runs on; the order of the
+//! runs, and what they show, from [`race`](crate::tune::race). Here each run is made, again where it says
+//! nothing about its candidate, and kept on file.
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`request`] | what is to race, and where |
+//! | `field` | the candidates, and how each of them runs |
+//! | `candidates` | the candidates on one computer |
+//! | [`cluster_job`] | those of a job on a cluster: orders of its ranks, one start of the job a run |
+//! | `limit` | the candidates that fit into a time |
+//! | [`event`] | what is told while it goes on |
+//! | [`error`] | why there is no winner |
+
+pub(crate) mod candidates;
+pub mod cluster_job;
+pub mod error;
+pub mod event;
+mod field;
+pub(crate) mod limit;
+pub mod request;
+
+use crate::tune::disturbance::{Disturbance, Usual};
+use crate::tune::race::{Cost, Outcome, Rules, Turn, race};
+use crate::tune::trial::{Runner, TrialError};
+use crate::tune::tuned::{Run, Tuned};
+use crate::tune::winner::RaceEnd;
+use crate::tune::{Fingerprint, Reading};
+pub use error::RaceError;
+pub use event::RaceEvent;
+use field::RaceField;
+pub use request::{ClusterGround, HostGround, OwnCommands, RaceGround, RaceRequest, Traffic};
+use seatmap_os::kernel::Scheduler;
+use seatmap_os::quota::QuotaWatch;
+use seatmap_os::root::Root;
+use seatmap_os::whole_file;
+use std::time::{Duration, Instant};
+
+/// Runs of each candidate where nobody says.
+const RUNS_EACH: usize = 10;
+
+/// How often a run is made whose CPUs are taken away meanwhile.
+const VOID_TRIES: u32 = 10;
+
+/// How often a run is made again beside which others did more than usual. They may stay.
+const DISTURBED_TRIES: u32 = 2;
+
+/// Of so many runs one may be made again for that, or a race would take longer than it may.
+const RUNS_OF_DISTURBED: usize = 8;
+
+/// The pause before a run that failed is made again.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Races ways to seat a program. Each run is on file before the next one begins. `stop` says that
+/// it is time to stop, also within a run; `hear` is told of everything that is worth a line.
+///
+/// # Errors
+/// [`RaceError`]. The runs that were made are kept.
+pub fn run(
+    request: &RaceRequest,
+    stop: &dyn Fn() -> bool,
+    hear: &mut dyn FnMut(RaceEvent<'_>),
+) -> Result<RaceEnd, RaceError> {
+    let mut field = RaceField::new(request, stop, hear)?;
+    // An earlier race has left candidates out already, and goes on with the same ones.
+    if request.earlier.is_none() {
+        limit::keep_to(request, &mut field, stop, hear)?;
+    }
+    let mut tuned = begun(request, &field);
+    let rules = tuned.rules();
+    // After candidates were left out for time: the budget must do for those that are left.
+    limit::check_budget(request, &rules)?;
+    let recorded = recorded(request, &mut tuned)?;
+    let racing = Racing {
+        request,
+        field: &field,
+        runner: Runner::new(request.metric.clone()).within(request.time),
+        recorded: recorded.into_iter(),
+        disturbed: 0,
+        tuned: &mut tuned,
+        stop,
+        hear,
+    };
+    let outcome = racing.run(&rules)?;
+    tuned.judge(&outcome);
+    limit::tell_excess(request, &tuned, hear);
+    // The verdict is on file before its plan is made, which may find that there is none.
+    keep(request, &tuned)?;
+    let plan = field.winners_plan(&tuned, request)?;
+    Ok(RaceEnd { tuned, plan })
+}
+
+/// The race before its first run.
+fn begun(request: &RaceRequest, field: &RaceField) -> Tuned {
+    let candidates = field.entrants.len();
+    let fewest = limit::fewest_runs(candidates, request.confidence);
+    let fingerprint = Fingerprint::new(
+        request.provenance.machine.clone(),
+        seatmap_machines::host::environment::read(),
+        field.seats(),
+        "nobody".to_owned(),
+    );
+    Tuned {
+        begun: Some((request.now)()),
+        command: request.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        rivals: rivals(),
+        metric: request.metric.to_string(),
+        unit: request.metric.unit().to_owned(),
+        better: request.better,
+        confidence: request.confidence,
+        seed: request.seed,
+        budget_runs: match request.time {
+            // Time and a number of runs exclude each other, and time was named.
+            Some(_) => None,
+            None => Some(request.runs.unwrap_or(RUNS_EACH * candidates + fewest)),
+        },
+        budget_seconds: request.time.map(|time| time.as_secs_f64()),
+        ..Tuned::before(field.entrants.clone(), fingerprint)
+    }
+}
+
+/// The parts of the kernel that move threads and memory too.
+fn rivals() -> Vec<String> {
+    let kernel = Scheduler::read(&Root::new("/"));
+    let scheduler = kernel
+        .sched_ext
+        .as_ref()
+        .map(|name| format!("the loaded scheduler '{name}' decides instead of the kernel's own"));
+    let cache =
+        kernel.cache_aware.map(|is_on| format!("cache-aware scheduling is {}", on_or_off(is_on)));
+    let numa = kernel.numa_balancing.map(|is_on| format!("NUMA balancing is {}", on_or_off(is_on)));
+    [scheduler, cache, numa].into_iter().flatten().collect()
+}
+
+fn on_or_off(is_on: bool) -> &'static str {
+    if is_on { "on" } else { "off" }
+}
+
+/// The runs of an earlier race, if it had the same rules.
+fn recorded(request: &RaceRequest, tuned: &mut Tuned) -> Result<Vec<Run>, RaceError> {
+    let Some(earlier) = &request.earlier else { return Ok(Vec::new()) };
+    if let Some(difference) = tuned.differs_from(earlier) {
+        let record = request.record.display().to_string();
+        return Err(RaceError::OtherRace { record, difference });
+    }
+    // The race began with its first run, which an earlier process made.
+    tuned.begun.clone_from(&earlier.begun);
+    Ok(earlier.runs.clone())
+}
+
+/// Writes all that is known of the race: a crash loses the run under way at most.
+fn keep(request: &RaceRequest, tuned: &Tuned) -> Result<(), RaceError> {
+    whole_file::replace(&request.record, tuned.to_json().as_bytes())
+        .map_err(|source| RaceError::unwritten(&request.record, source))
+}
+
+/// Why a race ended before its time.
+enum Cut {
+    Stopped,
+    Failed(RaceError),
+    Unkept(RaceError),
+}
+
+/// A race under way.
+struct Racing<'a> {
+    request: &'a RaceRequest,
+    field: &'a RaceField,
+    runner: Runner,
+    /// Runs that an earlier race has made.
+    recorded: std::vec::IntoIter<Run>,
+    /// Runs that were void, since others did more than usual.
+    disturbed: usize,
+    tuned: &'a mut Tuned,
+    stop: &'a dyn Fn() -> bool,
+    hear: &'a mut dyn FnMut(RaceEvent<'_>),
+}
+
+impl Racing<'_> {
+    fn run(mut self, rules: &Rules) -> Result<Outcome, RaceError> {
+        let quotas = QuotaWatch::begin();
+        let outcome = race(rules, &mut |turn| self.turn(turn));
+        self.tuned.throttled = quotas.used_up();
+        let runs = self.tuned.runs.len();
+        outcome.map_err(|cut| match cut {
+            Cut::Stopped => RaceError::Stopped { runs },
+            Cut::Failed(error) => {
+                if runs > 0 {
+                    (self.hear)(RaceEvent::RunsKept { runs });
+                }
+                error
+            }
+            Cut::Unkept(error) => {
+                // The last run is in memory alone.
+                (self.hear)(RaceEvent::RunLost { before: runs.saturating_sub(1) });
+                error
+            }
+        })
+    }
+
+    /// The cost of a run, which is on file by then.
+    fn turn(&mut self, turn: Turn) -> Result<Cost, Cut> {
+        // With the same readings a race takes the same way, and asks for the recorded runs in
+        // their order.
+        let run = match self.recorded.next() {
+            Some(run) if run.turn == turn => run,
+            _ => self.made(turn)?,
+        };
+        let cost = self.tuned.cost(run.value, run.seconds);
+        self.tuned.runs.push(run);
+        let runs = self.tuned.runs.len();
+        let of = self.tuned.budget_runs.unwrap_or(0).max(runs);
+        (self.hear)(RaceEvent::RunMade { runs, of });
+        keep(self.request, self.tuned).map_err(Cut::Unkept)?;
+        Ok(cost)
+    }
+
+    /// Makes a run; again where it said nothing about its candidate.
+    fn made(&mut self, turn: Turn) -> Result<Run, Cut> {
+        assert!(
+            turn.candidate < self.field.entrants.len(),
+            "candidate {} of {} is to run",
+            turn.candidate,
+            self.field.entrants.len()
+        );
+        let mut tries = 1;
+        let mut disturbed = 0;
+        loop {
+            let error = match self.attempt(turn.candidate) {
+                Ok(Some(Reading { disturbance, .. }))
+                    if disturbed < DISTURBED_TRIES && self.is_disturbed(&disturbance) =>
+                {
+                    disturbed += 1;
+                    self.disturbed += 1;
+                    let percent = disturbance.most_percent();
+                    (self.hear)(RaceEvent::Disturbed { percent, runs: self.disturbed });
+                    continue;
+                }
+                Ok(Some(Reading { value, seconds, disturbance })) => {
+                    return Ok(Run { turn, value, seconds, disturbance: Some(disturbance) });
+                }
+                Ok(None) => return Err(Cut::Stopped),
+                Err(error) => error,
+            };
+            match excuse(self.field, &error, tries) {
+                Some(event) => (self.hear)(event),
+                None => return Err(Cut::Failed(error)),
+            }
+            tries += 1;
+            // CPUs that were taken away and a cluster's failed start mend themselves after a
+            // moment, if at all.
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Whether others took more from a run than from a quiet one of this race, and it may be made
+    /// again.
+    fn is_disturbed(&self, disturbance: &Disturbance) -> bool {
+        let runs = &self.tuned.runs;
+        // With fewer runs nobody knows what is usual.
+        let may_repeat = RUNS_OF_DISTURBED * (self.disturbed + 1) <= runs.len();
+        let before = runs.iter().filter_map(|run| run.disturbance.as_ref());
+        may_repeat && disturbance.exceeds(&Usual::of(before))
+    }
+
+    /// Makes a run; `None` where the race was stopped meanwhile.
+    fn attempt(&self, candidate: usize) -> Result<Option<Reading>, RaceError> {
+        let contestant = self.field.contestant(self.request, candidate);
+        let limit = self.field.limit(longest_s(self.tuned));
+        let began = Instant::now();
+        let reading = self.field.with_its_kernel(candidate, || {
+            self.runner.run(&contestant, &|| {
+                (self.stop)() || limit.is_some_and(|limit| began.elapsed() > limit)
+            })
+        })??;
+        // Nobody stopped it: the limit did.
+        if reading.is_none() && !(self.stop)() {
+            let limit = limit.unwrap_or_default();
+            return Err(RaceError::Late { command: contestant.line(), limit });
+        }
+        Ok(reading)
+    }
+}
+
+/// Why a run that failed says nothing about its candidate, if so many tries may be made.
+fn excuse<'e>(field: &RaceField, error: &'e RaceError, tries: u32) -> Option<RaceEvent<'e>> {
+    match error {
+        RaceError::Trial(TrialError::CpusTaken { cpus, holder, .. }) if tries < VOID_TRIES => {
+            Some(RaceEvent::CpusTaken { cpus, holder })
+        }
+        RaceError::Trial(_) | RaceError::Late { .. } => field.excuse(error, tries),
+        _ => None,
+    }
+}
+
+/// The time of the longest run so far, in seconds.
+fn longest_s(tuned: &Tuned) -> f64 {
+    tuned.runs.iter().map(|run| run.seconds).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests;

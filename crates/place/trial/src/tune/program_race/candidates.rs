@@ -1,0 +1,119 @@
+//! The candidates on one computer.
+
+use crate::tune::tuned::{Entrant, Seats};
+use seatmap_data::machine::{Matrix, Topology};
+use seatmap_os::{CpuList, CpuSet};
+use seatmap_place::{Level, PlaceError, PlaceRequest, orders};
+
+/// The levels whose groups of CPUs race, the widest first, with a name for each.
+const LEVELS: [(Level, &str); 4] = [
+    (Level::Package, "package"),
+    (Level::Numa, "NUMA node"),
+    (Level::L3, "L3 cache"),
+    (Level::Core, "core"),
+];
+
+/// The candidate that the others must beat.
+pub(crate) fn default() -> Entrant {
+    Entrant { name: "default".to_owned(), seats: Seats::Free, predicted: None }
+}
+
+/// At most so many placements that meet a request, a core for each task where there are enough.
+///
+/// # Errors
+/// The request cannot be met on its machine.
+pub(crate) fn placements(
+    mut request: PlaceRequest<'_>,
+    most: usize,
+) -> Result<Vec<Entrant>, PlaceError> {
+    let has_room = request.smt_cores().is_some_and(|cores| request.pattern.tasks <= cores);
+    request.one_per = has_room.then_some(Level::Core);
+    let found = request.candidates(most)?;
+    Ok(found
+        .into_iter()
+        .map(|candidate| Entrant {
+            name: candidate.name,
+            seats: Seats::Placement(candidate.placement),
+            predicted: Some(candidate.cost),
+        })
+        .collect())
+}
+
+/// Where nobody knows who talks to whom: a CPU for each thread in the usual orders, and the groups
+/// of CPUs that share something.
+pub(crate) fn orders_and_groups(topology: &Topology, cpus: &CpuSet) -> Vec<Entrant> {
+    let pus: Vec<u32> = cpus.iter().collect();
+    // The usual orders go by what CPUs share: distances are for the CPUs of which nothing is known.
+    let nowhere = Matrix::from_fn(pus.len(), |_, _| 1.0);
+    let mut entrants = vec![
+        ordered("compact", orders::compact(topology, &pus, &nowhere)),
+        ordered("scatter", orders::scatter(topology, &pus, &nowhere)),
+    ];
+    entrants.extend(LEVELS.iter().filter_map(|(level, name)| group(topology, &pus, *level, name)));
+    // The last one: CPU 0 has most of a system's work.
+    entrants.extend(pus.last().map(|cpu| within("one CPU", &CpuSet::single(*cpu))));
+    // Where levels are the same, the name of the widest stays.
+    let mut kept: Vec<Entrant> = Vec::new();
+    for entrant in entrants {
+        if !kept.iter().any(|other| other.seats == entrant.seats) {
+            kept.push(entrant);
+        }
+    }
+    kept
+}
+
+/// The first group of a level with two CPUs or more, unless that is all there is.
+fn group(topology: &Topology, pus: &[u32], level: Level, name: &str) -> Option<Entrant> {
+    let group_of = level.groups(topology, pus)?;
+    let first = group_of.first()?;
+    let members: CpuSet =
+        pus.iter().zip(&group_of).filter(|(_, group)| *group == first).map(|(pu, _)| *pu).collect();
+    let is_part = members.len() > 1 && members.len() < pus.len();
+    is_part.then(|| within(&format!("one {name}"), &members))
+}
+
+fn ordered(name: &str, order: Vec<u32>) -> Entrant {
+    let seats = Seats::Order(CpuList(order).to_string());
+    Entrant { name: name.to_owned(), seats, predicted: None }
+}
+
+fn within(name: &str, cpus: &CpuSet) -> Entrant {
+    let seats = Seats::Within(cpus.list().to_string());
+    Entrant { name: name.to_owned(), seats, predicted: None }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_data::machine::Pu;
+
+    /// Two packages of two cores of two threads.
+    fn topology() -> Topology {
+        Topology {
+            pus: (0..8)
+                .map(|os| Pu { os, core: Some(os % 4), package: Some(os % 4 / 2), ..Pu::default() })
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn orders_and_groups_are_all_different() {
+        let cpus: CpuSet = (0..8).collect();
+        let found = orders_and_groups(&topology(), &cpus);
+        let names: Vec<&str> = found.iter().map(|entrant| &*entrant.name).collect();
+        assert_eq!(names, ["compact", "scatter", "one package", "one core", "one CPU"]);
+        assert_eq!(
+            found[2].seats,
+            Seats::Within("0,1,4,5".to_owned()),
+            "the package of the first CPU"
+        );
+        assert_eq!(found[4].seats, Seats::Within("7".to_owned()));
+    }
+
+    #[test]
+    fn a_group_that_is_all_there_is_does_not_race() {
+        let cpus: CpuSet = [0, 4].into_iter().collect();
+        let found = orders_and_groups(&topology(), &cpus);
+        assert!(found.iter().all(|entrant| entrant.name != "one core"), "{found:?}");
+    }
+}

@@ -1,0 +1,336 @@
+//! The orders of a job's ranks on a cluster as candidates. Each run is one start of the job, by its
+//! own launcher.
+
+use crate::tune::program_race::request::HostsWriter;
+use crate::tune::program_race::{ClusterGround, OwnCommands, RaceError, RaceEvent, RaceRequest};
+use crate::tune::race::DEFAULT;
+use crate::tune::trial::Contestant;
+use crate::tune::tuned::{Entrant, RankSeat, Seats};
+use crate::tune::{Metric, Runner};
+use seatmap_data::pattern::{Pattern, import};
+use seatmap_data::statistics::words::counted;
+use seatmap_os::named_file;
+use seatmap_os::scratch::Scratch;
+use seatmap_os::whole_file::folder_of;
+use seatmap_place::ranks::{Candidate, Nodes, RankPlan, RankRequest, RankWishes, orders};
+use seatmap_place::search::Limit;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The word in a command that stands for a file with the hosts.
+pub const HOSTS: &str = "{hosts}";
+
+/// The word in a command that stands for the words which seat a rank.
+pub const SEAT: &str = "{seat}";
+
+/// How long the model searches for each candidate.
+const SEARCH_S: f64 = 2.0;
+
+/// Starts of a job, one of which must succeed.
+const TRIES: u32 = 3;
+
+/// How long a launcher's daemons may live on after a run. Those of Open MPI take a few
+/// milliseconds.
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The request for the places of the ranks.
+fn rank_request<'a>(
+    wishes: &RankWishes,
+    nodes: &'a Nodes,
+    pattern: &'a Pattern,
+    seed: u64,
+) -> RankRequest<'a> {
+    let wishes = wishes.clone();
+    let limit = Limit::seconds(SEARCH_S);
+    RankRequest { wishes, limit, seed, ..RankRequest::new(nodes, pattern) }
+}
+
+/// Whether a command has a word such as [`HOSTS`], alone or within another one.
+#[must_use]
+pub fn holds(command: &[OsString], word: &str) -> bool {
+    command.iter().any(|part| part.to_string_lossy().contains(word))
+}
+
+/// Whether a start of a job may have failed so often: on a cluster, starts fail.
+pub(super) fn may_fail(tries: u32) -> bool {
+    tries < TRIES
+}
+
+/// A job, and the files for its candidates.
+pub(super) struct ClusterJob {
+    nodes: Nodes,
+    pattern: Pattern,
+    wishes: RankWishes,
+    seed: u64,
+    hosts: HostsWriter,
+    has_seat: bool,
+    files: JobFiles,
+}
+
+impl ClusterJob {
+    /// The job on a cluster, with the pattern that was named, or that one start of it shows.
+    pub(super) fn new(
+        request: &RaceRequest,
+        ground: &ClusterGround,
+        stop: &dyn Fn() -> bool,
+        hear: &mut dyn FnMut(RaceEvent<'_>),
+    ) -> Result<Self, RaceError> {
+        let files = JobFiles::beside(&request.record, &ground.program, request.own)?;
+        let pattern = match &ground.pattern {
+            Some(pattern) => pattern.clone(),
+            None => observed(request, ground, &files, stop, hear)?,
+        };
+        let nodes = (ground.nodes)(&pattern).map_err(RaceError::Nodes)?;
+        let job = ClusterJob {
+            nodes,
+            pattern,
+            wishes: ground.wishes.clone(),
+            seed: request.seed,
+            hosts: ground.hosts,
+            has_seat: holds(&request.command, SEAT),
+            files,
+        };
+        // Wishes that no nodes meet are an error now, and not after the first run.
+        job.request().seats()?;
+        Ok(job)
+    }
+
+    fn request(&self) -> RankRequest<'_> {
+        rank_request(&self.wishes, &self.nodes, &self.pattern, self.seed)
+    }
+
+    /// The candidates besides the default.
+    pub(super) fn entrants(&self, request: &RaceRequest) -> Result<Vec<Entrant>, RaceError> {
+        let found = self.request().candidates(request.candidates)?;
+        let block = self.block()?;
+        // Without seats on the nodes, the order of the default needs no second candidate.
+        let others = found
+            .iter()
+            .filter(|candidate| self.has_seat || candidate.plan.node_of_rank != block)
+            .take(request.candidates.saturating_sub(1));
+        let entrants: Vec<Entrant> = others.map(entrant).collect();
+        if entrants.is_empty() { Err(RaceError::OneOrder) } else { Ok(entrants) }
+    }
+
+    /// The order in which launchers start ranks if nothing is said.
+    fn block(&self) -> Result<Vec<usize>, RaceError> {
+        Ok(orders::block(self.pattern.tasks, &self.request().seats()?))
+    }
+
+    /// Writes the files of each candidate.
+    pub(super) fn write_files(&self, entrants: &[Entrant]) -> Result<(), RaceError> {
+        for (at, Entrant { name, seats, .. }) in entrants.iter().enumerate() {
+            let plan = match seats {
+                Seats::Ranks(_) => self.plan(name, seats)?,
+                _ => {
+                    // The default has no seats; a plan must have CPUs, and nobody reads these.
+                    let cpus = vec![vec![0]; self.pattern.tasks];
+                    self.request().ordered(name, self.block()?, cpus)
+                }
+            };
+            write(&self.files.hosts(at), &(self.hosts)(&plan))?;
+            write(&self.files.plan(at), &plan.to_json())?;
+        }
+        Ok(())
+    }
+
+    /// A candidate as a plan.
+    pub(super) fn plan(&self, name: &str, seats: &Seats) -> Result<RankPlan, RaceError> {
+        let Seats::Ranks(seats) = seats else {
+            unreachable!("a job's candidates have seats for ranks")
+        };
+        if seats.len() != self.pattern.tasks {
+            return Err(RaceError::OtherRanks { race: seats.len(), pattern: self.pattern.tasks });
+        }
+        let nodes = seats.iter().map(|seat| self.node(&seat.node));
+        let nodes = nodes.collect::<Result<Vec<_>, _>>()?;
+        let cpus = seats.iter().map(|seat| seat.cpus.clone()).collect();
+        Ok(self.request().ordered(name, nodes, cpus))
+    }
+
+    fn node(&self, name: &str) -> Result<usize, RaceError> {
+        self.nodes
+            .nodes
+            .iter()
+            .position(|node| node.name == name)
+            .ok_or_else(|| RaceError::NoSuchNode(name.to_owned()))
+    }
+
+    /// The command of a candidate: its hosts, and the words that seat a rank of it; none for the
+    /// default.
+    pub(super) fn command(
+        &self,
+        command: &[OsString],
+        candidate: usize,
+        seats: &Seats,
+    ) -> Vec<OsString> {
+        let seat = match seats {
+            Seats::Ranks(_) => self.files.rank_on_seats(candidate),
+            _ => Vec::new(),
+        };
+        filled(command, &self.files.hosts(candidate), &seat)
+    }
+
+    /// The ranks and nodes, in words.
+    pub(super) fn seats(&self) -> String {
+        let ranks = self.pattern.tasks;
+        let nodes = self.nodes.nodes.len();
+        format!("{} on {}", counted(ranks, "rank"), counted(nodes, "node"))
+    }
+}
+
+/// The files of a job's candidates, and this program as other nodes start it.
+struct JobFiles {
+    /// Beside the record: a folder that other nodes see as well.
+    folder: Scratch,
+    program: PathBuf,
+    own: OwnCommands,
+}
+
+impl JobFiles {
+    fn beside(record: &Path, program: &Path, own: OwnCommands) -> Result<Self, RaceError> {
+        let place = folder_of(record);
+        let folder = Scratch::within(place, ".seatmap-tune-")
+            .map_err(|source| RaceError::Folder { folder: place.display().to_string(), source })?;
+        Ok(JobFiles { folder, program: program.to_owned(), own })
+    }
+
+    fn hosts(&self, candidate: usize) -> PathBuf {
+        self.file(candidate, "hosts")
+    }
+
+    fn plan(&self, candidate: usize) -> PathBuf {
+        self.file(candidate, "plan.json")
+    }
+
+    /// A file of a candidate, by its whole path: launchers start ranks in folders of their own.
+    fn file(&self, candidate: usize, kind: &str) -> PathBuf {
+        let name = self.folder.path().join(format!("{candidate}-{kind}"));
+        // Without a current folder the relative path is as good as any.
+        std::path::absolute(&name).unwrap_or(name)
+    }
+
+    fn rank_on_seats(&self, candidate: usize) -> Vec<OsString> {
+        (self.own.rank_on_seats)(&self.program, &self.plan(candidate))
+    }
+}
+
+fn entrant(candidate: &Candidate) -> Entrant {
+    let plan = &candidate.plan;
+    let seats = plan.cpus_of_rank.iter().enumerate();
+    let seats =
+        seats.map(|(rank, cpus)| RankSeat { node: plan.node(rank).to_owned(), cpus: cpus.clone() });
+    Entrant {
+        name: candidate.name.clone(),
+        seats: Seats::Ranks(seats.collect()),
+        predicted: Some(plan.costs.total_ns),
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), RaceError> {
+    std::fs::write(path, text).map_err(|source| RaceError::unwritten(path, source))
+}
+
+/// A command with its hosts and the words that seat a rank. Where these are a part of a word, as in
+/// a line for a shell, they are quoted for it.
+fn filled(command: &[OsString], hosts: &Path, seat: &[OsString]) -> Vec<OsString> {
+    let seat: Vec<String> = seat.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let line = shlex::try_join(seat.iter().map(String::as_str)).unwrap_or_default();
+    let mut words: Vec<OsString> = Vec::new();
+    for word in command {
+        match word.to_str() {
+            // A word of its own becomes as many words as the seat has, or none for the default.
+            Some(SEAT) => words.extend(seat.iter().map(Into::into)),
+            Some(text) => {
+                let text = text.replace(HOSTS, &hosts.to_string_lossy()).replace(SEAT, &line);
+                words.push(text.into());
+            }
+            // A word that is not UTF-8 holds neither mark.
+            None => words.push(word.clone()),
+        }
+    }
+    words
+}
+
+/// The pattern of one start of the job in block order, whose ranks write down their messages.
+fn observed(
+    request: &RaceRequest,
+    ground: &ClusterGround,
+    files: &JobFiles,
+    stop: &dyn Fn() -> bool,
+    hear: &mut dyn FnMut(RaceEvent<'_>),
+) -> Result<Pattern, RaceError> {
+    let hosts = files.hosts(DEFAULT);
+    let pattern = files.file(DEFAULT, "pattern.json");
+    write(&hosts, &(ground.hosts)(&every_seat(request, ground)?))?;
+    let seat = (files.own.rank_observed)(&files.program, &pattern);
+    let contestant = Contestant {
+        command: filled(&request.command, &hosts, &seat),
+        patience: PATIENCE,
+        ..Contestant::default()
+    };
+    // Its time is not of interest: the ranks' files are.
+    let runner = Runner::new(Metric::Time);
+    let mut tries = 1;
+    loop {
+        match runner.run(&contestant, stop) {
+            Ok(Some(_)) => return written_by_ranks(&pattern),
+            Ok(None) => return Err(RaceError::StoppedObserving),
+            Err(error) => {
+                let error = RaceError::Trial(error);
+                if !may_fail(tries) {
+                    return Err(error);
+                }
+                hear(RaceEvent::ObservedStartFailed { error: &error });
+            }
+        }
+        tries += 1;
+    }
+}
+
+fn written_by_ranks(path: &Path) -> Result<Pattern, RaceError> {
+    let file = path.display().to_string();
+    let bytes = named_file::read(path, import::MAX_FILE_BYTES as u64)
+        .map_err(|source| RaceError::Unread { file: file.clone(), source })?;
+    match import::read(&bytes, "observed", None) {
+        Ok(imported) => Ok(imported.pattern),
+        Err(source) => Err(RaceError::Pattern { file, source }),
+    }
+}
+
+/// Ranks on all seats in block order: before the job was seen, nobody knows how many ranks it has.
+fn every_seat(request: &RaceRequest, ground: &ClusterGround) -> Result<RankPlan, RaceError> {
+    let none = Pattern::silent("none", 0);
+    let nodes = (ground.nodes)(&none).map_err(RaceError::Nodes)?;
+    let seats: usize =
+        rank_request(&ground.wishes, &nodes, &none, request.seed).seats()?.iter().sum();
+    let all = Pattern::silent("all", seats);
+    let of_all = rank_request(&ground.wishes, &nodes, &all, request.seed);
+    let order = orders::block(seats, &of_all.seats()?);
+    Ok(of_all.ordered("block", order, vec![vec![0]; seats]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_gets_its_hosts_and_seats() {
+        let command: Vec<OsString> =
+            ["mpirun", "--hostfile={hosts}", "{seat}", "./a"].map(Into::into).to_vec();
+        let seat: Vec<OsString> = ["/opt/a b/seatmap", "run", "--"].map(Into::into).to_vec();
+        let words = filled(&command, Path::new("/x/hosts"), &seat);
+        assert_eq!(
+            words,
+            ["mpirun", "--hostfile=/x/hosts", "/opt/a b/seatmap", "run", "--", "./a"]
+                .map(OsString::from)
+        );
+        let line: Vec<OsString> =
+            ["sh", "-c", "mpiexec -f {hosts} {seat} ./a"].map(Into::into).to_vec();
+        let words = filled(&line, Path::new("h"), &seat);
+        assert_eq!(words[2], "mpiexec -f h '/opt/a b/seatmap' run -- ./a");
+        assert_eq!(filled(&line, Path::new("h"), &[])[2], "mpiexec -f h  ./a");
+        assert!(holds(&line, HOSTS) && !holds(&line, "{host}"));
+    }
+}

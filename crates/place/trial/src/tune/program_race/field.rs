@@ -1,0 +1,285 @@
+//! The candidates of a race, and how each of them runs.
+
+use crate::tune::program_race::candidates::{default, orders_and_groups, placements};
+use crate::tune::program_race::cluster_job::{self, ClusterJob};
+use crate::tune::program_race::{
+    HostGround, RaceError, RaceEvent, RaceGround, RaceRequest, Traffic,
+};
+use crate::tune::trial::Contestant;
+use crate::tune::tuned::{Entrant, Seats, Tuned};
+use crate::tune::varied::Varied;
+use crate::tune::winner::{self, NoPlan, WinnersPlan};
+use seatmap_data::pattern::Pattern;
+use seatmap_data::plan::Plan;
+use seatmap_data::statistics::words::counted;
+use seatmap_machines::host::topology;
+use seatmap_observe::SubjectCommand;
+use seatmap_observe::request::one_run;
+use seatmap_os::cpus::Cpus;
+use seatmap_os::scratch::Scratch;
+use seatmap_os::switches::Switch;
+use seatmap_os::{CpuList, CpuSet};
+use seatmap_place::PlaceRequest;
+use seatmap_place::ranks::RankPlan;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Runs of one turn where the race's cpuset had lost CPUs meanwhile.
+const CPUSET_TRIES: u32 = 10;
+
+/// A start of a job hangs if it takes so much longer than the longest one that ended, in seconds
+/// and times.
+const LATE_S: f64 = 20.0;
+const LATE_TIMES: f64 = 5.0;
+
+/// Ways to seat the program, and the files for those that need some.
+pub(super) struct RaceField {
+    /// The candidates, the default first.
+    pub(super) entrants: Vec<Entrant>,
+    seating: Seating,
+}
+
+/// The seating of the program.
+enum Seating {
+    /// This computer: a plan for each candidate that needs one, and the switches that are turned
+    /// for some.
+    Host { cpus: CpuSet, plans: Scratch, varied: Option<Varied> },
+    /// The launcher of a job on a cluster.
+    Job(Box<ClusterJob>),
+}
+
+impl RaceField {
+    /// The candidates of an earlier race, or new ones.
+    pub(super) fn new(
+        request: &RaceRequest,
+        stop: &dyn Fn() -> bool,
+        hear: &mut dyn FnMut(RaceEvent<'_>),
+    ) -> Result<Self, RaceError> {
+        let field = match &request.ground {
+            RaceGround::Host(ground) => Self::on_host(request, ground, stop)?,
+            RaceGround::Cluster(ground) => {
+                let job = ClusterJob::new(request, ground, stop, hear)?;
+                let entrants = match &request.earlier {
+                    Some(earlier) => earlier.candidates.clone(),
+                    None => [default()].into_iter().chain(job.entrants(request)?).collect(),
+                };
+                job.write_files(&entrants)?;
+                RaceField { entrants, seating: Seating::Job(Box::new(job)) }
+            }
+        };
+        assert!(
+            field.entrants.first().is_some_and(|first| first.seats == Seats::Free),
+            "the first candidate is the default"
+        );
+        Ok(field)
+    }
+
+    fn on_host(
+        request: &RaceRequest,
+        ground: &HostGround,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Self, RaceError> {
+        let allowed = CpuSet::of_thread(0)?;
+        let topology = topology::of_group()?;
+        let cpus = match &ground.cpus {
+            Some(list) => {
+                // The kernel would silently drop CPUs that are offline from a mask.
+                Cpus::read()?.check(&list.0)?;
+                list.0.iter().copied().collect()
+            }
+            None => allowed,
+        };
+        if cpus.len() < 2 {
+            return Err(RaceError::OneCpu);
+        }
+        let mut entrants = match (&request.earlier, &ground.traffic) {
+            (Some(earlier), _) => earlier.candidates.clone(),
+            (None, Some(traffic)) => {
+                let placed = placed(request, traffic, &cpus, stop)?;
+                [default()].into_iter().chain(placed).collect()
+            }
+            (None, None) => {
+                [default()].into_iter().chain(orders_and_groups(&topology, &cpus)).collect()
+            }
+        };
+        let varied = varied(request, &ground.switches)?;
+        // An earlier race that varied switches has them among its candidates already.
+        if entrants.iter().all(|entrant| !matches!(entrant.seats, Seats::Kernel(_))) {
+            // The kernel's own ways come right after its default, so that others are left out
+            // first.
+            let settings = varied.iter().flat_map(Varied::settings);
+            entrants.splice(
+                1..1,
+                settings.map(|(name, seats)| Entrant { name, seats, predicted: None }),
+            );
+        }
+        // The model's favourites, or the plain orders, come first: the tail is worth least.
+        entrants.truncate(request.candidates);
+        let plans = Scratch::new("tune")?;
+        write_plans(&request.provenance.machine, &entrants, &plans)?;
+        Ok(RaceField { entrants, seating: Seating::Host { cpus, plans, varied } })
+    }
+
+    /// A candidate as it runs.
+    pub(super) fn contestant(&self, request: &RaceRequest, candidate: usize) -> Contestant {
+        let Entrant { name, seats, .. } = &self.entrants[candidate];
+        let free = Contestant {
+            name: name.clone(),
+            command: request.command.clone(),
+            ..Contestant::default()
+        };
+        let (cpus, plans) = match &self.seating {
+            Seating::Job(job) => {
+                let command = job.command(&request.command, candidate, seats);
+                return Contestant { command, patience: cluster_job::PATIENCE, ..free };
+            }
+            Seating::Host { cpus, plans, .. } => (cpus, plans),
+        };
+        let on_seats = request.own.on_seats;
+        match seats {
+            Seats::Within(list) => Contestant {
+                cpus: list.parse::<CpuList>().ok().map(|list| list.0.into_iter().collect()),
+                ..free
+            },
+            Seats::Order(list) => Contestant { launcher: on_seats(&["--cpus", list]), ..free },
+            Seats::Placement(_) => {
+                let plan = plan_file(plans, candidate);
+                Contestant { launcher: on_seats(&["--plan", &plan.to_string_lossy()]), ..free }
+            }
+            // The kernel's own choice, but among the same CPUs: else the default would have more
+            // than its rivals.
+            Seats::Free | Seats::Ranks(_) | Seats::Kernel(_) => {
+                Contestant { cpus: Some(cpus.clone()), ..free }
+            }
+        }
+    }
+
+    /// Makes a run of a candidate, with the kernel's switch turned meanwhile where it has one.
+    pub(super) fn with_its_kernel<T>(
+        &self,
+        candidate: usize,
+        run: impl FnOnce() -> T,
+    ) -> Result<T, RaceError> {
+        match (&self.entrants[candidate].seats, &self.seating) {
+            (Seats::Kernel(setting), Seating::Host { varied: Some(varied), .. }) => {
+                Ok(varied.with(setting, run)?)
+            }
+            // A record that names a switch, raced again without it.
+            (Seats::Kernel(setting), _) => Err(RaceError::NotVaried(setting.switch.clone())),
+            _ => Ok(run()),
+        }
+    }
+
+    /// The seats that the candidates share, in words.
+    pub(super) fn seats(&self) -> String {
+        match &self.seating {
+            Seating::Host { cpus, .. } => {
+                format!("{} and the kernel's choice", counted(cpus.len(), "CPU"))
+            }
+            Seating::Job(job) => job.seats(),
+        }
+    }
+
+    /// Why a run that failed says nothing about its candidate, if so many tries may be made. On
+    /// this computer, the kernel drops those CPUs from masks that the process's cpuset has lost for
+    /// a moment.
+    pub(super) fn excuse<'e>(&self, error: &'e RaceError, tries: u32) -> Option<RaceEvent<'e>> {
+        match &self.seating {
+            Seating::Host { cpus, .. } => {
+                let here = Cpus::read().ok()?;
+                let has_lost = cpus.iter().any(|cpu| here.check(&[cpu]).is_err());
+                (tries < CPUSET_TRIES && has_lost).then_some(RaceEvent::CpusetShrunk)
+            }
+            Seating::Job(_) => {
+                cluster_job::may_fail(tries).then_some(RaceEvent::StartFailed { error })
+            }
+        }
+    }
+
+    /// How long a run may take after the longest one so far: a start of a job may hang for ever.
+    pub(super) fn limit(&self, longest_s: f64) -> Option<Duration> {
+        // Before the first run has ended, nothing is known of the length of one.
+        let is_job = matches!(self.seating, Seating::Job(_)) && longest_s > 0.0;
+        is_job.then(|| Duration::from_secs_f64((LATE_S + LATE_TIMES * longest_s).ceil()))
+    }
+
+    /// The plan of the race's winner, or the reason why it has none.
+    pub(super) fn winners_plan(
+        &self,
+        tuned: &Tuned,
+        request: &RaceRequest,
+    ) -> Result<Result<WinnersPlan, NoPlan>, RaceError> {
+        let provenance = &request.provenance;
+        match (&self.seating, winner::safe(tuned)) {
+            (_, Err(none)) => Ok(Err(none)),
+            (Seating::Host { .. }, Ok(winner)) => Ok(winner::plan(winner, provenance)),
+            (Seating::Job(job), Ok(winner)) => Ok(Ok(WinnersPlan::Ranks(Box::new(RankPlan {
+                method: winner::method(winner),
+                date: Some(provenance.date.clone()),
+                tool: Some(provenance.tool.clone()),
+                ..job.plan(&winner.name, &winner.seats)?
+            })))),
+        }
+    }
+}
+
+/// Placements of the tasks that talk to each other in a program.
+fn placed(
+    request: &RaceRequest,
+    traffic: &Traffic,
+    cpus: &CpuSet,
+    stop: &dyn Fn() -> bool,
+) -> Result<Vec<Entrant>, RaceError> {
+    let observed;
+    let pattern = match &traffic.pattern {
+        Some(pattern) => pattern,
+        None => {
+            observed = seen(request, stop)?;
+            &observed
+        }
+    };
+    let mut place = PlaceRequest {
+        seed: request.seed,
+        cpus: Some(cpus.iter().collect()),
+        ..PlaceRequest::new(&traffic.profile, pattern)
+    };
+    place.objective = traffic.objective.unwrap_or_else(|| place.usual_objective());
+    Ok(placements(place, request.candidates.saturating_sub(1))?)
+}
+
+/// The pattern of one run of the program.
+fn seen(request: &RaceRequest, stop: &dyn Fn() -> bool) -> Result<Pattern, RaceError> {
+    let command = SubjectCommand { words: request.command.clone(), leaves_stdout: true };
+    let pattern = one_run(&command, stop)?.pattern("observed");
+    // Without traffic all placements cost the same, and the model has nothing to choose by.
+    if pattern.edges.is_empty() { Err(RaceError::Silent) } else { Ok(pattern) }
+}
+
+/// The switches that are to be turned, each once.
+fn varied(request: &RaceRequest, switches: &[Switch]) -> Result<Option<Varied>, RaceError> {
+    let mut once: Vec<Switch> = Vec::new();
+    for switch in switches {
+        if !once.contains(switch) {
+            once.push(*switch);
+        }
+    }
+    if once.is_empty() {
+        return Ok(None);
+    }
+    Ok(Some(Varied::begin(&once, &mut (request.own.switch_guard)())?))
+}
+
+/// The file with a candidate's plan.
+fn plan_file(plans: &Scratch, candidate: usize) -> PathBuf {
+    plans.path().join(format!("{candidate}.json"))
+}
+
+fn write_plans(machine: &str, entrants: &[Entrant], plans: &Scratch) -> Result<(), RaceError> {
+    for (at, entrant) in entrants.iter().enumerate() {
+        if let Seats::Placement(placement) = &entrant.seats {
+            let plan = Plan::new(machine.to_owned(), placement.clone());
+            std::fs::write(plan_file(plans, at), plan.to_json())?;
+        }
+    }
+    Ok(())
+}

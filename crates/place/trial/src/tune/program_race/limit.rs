@@ -1,0 +1,104 @@
+//! The time and the runs that a race may take, and the candidates that fit into them.
+
+use crate::tune::program_race::field::RaceField;
+use crate::tune::program_race::{RaceError, RaceEvent, RaceRequest};
+use crate::tune::race::{Budget, DEFAULT, Rules};
+use crate::tune::session::{TooLong, WORTH_TELLING};
+use crate::tune::{Runner, Tuned};
+
+/// The fewest candidates of a race: the default, and one to beat it.
+const FEWEST: usize = 2;
+
+/// Times one run of the default, and drops the last candidates if the fewest runs of a race with
+/// all of them take longer than they may. Says so before the race begins.
+///
+/// # Errors
+/// The program fails, or the caller stopped it.
+pub(super) fn keep_to(
+    request: &RaceRequest,
+    field: &mut RaceField,
+    stop: &dyn Fn() -> bool,
+    hear: &mut dyn FnMut(RaceEvent<'_>),
+) -> Result<(), RaceError> {
+    let Some(limit_s) = request.time.map(|time| time.as_secs_f64()) else { return Ok(()) };
+    let runner = Runner::new(request.metric.clone()).within(request.time);
+    let reading = runner.run(&field.contestant(request, DEFAULT), stop)?;
+    let run_s = reading.ok_or(RaceError::StoppedEarly)?.seconds;
+    let all = field.entrants.len();
+    // The timed run counts: the user gave a time for everything.
+    let left_s = limit_s - run_s;
+    let racing = fitting(all, left_s, run_s, request.confidence);
+    field.entrants.truncate(racing);
+    if racing < all {
+        hear(RaceEvent::CandidatesLeftOut { racing, all, run_s, limit_s });
+    }
+    let runs = fewest_runs(racing, request.confidence);
+    let needed_s = run_s * runs as f64;
+    // Two candidates are the least: such a race is run, and the user is told before it begins.
+    if needed_s > left_s {
+        let has_command = request.metric.has_command();
+        hear(RaceEvent::TooLong(TooLong { needed_s, limit_s, runs, run_s, has_command }));
+    }
+    Ok(())
+}
+
+/// Says by how much a race took longer than it was allowed.
+pub(super) fn tell_excess(
+    request: &RaceRequest,
+    tuned: &Tuned,
+    hear: &mut dyn FnMut(RaceEvent<'_>),
+) {
+    let Some(limit_s) = request.time.map(|time| time.as_secs_f64()) else { return };
+    let taken_s: f64 = tuned.runs.iter().map(|run| run.seconds).sum();
+    // Told in whole seconds: less than half of one would be "0 s more".
+    if taken_s > limit_s * WORTH_TELLING && (taken_s - limit_s).round() >= 1.0 {
+        hear(RaceEvent::TookLonger { taken_s, limit_s });
+    }
+}
+
+/// Checks that the runs that were asked for make a race.
+///
+/// # Errors
+/// [`RaceError::TooFewRuns`], with the number of candidates for which they do.
+pub(super) fn check_budget(request: &RaceRequest, rules: &Rules) -> Result<(), RaceError> {
+    let fewest = rules.fewest_runs();
+    match request.runs {
+        Some(runs) if runs < fewest => Err(RaceError::TooFewRuns {
+            candidates: rules.candidates,
+            fewest,
+            enough_for: (FEWEST..rules.candidates)
+                .rev()
+                .find(|candidates| fewest_runs(*candidates, rules.confidence) <= runs),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// The fewest runs of a race.
+pub(super) fn fewest_runs(candidates: usize, confidence: f64) -> usize {
+    Rules { candidates, budget: Budget::Runs(0), confidence, seed: 1 }.fewest_runs()
+}
+
+/// The most candidates whose fewest runs fit.
+fn fitting(all: usize, left_s: f64, run_s: f64, confidence: f64) -> usize {
+    (FEWEST..=all)
+        .rev()
+        .find(|candidates| run_s * fewest_runs(*candidates, confidence) as f64 <= left_s)
+        .unwrap_or(FEWEST.min(all))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn candidates_are_dropped_until_the_fewest_runs_fit() {
+        let runs = |candidates| fewest_runs(candidates, 0.95) as f64;
+        assert_eq!(fitting(12, runs(12), 1.0, 0.95), 12);
+        assert_eq!(fitting(12, runs(12) - 0.5, 1.0, 0.95), 11);
+        assert_eq!(fitting(12, 2.0 * runs(5), 2.0, 0.95), 5);
+        assert_eq!(fitting(12, 1.0, 1.0, 0.95), 2, "a race has two");
+        assert_eq!(fitting(1, 0.0, 1.0, 0.95), 1);
+        assert_eq!(fewest_runs(2, 0.95), 30, "two blocks, a warm-up, and six groups of four");
+    }
+}

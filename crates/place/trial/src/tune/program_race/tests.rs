@@ -1,0 +1,187 @@
+//! Races of programs that print fixed figures: nothing here depends on how fast anything runs.
+
+use super::*;
+use crate::tune::metric::{Better, Metric};
+use crate::tune::race::DEFAULT;
+use crate::tune::trial::one_at_a_time;
+use crate::tune::tuned::Seats;
+use crate::tune::winner::{NoPlan, Provenance};
+use seatmap_data::document::Blame;
+use seatmap_os::CpuSet;
+use std::path::Path;
+use std::process::Command;
+
+/// Prints 9 where it may run on one CPU alone, and 10 else.
+const BEST_ALONE: &str =
+    "grep -q 'Cpus_allowed_list:.[0-9]*$' /proc/self/status && echo took 9 || echo took 10";
+
+/// Prints 10 where it may run on one CPU alone, and 9 else.
+const BEST_FREE: &str =
+    "grep -q 'Cpus_allowed_list:.[0-9]*$' /proc/self/status && echo took 10 || echo took 9";
+
+fn has_two_cpus() -> bool {
+    CpuSet::of_thread(0).unwrap().len() > 1
+}
+
+/// Gives a program the first of the CPUs: it stands for `run --cpus LIST --`.
+fn on_seats(options: &[&str]) -> Vec<std::ffi::OsString> {
+    assert_eq!(options[0], "--cpus");
+    let first = options[1].split([',', '-']).next().unwrap();
+    ["taskset", "-c", first].map(Into::into).to_vec()
+}
+
+fn request(script: &str, folder: &Path) -> RaceRequest {
+    RaceRequest {
+        command: ["sh", "-c", script].map(Into::into).to_vec(),
+        ground: RaceGround::Host(HostGround { cpus: None, traffic: None, switches: Vec::new() }),
+        metric: Metric::parse("regex:took ([0-9]+)").unwrap(),
+        better: Better::Lower,
+        confidence: 0.95,
+        seed: 1,
+        candidates: 12,
+        runs: Some(70),
+        time: None,
+        record: folder.join("record.json"),
+        earlier: None,
+        provenance: Provenance {
+            machine: "box".to_owned(),
+            pattern: None,
+            date: "2026-11-25".to_owned(),
+            tool: "seatmap 0.1.0".to_owned(),
+        },
+        now: || "2026-11-25T20:00:00Z".to_owned(),
+        own: OwnCommands {
+            on_seats,
+            switch_guard: || Command::new("true"),
+            rank_on_seats: |_, _| Vec::new(),
+            rank_observed: |_, _| Vec::new(),
+        },
+    }
+}
+
+fn raced(request: &RaceRequest) -> Result<RaceEnd, RaceError> {
+    run(request, &|| false, &mut |_| {})
+}
+
+fn kept(request: &RaceRequest) -> Tuned {
+    Tuned::from_json(&std::fs::read_to_string(&request.record).unwrap()).unwrap()
+}
+
+#[test]
+fn better_seats_win_and_all_is_on_file() {
+    if !has_two_cpus() {
+        return seatmap_needs::skipped!("one CPU");
+    }
+    let _turn = one_at_a_time();
+    let folder = tempfile::tempdir().unwrap();
+    let request = request(BEST_ALONE, folder.path());
+    let end = raced(&request).unwrap();
+    let verdict = end.tuned.verdict.as_ref().unwrap();
+    assert!(verdict.safe && verdict.winner != DEFAULT, "{verdict:?}");
+    assert!((verdict.confirmed[0].percent + 10.0).abs() < 1e-9, "{verdict:?}");
+    assert!(end.tuned.runs.len() <= 70);
+    assert_eq!(kept(&request), end.tuned);
+    let winner = &end.tuned.candidates[verdict.winner];
+    // A mask is told, and an order is a plan.
+    assert_eq!(matches!(winner.seats, Seats::Order(_)), end.plan.is_ok(), "{winner:?}");
+}
+
+#[test]
+fn the_default_is_not_replaced_by_what_is_worse() {
+    if !has_two_cpus() {
+        return seatmap_needs::skipped!("one CPU");
+    }
+    let _turn = one_at_a_time();
+    let folder = tempfile::tempdir().unwrap();
+    let end = raced(&request(BEST_FREE, folder.path())).unwrap();
+    assert!(!end.tuned.verdict.unwrap().safe);
+    assert_eq!(end.plan.unwrap_err(), NoPlan::DefaultWon);
+}
+
+#[test]
+fn a_race_that_failed_goes_on_with_its_runs() {
+    if !has_two_cpus() {
+        return seatmap_needs::skipped!("one CPU");
+    }
+    let _turn = one_at_a_time();
+    let folder = tempfile::tempdir().unwrap();
+    // Fails at the thirtieth run until a file says that all is well.
+    let script = format!(
+        "cd {}; echo x >> n; test -e well || test $(wc -l < n) -lt 30 || exit 3; echo took 5",
+        folder.path().display()
+    );
+    let mut request = request(&script, folder.path());
+    request.runs = Some(60);
+    request.candidates = 2;
+    let mut told = None;
+    let mut disturbed = 0;
+    let failed = run(&request, &|| false, &mut |event| match event {
+        RaceEvent::RunsKept { runs } => told = Some(runs),
+        RaceEvent::Disturbed { .. } => disturbed += 1,
+        _ => {}
+    });
+    let failed = failed.unwrap_err();
+    assert!(!failed.is_input() && failed.to_string().contains("exit code 3"), "{failed}");
+    let half = kept(&request);
+    // Neighbours may come while this is tested.
+    let kept = 29 - disturbed;
+    assert_eq!((half.runs.len(), told, half.verdict.is_none()), (kept, Some(kept), true));
+    std::fs::write(folder.path().join("well"), "").unwrap();
+    request.earlier = Some(half);
+    let end = run(&request, &|| false, &mut |event| {
+        disturbed += usize::from(matches!(event, RaceEvent::Disturbed { .. }));
+    });
+    let whole = end.unwrap().tuned;
+    let lines = std::fs::read_to_string(folder.path().join("n")).unwrap().lines().count();
+    assert_eq!(
+        lines,
+        whole.runs.len() + 1 + disturbed,
+        "the failed run and no other was made twice"
+    );
+    request.seed = 2;
+    let other = raced(&request).unwrap_err();
+    assert!(other.is_input() && other.to_string().contains("the seed: 2, then 1"), "{other}");
+}
+
+#[test]
+fn a_race_that_cannot_be_is_refused_before_anything_runs() {
+    if !has_two_cpus() {
+        return seatmap_needs::skipped!("one CPU");
+    }
+    let _turn = one_at_a_time();
+    let folder = tempfile::tempdir().unwrap();
+    let made = folder.path().join("made");
+    let mut request = request(&format!("touch {}", made.display()), folder.path());
+    request.runs = Some(20);
+    let few = raced(&request).unwrap_err();
+    assert!(few.is_input() && few.to_string().contains("needs at least"), "{few}");
+    request.ground = RaceGround::Host(HostGround {
+        cpus: Some("1023".parse().unwrap()),
+        traffic: None,
+        switches: Vec::new(),
+    });
+    let absent = raced(&request).unwrap_err();
+    assert!(absent.is_input() && absent.to_string().contains("does not exist"), "{absent}");
+    assert!(!made.exists());
+}
+
+#[test]
+fn a_race_that_is_stopped_says_how_many_runs_are_kept() {
+    if !has_two_cpus() {
+        return seatmap_needs::skipped!("one CPU");
+    }
+    let _turn = one_at_a_time();
+    let folder = tempfile::tempdir().unwrap();
+    let request = request("echo took 5", folder.path());
+    let runs = std::cell::Cell::new(0);
+    let stopped = run(&request, &|| runs.get() == 3, &mut |event| {
+        if let RaceEvent::RunMade { runs: made, .. } = event {
+            runs.set(made);
+        }
+    });
+    assert_eq!(
+        stopped.unwrap_err().to_string(),
+        "the race was interrupted; its 3 runs are kept, and --resume goes on with them"
+    );
+    assert_eq!(kept(&request).runs.len(), 3);
+}

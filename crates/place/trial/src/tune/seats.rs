@@ -1,0 +1,270 @@
+//! Chooses equal and quiet cores for a measurement.
+//!
+//! Cores of one kind are compared with each other only; hardware threads share a core's units, so a
+//! core goes whole to a command or not at all; and a core on which something else runs is left out
+//! where others are left.
+
+use crate::tune::activity::{Activity, QUIET_PERCENT};
+use seatmap_data::machine::{CoreKind, Topology};
+use seatmap_data::statistics::words::{agreeing, counted, counted_figure};
+use seatmap_os::{CpuList, CpuSet};
+use std::collections::BTreeMap;
+
+/// The chosen CPUs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chosen {
+    /// The CPUs that commands may use.
+    pub cpus: CpuSet,
+    /// The CPUs of whole cores: those above and their idle siblings.
+    pub whole: CpuSet,
+    /// The number of cores.
+    pub cores: usize,
+    /// Why others were left out and what is not as it should be, each as a sentence.
+    pub notes: Vec<String>,
+    /// The largest share of the time before that others ran on one of the cores.
+    pub others_percent: f64,
+}
+
+/// Why there are no such seats.
+#[derive(Debug, PartialEq, thiserror::Error)]
+pub enum SeatsError {
+    /// Fewer CPUs than asked for.
+    #[error(
+        "{} {} asked for, and there {} {}{}",
+        counted(*.requested, "seat"),
+        agreeing(*.requested, "was", "were"),
+        agreeing(*.there, "is", "are"),
+        counted(*.there, "equal CPU"),
+        hint(*.mixed)
+    )]
+    TooFew {
+        /// The number asked for.
+        requested: usize,
+        /// The number there is.
+        there: usize,
+        /// Whether others of another kind were left out.
+        mixed: bool,
+    },
+}
+
+fn hint(mixed: bool) -> &'static str {
+    if mixed { "; name CPUs of several kinds with --cpus" } else { "" }
+}
+
+/// A core with its allowed PUs.
+struct Core {
+    pus: Vec<u32>,
+    kind: Option<CoreKind>,
+    activity: Activity,
+}
+
+/// Chooses seats among the allowed CPUs: `requested` of them, each on a core of its own as far as
+/// the cores go; all hardware threads of all equal quiet cores where no number is given.
+///
+/// # Errors
+/// [`SeatsError::TooFew`].
+pub fn choose(
+    topology: &Topology,
+    allowed: &CpuSet,
+    activity: &BTreeMap<u32, Activity>,
+    requested: Option<usize>,
+) -> Result<Chosen, SeatsError> {
+    let mut notes = Vec::new();
+    let (mut cores, mixed) = of_one_kind(cores(topology, allowed, activity), &mut notes);
+    let there: usize = cores.iter().map(|core| core.pus.len()).sum();
+    if requested.is_some_and(|requested| requested > there || requested == 0) {
+        return Err(SeatsError::TooFew { requested: requested.unwrap_or(0), there, mixed });
+    }
+    // Least busy first; equal ones keep the order of their numbers, the last first: CPU 0 has most
+    // of a system's work.
+    cores.reverse();
+    cores.sort_by(|a, b| a.activity.busy_percent.total_cmp(&b.activity.busy_percent));
+    // A stable sort after the other: quiet cores first, and among each sort the least busy ones.
+    cores.sort_by_key(|core| !core.activity.is_quiet());
+    let taken = taken(&cores, requested);
+    notes.extend(disturbed(&cores[..taken.len()]));
+    let whole = cores[..taken.len()].iter().flat_map(|core| core.pus.iter().copied()).collect();
+    let busy = cores[..taken.len()].iter().map(|core| core.activity.busy_percent);
+    Ok(Chosen {
+        others_percent: busy.fold(0.0, f64::max),
+        cores: taken.len(),
+        cpus: taken.into_iter().flatten().collect(),
+        whole,
+        notes,
+    })
+}
+
+/// The PUs taken of each core, for as many cores as are needed.
+fn taken(cores: &[Core], requested: Option<usize>) -> Vec<Vec<u32>> {
+    let Some(requested) = requested else {
+        let quiet = cores.iter().filter(|core| core.activity.is_quiet()).count();
+        // On a computer that is busy everywhere all cores are as good, and the notes say so.
+        let used = if quiet > 0 { quiet } else { cores.len() };
+        return cores[..used].iter().map(|core| core.pus.clone()).collect();
+    };
+    let mut taken: Vec<Vec<u32>> = vec![Vec::new(); requested.min(cores.len())];
+    let widest = cores.iter().map(|core| core.pus.len()).max().unwrap_or(0);
+    let mut left = requested;
+    // The first hardware thread of every core, then the second ones: tasks share a core only when
+    // none is left.
+    for rank in 0..widest {
+        for (core, taken) in cores.iter().zip(&mut taken) {
+            if let Some(pu) = core.pus.get(rank).filter(|_| left > 0) {
+                taken.push(*pu);
+                left -= 1;
+            }
+        }
+    }
+    taken
+}
+
+fn cores(topology: &Topology, allowed: &CpuSet, activity: &BTreeMap<u32, Activity>) -> Vec<Core> {
+    let mut cores: BTreeMap<(Option<u32>, u32), Core> = BTreeMap::new();
+    for pu in topology.pus.iter().filter(|pu| allowed.contains(pu.os)) {
+        // A PU whose core is not known is a core of its own.
+        let number = pu.core.map_or((None, pu.os), |core| (Some(core), 0));
+        let core = cores.entry(number).or_insert(Core {
+            pus: Vec::new(),
+            kind: pu.kind,
+            activity: Activity::default(),
+        });
+        core.pus.push(pu.os);
+    }
+    for core in cores.values_mut() {
+        core.pus.sort_unstable();
+        core.activity = of_all(activity, &core.pus, topology);
+    }
+    let mut cores: Vec<Core> = cores.into_values().collect();
+    cores.sort_by_key(|core| core.pus.first().copied());
+    cores
+}
+
+/// The activity on a core: the busiest of its hardware threads, forbidden ones too.
+fn of_all(activity: &BTreeMap<u32, Activity>, pus: &[u32], topology: &Topology) -> Activity {
+    let core = pus.first().and_then(|pu| topology.pu(*pu)).and_then(|pu| pu.core);
+    topology
+        .pus
+        .iter()
+        // A sibling outside the process's mask slows the core down as much as one inside.
+        .filter(|pu| pus.contains(&pu.os) || (core.is_some() && pu.core == core))
+        .map(|pu| activity.get(&pu.os).copied().unwrap_or_default())
+        .fold(Activity::default(), |most, one| Activity {
+            busy_percent: most.busy_percent.max(one.busy_percent),
+            interrupts_per_s: most.interrupts_per_s.max(one.interrupts_per_s),
+        })
+}
+
+/// The cores of the kind that matters: performance cores where a processor has several kinds.
+fn of_one_kind(cores: Vec<Core>, notes: &mut Vec<String>) -> (Vec<Core>, bool) {
+    let (fast, slow): (Vec<Core>, Vec<Core>) =
+        cores.into_iter().partition(|core| core.kind == Some(CoreKind::Performance));
+    if fast.is_empty() {
+        return (slow, false);
+    }
+    if slow.is_empty() {
+        return (fast, false);
+    }
+    let left = CpuList(slow.iter().flat_map(|core| core.pus.iter().copied()).collect());
+    let (are, they) = if left.0.len() == 1 {
+        ("is", "it belongs to a core")
+    } else {
+        ("are", "they belong to cores")
+    };
+    notes.push(format!("{} {are} left out: {they} of another kind", left.named()));
+    (fast, true)
+}
+
+/// The chosen cores that are not quiet, each as a sentence.
+fn disturbed(cores: &[Core]) -> Vec<String> {
+    let noisy = cores.iter().filter(|core| !core.activity.is_quiet());
+    noisy
+        .map(|core| {
+            let Activity { busy_percent, interrupts_per_s } = core.activity;
+            let cpus = CpuList(core.pus.clone()).named();
+            // One sentence a core: a program that runs there disturbs more than the interrupts that
+            // it causes.
+            if busy_percent > QUIET_PERCENT {
+                return format!(
+                    "something else ran on {cpus} for {busy_percent:.0} % of the time before \
+                     the start"
+                );
+            }
+            let interrupts = counted_figure(interrupts_per_s, 0, "interrupt");
+            format!("{interrupts} of devices a second came to {cpus} before the start")
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seatmap_data::machine::Pu;
+
+    /// Cores of two hardware threads: PU i and i + `cores` share core i; the last `slow` cores are
+    /// efficiency cores of one thread.
+    fn machine(cores: u32, slow: u32) -> Topology {
+        let kind = (slow > 0).then_some(CoreKind::Performance);
+        let fast =
+            (0..2 * cores).map(|os| Pu { os, core: Some(os % cores), kind, ..Pu::default() });
+        let last = (0..slow).map(|at| Pu {
+            os: 2 * cores + at,
+            core: Some(cores + at),
+            kind: Some(CoreKind::Efficiency),
+            ..Pu::default()
+        });
+        Topology { pus: fast.chain(last).collect() }
+    }
+
+    fn busy(cpus: &[u32]) -> BTreeMap<u32, Activity> {
+        cpus.iter()
+            .map(|cpu| (*cpu, Activity { busy_percent: 50.0, interrupts_per_s: 0.0 }))
+            .collect()
+    }
+
+    fn chosen(
+        topology: &Topology,
+        disturbed: &[u32],
+        requested: Option<usize>,
+    ) -> Result<(String, usize, usize), SeatsError> {
+        let allowed = topology.pus.iter().map(|pu| pu.os).collect();
+        let chosen = choose(topology, &allowed, &busy(disturbed), requested)?;
+        Ok((chosen.cpus.list().to_string(), chosen.cores, chosen.notes.len()))
+    }
+
+    #[test]
+    fn every_seat_has_a_core_of_its_own_until_there_are_no_more() {
+        assert_eq!(chosen(&machine(4, 0), &[], Some(1)), Ok(("3".to_owned(), 1, 0)));
+        assert_eq!(chosen(&machine(4, 0), &[], Some(3)), Ok(("1-3".to_owned(), 3, 0)));
+        assert_eq!(chosen(&machine(4, 0), &[], Some(5)), Ok(("0-3,7".to_owned(), 4, 0)));
+        assert_eq!(chosen(&machine(4, 0), &[], None), Ok(("0-7".to_owned(), 4, 0)));
+    }
+
+    #[test]
+    fn busy_cores_come_last_and_are_told() {
+        // PU 6 is the sibling of PU 2.
+        assert_eq!(chosen(&machine(4, 0), &[3, 6], Some(2)), Ok(("0,1".to_owned(), 2, 0)));
+        assert_eq!(chosen(&machine(4, 0), &[3, 6], Some(3)), Ok(("0,1,3".to_owned(), 3, 1)));
+        assert_eq!(chosen(&machine(4, 0), &[3, 6], None), Ok(("0,1,4,5".to_owned(), 2, 0)));
+        assert_eq!(chosen(&machine(2, 0), &[0, 1], None), Ok(("0-3".to_owned(), 2, 2)));
+    }
+
+    #[test]
+    fn kinds_are_not_mixed() {
+        assert_eq!(chosen(&machine(2, 4), &[], None), Ok(("0-3".to_owned(), 2, 1)));
+        let error = chosen(&machine(2, 4), &[], Some(5)).unwrap_err();
+        assert_eq!(error, SeatsError::TooFew { requested: 5, there: 4, mixed: true });
+        assert!(error.to_string().ends_with("with --cpus"));
+        assert!(chosen(&machine(2, 0), &[], Some(0)).is_err());
+    }
+
+    #[test]
+    fn a_whole_core_is_kept_though_one_thread_of_it_is_used() {
+        let topology = machine(2, 0);
+        let allowed: CpuSet = (0..4).collect();
+        let chosen = choose(&topology, &allowed, &BTreeMap::new(), Some(1)).unwrap();
+        assert_eq!(
+            (chosen.cpus.list().to_string(), chosen.whole.list().to_string()),
+            ("1".to_owned(), "1,3".to_owned())
+        );
+    }
+}

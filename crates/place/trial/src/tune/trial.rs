@@ -1,0 +1,547 @@
+//! Runs a command once, on its seats, and reads the metric.
+
+mod process;
+mod taken;
+
+use crate::tune::disturbance::{Disturbance, DisturbanceWatch};
+use crate::tune::metric::Metric;
+use process::{Ended, Started};
+use seatmap_data::document::printed_number;
+use seatmap_os::counter::Counter;
+use seatmap_os::holder::Holder;
+use seatmap_os::quota::Quotas;
+use seatmap_os::{CpuSet, Ending, Root, cpu_list, scratch};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+use taken::Needed;
+
+/// The reasons for which CPUs are taken from a run, where no cell has them.
+pub(crate) const TAKEN: &str = "a cpuset or a taskset was changed, or one went offline";
+
+/// The end of what a failed command printed, in an error.
+const TAIL_BYTES: u64 = 2000;
+
+/// The most of a command's output that is searched for the metric, from its end.
+const SEARCHED_BYTES: u64 = 64 << 20;
+
+/// A command, and how it is seated.
+#[derive(Clone, Debug, Default)]
+pub struct Contestant {
+    /// Its name in the result.
+    pub name: String,
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+    /// Another program that runs it, with that one's arguments: `seatmap run --plan FILE --`. Empty
+    /// for none.
+    pub launcher: Vec<OsString>,
+    /// The file that takes the members of its control group, where it has one of its own.
+    pub group: Option<PathBuf>,
+    /// The CPUs that it may use; all of the caller's where nothing is said.
+    pub cpus: Option<CpuSet>,
+    /// The CPUs of the cell that it runs in, where there is one: this process is outside of it.
+    pub cell: Option<CpuSet>,
+    /// How long processes that it leaves may take to end by themselves: the daemons of launchers
+    /// end a moment after their jobs. No time by default.
+    pub patience: Duration,
+}
+
+impl Contestant {
+    /// The command as a line of text.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let words: Vec<String> =
+            self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        words.join(" ")
+    }
+}
+
+/// The result of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// The metric's value.
+    pub value: f64,
+    /// How long the command ran, and after it the metric's own command, in seconds.
+    pub seconds: f64,
+    /// The CPU time that others took from it.
+    pub disturbance: Disturbance,
+}
+
+/// Why a run has no reading.
+#[derive(Debug, thiserror::Error)]
+pub enum TrialError {
+    /// The program was not found, or the system refused a process.
+    #[error("'{command}' cannot be started")]
+    Start {
+        /// The command.
+        command: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The command failed.
+    #[error(
+        "'{command}' {how}{said}{}",
+        if .how.is_cut() {
+            "; a run that is cut short cannot be compared with another one: let it end by itself"
+        } else {
+            ""
+        }
+    )]
+    Failed {
+        /// The command.
+        command: String,
+        /// Its exit code or signal.
+        how: Ending,
+        /// The end of what it printed.
+        said: String,
+    },
+    /// It ended, and something that it started did not.
+    #[error(
+        "'{command}' ended and left process {pid} ('{name}') running, which was ended now: a run \
+         of a program that goes to the background cannot be told from the next one; keep it in the \
+         foreground"
+    )]
+    LeftRunning {
+        /// The command.
+        command: String,
+        /// The process.
+        pid: i32,
+        /// Its name.
+        name: String,
+    },
+    /// It ended, and processes cannot be listed.
+    #[error("'{command}' has ended, and it cannot be seen whether it left a process running")]
+    Unseen {
+        /// The command.
+        command: String,
+        /// The kernel's error.
+        #[source]
+        source: io::Error,
+    },
+    /// It printed nothing that matches.
+    #[error(
+        "the metric '{metric}' matches no number (digits, with a point for decimals) that \
+         '{command}' printed{said}"
+    )]
+    NoMatch {
+        /// The metric.
+        metric: String,
+        /// The command.
+        command: String,
+        /// The end of what it printed.
+        said: String,
+    },
+    /// The metric's own command failed; a number that it printed says nothing.
+    #[error("the metric '{metric}' {how}")]
+    MetricFailed {
+        /// The metric.
+        metric: String,
+        /// How it ended.
+        how: Ending,
+    },
+    /// The metric's own command did not print a number.
+    #[error(
+        "the metric '{metric}' printed {printed:?}, which is not one number; print digits with a \
+         point for decimals, such as 1234.5"
+    )]
+    NotANumber {
+        /// The metric.
+        metric: String,
+        /// The text that it printed.
+        printed: String,
+    },
+    /// A CPU of the run was missing before it, during it or after it: a cpuset or a mask was
+    /// changed, or it went offline.
+    #[error(
+        "'{command}': the run is void, since its {} {}: {}",
+        cpu_list::named(.cpus),
+        if !*.is_back {
+            "cannot be had now"
+        } else if .cpus.parse::<u32>().is_ok() {
+            "was not there all the time"
+        } else {
+            "were not all there during it"
+        },
+        .holder.or(TAKEN)
+    )]
+    CpusTaken {
+        /// The command.
+        command: String,
+        /// The CPUs that are missing, or those of the run where all are back.
+        cpus: String,
+        /// Whether all are back.
+        is_back: bool,
+        /// The cell that had them, if one had.
+        holder: Holder,
+    },
+    /// The CPUs of the run could not be looked at before it, during it or after it.
+    #[error(
+        "'{command}': the run is void, since it cannot be seen whether its {} stayed there",
+        cpu_list::named(.cpus)
+    )]
+    CpusUnseen {
+        /// The command.
+        command: String,
+        /// The CPUs of the run.
+        cpus: String,
+        /// The kernel's error.
+        source: io::Error,
+    },
+    /// The metric's own command does not end.
+    #[error(
+        "the metric '{metric}' had not ended after {limit:?}{} and was ended; let it print a \
+         number of the run at once, or let the command itself print it and read it with \
+         'regex:PATTERN'",
+        if *.is_whole_time { ", all the time that --seconds gives," } else { "" }
+    )]
+    MetricLate {
+        /// The metric.
+        metric: String,
+        /// How long it may take.
+        limit: Duration,
+        /// Whether that is the time of all runs together.
+        is_whole_time: bool,
+    },
+    /// Ratios need readings above 0.
+    #[error(
+        "the metric '{metric}' read {value} from '{command}'; readings are compared as ratios and \
+         must be above 0"
+    )]
+    NotPositive {
+        /// The metric.
+        metric: String,
+        /// The command.
+        command: String,
+        /// The reading.
+        value: f64,
+    },
+    /// The kernel does not count this.
+    #[error("'perf:{event}' cannot be counted here{hint}")]
+    Counter {
+        /// The event.
+        event: String,
+        /// Advice, where there is some.
+        hint: &'static str,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The command's output could not be kept or read.
+    #[error("the command's output cannot be kept")]
+    Output(#[source] io::Error),
+}
+
+/// Runs commands one at a time. Each gets a session of its own and no input; its output is kept for
+/// the metric, and the processes that it leaves running are ended.
+#[derive(Clone, Debug)]
+pub struct Runner {
+    metric: Metric,
+    /// Whether each command's session gets the largest share of the CPUs that the kernel gives to
+    /// any.
+    raised: bool,
+    /// How long the metric's own command may take.
+    metric_limit: Duration,
+    /// Whether that is the time of all runs together.
+    is_whole_time: bool,
+    /// The quotas on this process when the runner was made.
+    quotas: Quotas,
+}
+
+/// How long a metric's own command may take where nobody says. It prints a number of a run that is
+/// over.
+const METRIC_LIMIT: Duration = Duration::from_secs(30);
+
+/// The time that a metric's own command gets in any case: a shell takes milliseconds to start, and
+/// more on a busy computer.
+const LEAST_METRIC_LIMIT: Duration = Duration::from_secs(1);
+
+impl Runner {
+    /// A runner that reads this metric.
+    #[must_use]
+    pub fn new(metric: Metric) -> Self {
+        let quotas = Quotas::of_self(&Root::new("/"));
+        Runner { metric, raised: false, metric_limit: METRIC_LIMIT, is_whole_time: false, quotas }
+    }
+
+    /// The same, with the kernel told to prefer the command to all other sessions (autogroups,
+    /// sched(7)). It takes privileges; without them nothing changes.
+    #[must_use]
+    pub fn raised(self, raised: bool) -> Self {
+        Runner { raised, ..self }
+    }
+
+    /// The same, with another limit for the metric's own command.
+    #[must_use]
+    pub fn metric_limit(self, metric_limit: Duration) -> Self {
+        Runner { metric_limit, ..self }
+    }
+
+    /// The same, where all runs together get this time: the metric's own command gets no more.
+    #[must_use]
+    pub fn within(self, time: Option<Duration>) -> Self {
+        match time.map(|time| time.max(LEAST_METRIC_LIMIT)) {
+            Some(time) if time < self.metric_limit => {
+                Runner { metric_limit: time, is_whole_time: true, ..self }
+            }
+            _ => self,
+        }
+    }
+
+    /// The metric.
+    #[must_use]
+    pub fn metric(&self) -> &Metric {
+        &self.metric
+    }
+
+    /// Runs a command to its end. `None` where `stop` became true meanwhile: the command and all
+    /// that it started have been ended.
+    ///
+    /// # Errors
+    /// [`TrialError`]. A run whose CPUs were not all there from its beginning to its end is
+    /// [`TrialError::CpusTaken`], or [`TrialError::CpusUnseen`] where they could not be looked at,
+    /// whatever it read.
+    pub fn run(
+        &self,
+        contestant: &Contestant,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<Reading>, TrialError> {
+        Ok(self.printing(contestant, stop)?.map(|(reading, _)| reading))
+    }
+
+    /// The same, with what the command printed on stdout: the last 64 MiB of it.
+    ///
+    /// # Errors
+    /// As [`Runner::run`].
+    pub fn run_with_output(
+        &self,
+        contestant: &Contestant,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<(Reading, String)>, TrialError> {
+        let Some((reading, printed)) = self.printing(contestant, stop)? else { return Ok(None) };
+        let [out, _] = printed.read(SEARCHED_BYTES).map_err(TrialError::Output)?;
+        Ok(Some((reading, out)))
+    }
+
+    fn printing(
+        &self,
+        contestant: &Contestant,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<(Reading, Printed)>, TrialError> {
+        let needed = Needed::by(contestant).map_err(TrialError::Output)?;
+        if needed.are_short() {
+            return Err(needed.error(contestant));
+        }
+        let reading = self.once(contestant, needed.cpus(), &|| stop() || needed.are_short());
+        // Looked at again after the end: a CPU may have gone since the last look, and the reading
+        // is void.
+        if needed.are_short() && !stop() { Err(needed.error(contestant)) } else { reading }
+    }
+
+    fn once(
+        &self,
+        contestant: &Contestant,
+        cpus: &CpuSet,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<(Reading, Printed)>, TrialError> {
+        // A short command is over before the first look while it runs.
+        if stop() {
+            return Ok(None);
+        }
+        let printed = Printed::new().map_err(TrialError::Output)?;
+        // Before the start: a child inherits only a counter that is there when it is created
+        // (perf_event_open(2), `inherit`).
+        let mut counter = self.counter()?;
+        let watch = DisturbanceWatch::begin(&self.quotas);
+        let started = Started::new(contestant, self.raised, &printed)
+            .map_err(|source| TrialError::Start { command: contestant.line(), source })?;
+        let ended = started
+            .wait(stop)
+            .map_err(|source| TrialError::Unseen { command: contestant.line(), source })?;
+        let Some(ended) = ended else { return Ok(None) };
+        let disturbance = watch.end(cpus);
+        // A failed run is an error before its metric is read: a figure that it printed says
+        // nothing.
+        self.check(contestant, &ended, &printed)?;
+        let asked = Instant::now();
+        let read = match &self.metric {
+            Metric::Command(line) => self.by_command(line, contestant, stop)?,
+            _ => Some(self.value(contestant, &ended, &printed, counter.as_mut())?),
+        };
+        let Some(value) = read else { return Ok(None) };
+        if value <= 0.0 {
+            let metric = self.metric.to_string();
+            let command = contestant.line();
+            return Err(TrialError::NotPositive { metric, command, value });
+        }
+        let by_command = if self.metric.has_command() { asked.elapsed() } else { Duration::ZERO };
+        let seconds = (ended.elapsed + by_command).as_secs_f64();
+        Ok(Some((Reading { value, seconds, disturbance }, printed)))
+    }
+
+    fn counter(&self) -> Result<Option<Counter>, TrialError> {
+        let Metric::Counted(event) = &self.metric else { return Ok(None) };
+        Counter::of_children(event).map(Some).map_err(|source| {
+            let hint = match source.raw_os_error() {
+                Some(libc::EACCES | libc::EPERM) => {
+                    " (run it as root, or lower /proc/sys/kernel/perf_event_paranoid)"
+                }
+                _ if event.is_software() => "",
+                _ => {
+                    " (virtual machines mostly have no counters; software events such as \
+                     task-clock work everywhere)"
+                }
+            };
+            TrialError::Counter { event: event.to_string(), hint, source }
+        })
+    }
+
+    fn check(
+        &self,
+        contestant: &Contestant,
+        ended: &Ended,
+        printed: &Printed,
+    ) -> Result<(), TrialError> {
+        let command = contestant.line();
+        if !ended.ending.is_success() {
+            return Err(TrialError::Failed { command, how: ended.ending, said: printed.tail() });
+        }
+        match &ended.left {
+            Some((pid, name)) => {
+                Err(TrialError::LeftRunning { command, pid: *pid, name: name.clone() })
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn value(
+        &self,
+        contestant: &Contestant,
+        ended: &Ended,
+        printed: &Printed,
+        counter: Option<&mut Counter>,
+    ) -> Result<f64, TrialError> {
+        match (&self.metric, counter) {
+            (Metric::Time, _) => Ok(ended.elapsed.as_secs_f64()),
+            (Metric::CpuTime, _) => Ok(ended.cpu_time.as_secs_f64()),
+            (Metric::Printed(pattern), _) => {
+                let read = printed.read(SEARCHED_BYTES).map_err(TrialError::Output)?;
+                let found =
+                    read.iter().filter_map(|text| Metric::last_number(pattern, text)).next();
+                found.ok_or_else(|| TrialError::NoMatch {
+                    metric: self.metric.to_string(),
+                    command: contestant.line(),
+                    said: printed.tail(),
+                })
+            }
+            (Metric::Counted(event), Some(counter)) => {
+                counter.read().map(|count| count as f64).map_err(|source| TrialError::Counter {
+                    event: event.to_string(),
+                    hint: "",
+                    source,
+                })
+            }
+            (Metric::Command(_), _) => {
+                unreachable!("a command's number is asked for by that command")
+            }
+            (Metric::Counted(_), None) => unreachable!("a metric that is counted has a counter"),
+        }
+    }
+
+    /// The number that the metric's own command prints; `None` where `stop` became true meanwhile.
+    fn by_command(
+        &self,
+        line: &str,
+        contestant: &Contestant,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<f64>, TrialError> {
+        let asking = Contestant {
+            command: ["/bin/sh", "-c", line].map(Into::into).to_vec(),
+            cpus: contestant.cpus.clone(),
+            ..Contestant::default()
+        };
+        let printed = Printed::new().map_err(TrialError::Output)?;
+        let started = Started::new(&asking, false, &printed)
+            .map_err(|source| TrialError::Start { command: line.to_owned(), source })?;
+        let began = Instant::now();
+        let ended = started.wait(&|| stop() || began.elapsed() > self.metric_limit);
+        let ended =
+            ended.map_err(|source| TrialError::Unseen { command: line.to_owned(), source })?;
+        let Some(ended) = ended else {
+            return if stop() {
+                Ok(None)
+            } else {
+                Err(TrialError::MetricLate {
+                    metric: self.metric.to_string(),
+                    limit: self.metric_limit,
+                    is_whole_time: self.is_whole_time,
+                })
+            };
+        };
+        let metric = self.metric.to_string();
+        if !ended.ending.is_success() {
+            return Err(TrialError::MetricFailed { metric, how: ended.ending });
+        }
+        let [out, _] = printed.read(SEARCHED_BYTES).map_err(TrialError::Output)?;
+        let printed = out.trim().to_owned();
+        match printed_number(&printed) {
+            Some(read) => Ok(Some(read)),
+            None => Err(TrialError::NotANumber { metric, printed }),
+        }
+    }
+}
+
+/// The output of a command, in files without a name. A pipe would end only with the last process
+/// that holds it.
+pub(crate) struct Printed {
+    out: File,
+    error: File,
+}
+
+/// The end of a file, no more of it than this.
+fn end_of(mut file: &File, most: u64) -> io::Result<String> {
+    let length = file.seek(SeekFrom::End(0))?;
+    // The end of a long output: the last match counts.
+    file.seek(SeekFrom::Start(length.saturating_sub(most)))?;
+    let mut bytes = Vec::new();
+    file.take(most).read_to_end(&mut bytes)?;
+    // The cut may fall inside a character.
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+impl Printed {
+    fn new() -> io::Result<Self> {
+        Ok(Printed { out: scratch::file()?, error: scratch::file()? })
+    }
+
+    /// Its output on stdout and on stderr, no more of each than this from the end.
+    fn read(&self, most: u64) -> io::Result<[String; 2]> {
+        Ok([end_of(&self.out, most)?, end_of(&self.error, most)?])
+    }
+
+    /// The last lines on stderr, or else on stdout, as the end of an error.
+    fn tail(&self) -> String {
+        let read = self.read(TAIL_BYTES).unwrap_or_default();
+        let said = read.iter().rev().map(|text| text.trim()).find(|text| !text.is_empty());
+        said.map_or_else(
+            || ", and it printed nothing".to_owned(),
+            |text| format!("; it said: {}", last_lines(text)),
+        )
+    }
+}
+
+/// The last three lines as one.
+fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    lines[lines.len().saturating_sub(3)..].join(" | ")
+}
+
+/// How long a run that is asked to stop may take to end by itself.
+pub(crate) const GRACE: Duration = Duration::from_secs(2);
+
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+pub(crate) use tests::one_at_a_time;

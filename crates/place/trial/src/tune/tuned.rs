@@ -1,0 +1,516 @@
+//! `seatmap-tune/1`: the candidates of a race, every run, and what the runs show.
+
+use crate::tune::disturbance::Disturbance;
+use crate::tune::fingerprint::Fingerprint;
+use crate::tune::metric::Better;
+use crate::tune::race::{Budget, Confirmed, Cost, DEFAULT, Outcome, Rules, Turn};
+use crate::tune::verdict::percent;
+use seatmap_data::document::DocumentError;
+use seatmap_data::statistics::correlation::spearman;
+use serde::{Deserialize, Serialize};
+
+/// The format's name, in the `format` key.
+pub const FORMAT: &str = "seatmap-tune/1";
+
+/// More candidates than anybody runs.
+pub const MAX_CANDIDATES: usize = 4096;
+
+/// More runs than anybody waits for.
+pub const MAX_RUNS: usize = 1 << 20;
+
+/// A winner is written down only if it is shown to be dearer than the default by no more than this
+/// share.
+pub const SAFE_SHARE: f64 = 0.02;
+
+/// The seats of a candidate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Seats {
+    /// None: the kernel decides, and changes its mind.
+    Free,
+    /// The kernel decides among these CPUs.
+    Within(String),
+    /// A CPU for each thread, in the order of creation, over and over.
+    Order(String),
+    /// A CPU for each task, as a plan has it.
+    Placement(Vec<u32>),
+    /// A node and CPUs for each rank of a job.
+    Ranks(Vec<RankSeat>),
+    /// None, with a switch of the kernel turned while the program runs.
+    Kernel(Setting),
+}
+
+/// A switch of the kernel, on or off.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Setting {
+    /// The switch's word: `numa-balancing`, `sched-cache`.
+    pub switch: String,
+    /// Its position.
+    pub on: bool,
+}
+
+/// The seat of a rank.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RankSeat {
+    /// Its node, by host name.
+    pub node: String,
+    /// Its CPUs there.
+    pub cpus: Vec<u32>,
+}
+
+/// A way to seat the program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Entrant {
+    /// Its name.
+    pub name: String,
+    /// Its seats.
+    pub seats: Seats,
+    /// Its cost by the model; absent where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicted: Option<f64>,
+}
+
+/// A run of the race.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Run {
+    /// The part of the race, the block, and the candidate.
+    #[serde(flatten)]
+    pub turn: Turn,
+    /// The reading, in the metric's unit.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
+    pub value: f64,
+    /// How long the run took, in seconds.
+    pub seconds: f64,
+    /// The CPU time that others took from it; absent in older documents, and on a simulated
+    /// machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disturbance: Option<Disturbance>,
+}
+
+/// The winner's difference from another candidate by fresh runs, in percent of the other's reading.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Difference {
+    /// The other candidate.
+    pub with: usize,
+    /// The difference: below 0 where the winner reads less.
+    pub percent: f64,
+    /// The ends of its interval; absent where there are too few runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval_percent: Option<[f64; 2]>,
+    /// Groups of four runs.
+    pub groups: usize,
+}
+
+/// The judgement at the end of a race.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Verdict {
+    /// The winner.
+    pub winner: usize,
+    /// The difference of each candidate's reading from the winner's in the race, in percent.
+    pub above_winner_percent: Vec<f64>,
+    /// The candidates that were shown to be worse than the best, in the order in which they left.
+    pub rejected: Vec<usize>,
+    /// Whole blocks of the race.
+    pub blocks: usize,
+    /// The winner against the default, unless that won, and against the runner-up.
+    pub confirmed: Vec<Difference>,
+    /// Whether the winner is worth to be written down.
+    pub safe: bool,
+    /// Spearman's correlation of the model's costs with the readings; absent for fewer than three
+    /// costs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank_correlation: Option<f64>,
+}
+
+/// Messages that ran on a simulated machine, in the place of a program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Simulated {
+    /// The model.
+    pub machine: String,
+    /// The pattern of the messages.
+    pub pattern: String,
+    /// Bytes of the heaviest edge's message; absent where messages are cache lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet_bytes: Option<u32>,
+    /// How often all messages were sent.
+    pub rounds: u32,
+}
+
+/// A race of ways to seat a program, finished or not: the result of `seatmap tune`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Tuned {
+    /// Name and version of the format.
+    #[cfg_attr(feature = "schema", schemars(extend("const" = FORMAT)))]
+    pub format: String,
+    /// The version of Seatmap.
+    pub tool_version: String,
+    /// When the first run began, as RFC 3339 has it; absent for a race on a model, whose time is
+    /// its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begun: Option<String>,
+    /// The program and its arguments; empty on a model.
+    pub command: Vec<String>,
+    /// The computer and its settings.
+    pub fingerprint: Fingerprint,
+    /// The messages that ran in its place on a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub simulated: Option<Simulated>,
+    /// Parts of the kernel that move threads and memory too, with their state, each as a sentence.
+    #[serde(default)]
+    pub rivals: Vec<String>,
+    /// The quotas of CPU time that were used up during the race, as a sentence; absent where none
+    /// was.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub throttled: Option<String>,
+    /// The figure that was read from each run, as it was typed: `time`, `cpu`,
+    /// `regex:PATTERN`, `command:LINE`, `perf:EVENT`.
+    pub metric: String,
+    /// The unit of the readings; empty where it is not known.
+    #[serde(default)]
+    pub unit: String,
+    /// The better readings.
+    pub better: Better,
+    /// The confidence of all tests and intervals, 0 to 1.
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMinimum" = 0)))]
+    #[cfg_attr(feature = "schema", schemars(extend("exclusiveMaximum" = 1)))]
+    pub confidence: f64,
+    /// The start of the random orders.
+    pub seed: u64,
+    /// The most runs, where they were limited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_runs: Option<usize>,
+    /// The most time, in seconds, where it was limited.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_seconds: Option<f64>,
+    /// The candidates; the first is the default.
+    #[cfg_attr(feature = "schema", schemars(length(min = 2, max = MAX_CANDIDATES)))]
+    pub candidates: Vec<Entrant>,
+    /// Every run, in the order of time.
+    pub runs: Vec<Run>,
+    /// The judgement; absent until the race is over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+}
+
+impl Tuned {
+    /// A race of the shortest time before its first run, without a program or a budget.
+    pub(crate) fn before(candidates: Vec<Entrant>, fingerprint: Fingerprint) -> Self {
+        Tuned {
+            format: FORMAT.to_owned(),
+            tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+            begun: None,
+            command: Vec::new(),
+            fingerprint,
+            simulated: None,
+            rivals: Vec::new(),
+            throttled: None,
+            metric: "time".to_owned(),
+            unit: "s".to_owned(),
+            better: Better::Lower,
+            confidence: 0.95,
+            seed: 1,
+            budget_runs: None,
+            budget_seconds: None,
+            candidates,
+            runs: Vec::new(),
+            verdict: None,
+        }
+    }
+
+    /// The rules of the race.
+    #[must_use]
+    pub fn rules(&self) -> Rules {
+        let budget = match (self.budget_runs, self.budget_seconds) {
+            (Some(runs), _) => Budget::Runs(runs),
+            (None, seconds) => Budget::Seconds(seconds.unwrap_or(0.0)),
+        };
+        Rules {
+            candidates: self.candidates.len(),
+            budget,
+            confidence: self.confidence,
+            seed: self.seed,
+        }
+    }
+
+    /// The cost of a reading.
+    #[must_use]
+    pub fn cost(&self, value: f64, seconds: f64) -> Cost {
+        // A race looks for the least cost; the logarithm of the reciprocal turns a rate into one.
+        let log = if self.better == Better::Lower { value.ln() } else { -value.ln() };
+        Cost { log, seconds }
+    }
+
+    /// The first thing in which an earlier race differs from this one, so that its runs cannot be
+    /// taken over.
+    #[must_use]
+    pub fn differs_from(&self, then: &Tuned) -> Option<String> {
+        for ((what, now), (_, then)) in self.words().into_iter().zip(then.words()) {
+            if now != then {
+                return Some(format!("{what}: {now}, then {then}"));
+            }
+        }
+        // The names are the same by now: seats differ where a name means something else.
+        let mut both = self.candidates.iter().zip(&then.candidates);
+        if both.any(|(now, then)| now.seats != then.seats) {
+            return Some("the seats of the candidates".to_owned());
+        }
+        self.fingerprint.differences(&then.fingerprint).into_iter().next()
+    }
+
+    /// The things that make a race another one, each with its value.
+    fn words(&self) -> [(&'static str, String); 7] {
+        let candidates: Vec<&str> =
+            self.candidates.iter().map(|candidate| &*candidate.name).collect();
+        [
+            ("the command", self.command.join(" ")),
+            ("the metric", self.metric.clone()),
+            ("the direction", format!("{:?}", self.better)),
+            ("the confidence", self.confidence.to_string()),
+            ("the seed", self.seed.to_string()),
+            ("the budget", format!("{:?}", self.rules().budget)),
+            ("the candidates", candidates.join(", ")),
+        ]
+    }
+
+    /// Writes down how the race ended.
+    pub fn judge(&mut self, outcome: &Outcome) {
+        self.verdict = Some(Verdict {
+            winner: outcome.winner,
+            above_winner_percent: outcome
+                .above_winner
+                .iter()
+                .map(|log| self.percent_of_log(*log))
+                .collect(),
+            rejected: outcome.rejected.clone(),
+            blocks: outcome.blocks,
+            confirmed: outcome.confirmed.iter().map(|one| self.difference(one)).collect(),
+            safe: outcome.is_safe(SAFE_SHARE),
+            rank_correlation: self.rank_correlation(&outcome.above_winner),
+        });
+    }
+
+    fn difference(&self, confirmed: &Confirmed) -> Difference {
+        let centre =
+            seatmap_data::statistics::signed_rank::centre(&confirmed.differences).unwrap_or(0.0);
+        Difference {
+            with: confirmed.with,
+            percent: self.percent_of_log(centre),
+            interval_percent: confirmed.shift.map(|shift| {
+                let [a, b] = [shift.low, shift.high].map(|log| self.percent_of_log(log));
+                // Where higher is better, the ends change places with the sign.
+                if a < b { [a, b] } else { [b, a] }
+            }),
+            groups: confirmed.differences.len(),
+        }
+    }
+
+    /// A difference of log costs in percent of the reading. A cost is the reciprocal of a reading
+    /// of which higher is better.
+    fn percent_of_log(&self, log: f64) -> f64 {
+        let sign = if self.better == Better::Lower { 1.0 } else { -1.0 };
+        percent((sign * log).exp())
+    }
+
+    /// How well the model's order is that of the runs.
+    fn rank_correlation(&self, measured: &[f64]) -> Option<f64> {
+        let known = self
+            .candidates
+            .iter()
+            .zip(measured)
+            .filter_map(|(entrant, log)| Some((entrant.predicted?, *log)));
+        let (predicted, measured): (Vec<f64>, Vec<f64>) = known.unzip();
+        // Two ranks always agree or disagree wholly.
+        spearman(&predicted, &measured).filter(|_| predicted.len() > 2)
+    }
+
+    /// Reads a race and checks that its parts fit together.
+    ///
+    /// # Errors
+    /// [`DocumentError`], with line and column for text that is not such JSON.
+    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
+        let tuned: Tuned = seatmap_data::document::read(text, FORMAT)?;
+        match tuned.wrong() {
+            None => Ok(tuned),
+            Some(what) => Err(DocumentError::Inconsistent(what)),
+        }
+    }
+
+    /// The race as JSON with a final newline.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        seatmap_data::document::written(self)
+    }
+
+    fn wrong(&self) -> Option<String> {
+        let candidates = self.candidates.len();
+        if !(2..=MAX_CANDIDATES).contains(&candidates) {
+            return Some(format!("candidates: {candidates}, and 2 to {MAX_CANDIDATES} can race"));
+        }
+        if self.candidates[DEFAULT].seats != Seats::Free {
+            return Some(
+                "candidates[0].seats: the first candidate is the default, which is free".to_owned(),
+            );
+        }
+        if self.runs.len() > MAX_RUNS {
+            return Some(format!(
+                "runs: {}, and no more than {MAX_RUNS} are read",
+                self.runs.len()
+            ));
+        }
+        if !(self.confidence > 0.0 && self.confidence < 1.0) {
+            return Some(format!("confidence: {} is not between 0 and 1", self.confidence));
+        }
+        if let Some(at) = self.runs.iter().position(|run| {
+            run.turn.candidate >= candidates
+                || !(run.value > 0.0 && run.value.is_finite() && run.seconds >= 0.0)
+        }) {
+            return Some(format!(
+                "runs[{at}]: no such candidate, or a reading that is not above 0"
+            ));
+        }
+        let verdict = self.verdict.as_ref()?;
+        let named = verdict
+            .confirmed
+            .iter()
+            .map(|found| &found.with)
+            .chain(&verdict.rejected)
+            .chain([&verdict.winner]);
+        let is_off = verdict.above_winner_percent.len() != candidates
+            || named.into_iter().any(|at| *at >= candidates);
+        is_off.then(|| "verdict: it is of other candidates".to_owned())
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::tune::race::race;
+    use std::convert::Infallible;
+
+    /// A race of the default, a good placement and a bad one.
+    pub(crate) fn made(better: Better) -> Tuned {
+        let entrant =
+            |name: &str, seats, predicted| Entrant { name: name.to_owned(), seats, predicted };
+        let candidates = vec![
+            entrant("default", Seats::Free, None),
+            entrant("best", Seats::Placement(vec![0, 1]), Some(10.0)),
+            entrant("compact", Seats::Order("0,1".to_owned()), Some(12.0)),
+            entrant("bad", Seats::Within("0".to_owned()), Some(30.0)),
+        ];
+        let fingerprint = Fingerprint {
+            machine: "box".to_owned(),
+            quiet: "nobody".to_owned(),
+            ..Fingerprint::default()
+        };
+        let mut tuned = Tuned {
+            begun: Some("2026-11-23T04:00:00Z".to_owned()),
+            command: vec!["server".to_owned()],
+            rivals: vec!["NUMA balancing is on".to_owned()],
+            better,
+            budget_runs: Some(120),
+            ..Tuned::before(candidates, fingerprint)
+        };
+        let mut noise = 0.0;
+        let truth = [0.1, 0.0, 0.05, 0.3];
+        let mut runs = Vec::new();
+        let outcome = race(&tuned.rules(), &mut |turn| {
+            noise = (noise + 0.37) % 0.01;
+            let cost = truth[turn.candidate] + noise;
+            let value = if better == Better::Lower { f64::exp(cost) } else { f64::exp(-cost) };
+            runs.push(Run { turn, value, seconds: 1.0, disturbance: None });
+            Ok::<_, Infallible>(tuned.cost(value, 1.0))
+        });
+        tuned.runs = runs;
+        tuned.judge(&outcome.unwrap_or_else(|never| match never {}));
+        tuned
+    }
+
+    #[test]
+    fn a_race_is_judged_in_the_readings_own_direction() {
+        let lower = made(Better::Lower).verdict.unwrap();
+        assert_eq!((lower.winner, lower.safe, lower.rank_correlation), (1, true, Some(1.0)));
+        assert!(
+            lower.confirmed[0].with == DEFAULT
+                && (-11.0..-8.0).contains(&lower.confirmed[0].percent),
+            "{lower:?}"
+        );
+        assert!(lower.above_winner_percent[3] > 30.0);
+        let higher = made(Better::Higher).verdict.unwrap();
+        assert!(
+            higher.winner == 1 && (9.0..12.0).contains(&higher.confirmed[0].percent),
+            "{higher:?}"
+        );
+        let [low, high] = higher.confirmed[0].interval_percent.unwrap();
+        assert!(low <= high && higher.above_winner_percent[3] < -20.0);
+    }
+
+    #[test]
+    fn keys_of_a_later_program_are_ignored() {
+        let tuned = made(Better::Lower);
+        let mut document: serde_json::Value = serde_json::from_str(&tuned.to_json()).unwrap();
+        // The key of `seats` is one of the ways to seat a program, and a new way is a new format.
+        seatmap_data::document::schema::add_later_keys(&mut document, &["mitigations", "seats"]);
+        assert_eq!(Tuned::from_json(&document.to_string()).unwrap(), tuned);
+    }
+
+    #[test]
+    fn races_are_read_back_and_damaged_ones_refused() {
+        let tuned = made(Better::Lower);
+        assert_eq!(Tuned::from_json(&tuned.to_json()).unwrap(), tuned);
+        let refused = |change: &dyn Fn(&mut Tuned)| {
+            let mut tuned = tuned.clone();
+            change(&mut tuned);
+            Tuned::from_json(&tuned.to_json()).unwrap_err().to_string()
+        };
+        assert!(refused(&|tuned| tuned.candidates.truncate(1)).contains("candidates: 1"));
+        assert!(refused(&|tuned| tuned.candidates.swap(0, 1)).contains("candidates[0]"));
+        assert!(refused(&|tuned| tuned.runs[2].value = -1.0).contains("runs[2]"));
+        assert!(refused(&|tuned| tuned.runs[2].turn.candidate = 9).contains("runs[2]"));
+        assert!(refused(&|tuned| tuned.verdict.as_mut().unwrap().winner = 9).contains("verdict"));
+    }
+
+    #[test]
+    fn only_the_same_race_goes_on() {
+        let tuned = made(Better::Lower);
+        assert_eq!(tuned.differs_from(&tuned), None);
+        let differs = |change: &dyn Fn(&mut Tuned)| {
+            let mut other = tuned.clone();
+            change(&mut other);
+            other.differs_from(&tuned).unwrap()
+        };
+        assert_eq!(differs(&|other| other.seed = 2), "the seed: 2, then 1");
+        assert!(differs(&|other| other.candidates[1].seats = Seats::Free).contains("seats"));
+        assert!(
+            differs(&|other| other.fingerprint.kernel = Some("7".to_owned())).contains("kernel: 7")
+        );
+    }
+
+    #[test]
+    fn the_schema_allows_these_races_and_describes_every_key() {
+        let text = include_str!("../../../../../docs/formats/seatmap-tune-1.schema.json");
+        let schema: serde_json::Value = serde_json::from_str(text).unwrap();
+        let nothing: Vec<String> = Vec::new();
+        let mut tuned = made(Better::Lower);
+        tuned.candidates[1].seats =
+            Seats::Kernel(Setting { switch: "numa-balancing".to_owned(), on: true });
+        tuned.candidates[2].seats =
+            Seats::Ranks(vec![RankSeat { node: "n3".to_owned(), cpus: vec![0, 1] }]);
+        tuned.simulated = Some(Simulated {
+            machine: "cell-qs20".to_owned(),
+            pattern: "ring:8".to_owned(),
+            packet_bytes: Some(4096),
+            rounds: 4,
+        });
+        let document = serde_json::to_value(tuned).unwrap();
+        assert_eq!(seatmap_data::document::schema::refused(&schema, &document), nothing);
+    }
+}

@@ -1,0 +1,167 @@
+//! Switches of the kernel that a race turns for some candidates, and puts back whatever happens.
+//!
+//! A switch is turned for each run of such a candidate, and put back after it. A killed process
+//! cannot put anything back, so another one waits for its end: it reads the files and texts from a
+//! pipe whose other end dies with this process, and writes them then. It has a session of its own,
+//! so that Ctrl-C does not reach it.
+
+use crate::tune::tuned::{Seats, Setting};
+use seatmap_os::rights;
+use seatmap_os::root::{FileError, Root};
+use seatmap_os::switches::{Position, Switch};
+use std::io::{self, BufRead, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+/// Why a switch cannot be varied.
+#[derive(Debug, thiserror::Error)]
+pub enum VariedError {
+    /// The kernel has none.
+    #[error(
+        "this kernel has no switch for {0}, or does not show it to this user; leave --vary {word} \
+         out",
+        word = .0.word()
+    )]
+    Absent(Switch),
+    /// The user may not turn it.
+    #[error(
+        "{0} cannot be turned; run it {by}, or leave --vary {word} out",
+        by = rights::as_root(),
+        word = .0.word()
+    )]
+    Refused(Switch, #[source] FileError),
+    /// The process that puts it back cannot be started.
+    #[error("the process that puts switches of the kernel back cannot be started")]
+    Guard(#[from] io::Error),
+}
+
+/// Switches that a race turns, until this is dropped.
+#[derive(Debug)]
+pub struct Varied {
+    root: Root,
+    positions: Vec<(Switch, Position)>,
+    guard: Child,
+    pipe: Option<ChildStdin>,
+}
+
+impl Varied {
+    /// Finds the switches, and starts the process that puts them back: this command becomes one by
+    /// [`stand`].
+    ///
+    /// # Errors
+    /// [`VariedError`]: nothing was turned.
+    pub fn begin(switches: &[Switch], command: &mut Command) -> Result<Self, VariedError> {
+        let root = Root::new("/");
+        let mut positions = Vec::with_capacity(switches.len());
+        for switch in switches {
+            let position = switch.find(&root).ok_or(VariedError::Absent(*switch))?;
+            // A user who may put it back may turn it.
+            position.put_back(&root).map_err(|error| VariedError::Refused(*switch, error))?;
+            positions.push((*switch, position));
+        }
+        // Started before anything is turned: from here on nothing can stay turned.
+        let mut guard = session_of_its_own(command).spawn()?;
+        let mut pipe = guard.stdin.take();
+        let lines: String =
+            positions.iter().map(|(switch, position)| line(*switch, position)).collect();
+        // The guard knows what it must write before the first switch is turned.
+        pipe.as_mut().map_or(Ok(()), |pipe| pipe.write_all(lines.as_bytes()))?;
+        Ok(Varied { root, positions, guard, pipe })
+    }
+
+    /// The settings that differ from those found, with a name for each: one for each switch.
+    #[must_use]
+    pub fn settings(&self) -> Vec<(String, Seats)> {
+        self.positions
+            .iter()
+            .map(|(switch, position)| {
+                let on = !position.was_on;
+                let name = format!("{switch} {}", if on { "on" } else { "off" });
+                (name, Seats::Kernel(Setting { switch: switch.word().to_owned(), on }))
+            })
+            .collect()
+    }
+
+    /// Does something while a switch is turned as this setting says.
+    ///
+    /// # Errors
+    /// [`VariedError`]: the switch is unknown, or the kernel refuses.
+    pub fn with<T>(&self, setting: &Setting, work: impl FnOnce() -> T) -> Result<T, VariedError> {
+        let Some((switch, position)) =
+            self.positions.iter().find(|(switch, _)| switch.word() == setting.switch)
+        else {
+            // For a word from a file that no switch has, the error needs some switch to name.
+            return Err(VariedError::Absent(
+                Switch::of_word(&setting.switch).unwrap_or(Switch::NumaBalancing),
+            ));
+        };
+        let turned = position.turn(&self.root, setting.on);
+        turned.map_err(|error| VariedError::Refused(*switch, error))?;
+        let done = work();
+        let restored = position.put_back(&self.root);
+        restored.map_err(|error| VariedError::Refused(*switch, error))?;
+        Ok(done)
+    }
+}
+
+impl Drop for Varied {
+    /// Everything is put back by now; the guard does it once more, where a panic came between.
+    fn drop(&mut self) {
+        // The end of the pipe is the guard's sign to look once more, and to end.
+        drop(self.pipe.take());
+        let _ = self.guard.wait();
+    }
+}
+
+fn session_of_its_own(command: &mut Command) -> &mut Command {
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+    // SAFETY: between fork and exec the closure makes one system call.
+    unsafe { command.pre_exec(|| rustix::process::setsid().map(drop).map_err(Into::into)) }
+}
+
+fn line(switch: Switch, position: &Position) -> String {
+    format!("{} {}\n", switch.word(), position.original)
+}
+
+/// Waits for the end of the pipe, and puts the switches back that are not as they were.
+pub fn stand(pipe: impl BufRead, root: &Root) {
+    let lines: Vec<String> = pipe.lines().map_while(Result::ok).collect();
+    for (word, found) in lines.iter().filter_map(|line| line.split_once(' ')) {
+        let position = Switch::of_word(word).and_then(|switch| switch.find(root));
+        if let Some(position) = position.filter(|position| position.original != found) {
+            // Nobody is there to be told.
+            let _ = root.write(position.file, found);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "/proc/sys/kernel/numa_balancing";
+
+    #[test]
+    fn the_guard_puts_back_what_it_was_told() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Root::new(folder.path());
+        std::fs::create_dir_all(root.path(FILE).parent().unwrap()).unwrap();
+        std::fs::write(root.path(FILE), "2\n").unwrap();
+        let position = Switch::NumaBalancing.find(&root).unwrap();
+        position.turn(&root, false).unwrap();
+        assert_eq!(root.read(FILE).unwrap(), "0");
+        let text = format!("nonsense\nno-switch 1\n{}", line(Switch::NumaBalancing, &position));
+        stand(text.as_bytes(), &root);
+        assert_eq!(root.read(FILE).unwrap(), "2");
+    }
+
+    #[test]
+    fn a_kernel_without_the_switch_is_an_error_that_names_it() {
+        let error = VariedError::Absent(Switch::CacheAware).to_string();
+        assert!(
+            error.contains("cache-aware scheduling")
+                && error.ends_with("leave --vary sched-cache out"),
+            "{error}"
+        );
+    }
+}

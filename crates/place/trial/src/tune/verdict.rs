@@ -1,0 +1,376 @@
+//! Differences with intervals, and the smallest difference that a computer can show.
+//!
+//! The first command is the one in question, and all figures are its ratios to the others. Within a
+//! block its reading is divided by another's, both as logarithms, and the blocks' log ratios give a
+//! shift with its interval ([`seatmap_data::statistics::signed_rank`]). Neighbours who stay for several
+//! blocks make readings alike, and not these ratios: all commands run on the same CPUs, and if two
+//! are equal, the random order in each block alone decides which of its readings is whose. So the
+//! signs of the ratios are independent whatever the neighbours do (Fisher 1935, "The Design of
+//! Experiments", section 21), and the interval is that of independent values.
+//!
+//! The first command's second reading serves the floor alone: the order of two single runs is
+//! random, so that the log ratios of equal commands are as likely above 0 as below, whatever the
+//! noise. A mean of two runs less a single one is not: skewed noise then makes equal commands
+//! differ in up to 11 % of sessions of a hundred blocks.
+
+use crate::tune::metric::Better;
+use seatmap_data::statistics::signed_rank::{self, Shift, normal_quantile};
+use seatmap_data::statistics::{MAD_TO_SIGMA, mad};
+use serde::{Deserialize, Serialize};
+use std::f64::consts::FRAC_PI_3;
+
+/// The share of sessions in which [`blocks_to_show`] blocks are to show a difference.
+const POWER: f64 = 0.8;
+
+/// The judgement of the runs about the first command beside another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Better than the other: the whole interval says so.
+    Better,
+    /// Worse than the other.
+    Worse,
+    /// Its readings differ, and nobody said which are better.
+    Different,
+    /// No difference is shown.
+    NotShown,
+    /// Fewer blocks than any interval needs.
+    TooFew,
+}
+
+/// The first command against another. Ratios are the first one's readings over the other's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Comparison {
+    /// The other command, from 1; 0 for the first command of an earlier result.
+    pub with: usize,
+    /// The ratio.
+    pub ratio: f64,
+    /// The lower end of its interval; absent where there are too few blocks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio_low: Option<f64>,
+    /// The upper end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio_high: Option<f64>,
+    /// The judgement by that interval.
+    pub verdict: Verdict,
+}
+
+impl Comparison {
+    /// The comparison by the log ratios of blocks.
+    fn of(
+        with: usize,
+        logs: &[f64],
+        confidence: f64,
+        better: Option<Better>,
+        floor: Option<&Floor>,
+    ) -> Option<Self> {
+        // So few blocks have no interval of this confidence: the ratio is shown, and claims
+        // nothing.
+        let Some(shift) = signed_rank::shift(logs, confidence) else {
+            let ratio = signed_rank::centre(logs)?.exp();
+            return Some(Comparison {
+                with,
+                ratio,
+                ratio_low: None,
+                ratio_high: None,
+                verdict: Verdict::TooFew,
+            });
+        };
+        Some(Comparison::of_shift(with, &shift, better, floor))
+    }
+
+    /// The comparison that a shift of log readings stands for, on a computer with this floor.
+    pub(crate) fn of_shift(
+        with: usize,
+        shift: &Shift,
+        better: Option<Better>,
+        floor: Option<&Floor>,
+    ) -> Self {
+        Comparison {
+            with,
+            ratio: shift.centre.exp(),
+            ratio_low: Some(shift.low.exp()),
+            ratio_high: Some(shift.high.exp()),
+            verdict: verdict(shift, better, floor.map_or(0.0, Floor::log)),
+        }
+    }
+
+    /// The least by which the first command is worse than the other, in percent of the other's
+    /// reading, at the confidence; `None` where no interval is known. Below 0 where it may be
+    /// better.
+    #[must_use]
+    pub fn worse_by_at_least_percent(&self, better: Better) -> Option<f64> {
+        match better {
+            Better::Lower => self.ratio_low.map(percent),
+            Better::Higher => self.ratio_high.map(|ratio| -percent(ratio)),
+        }
+    }
+}
+
+fn verdict(shift: &Shift, better: Option<Better>, floor: f64) -> Verdict {
+    let is_higher = shift.low > 0.0;
+    match better {
+        // The interval holds 0, a ratio of 1.
+        _ if !is_higher && shift.high >= 0.0 => Verdict::NotShown,
+        // As much as the first command may differ from itself.
+        _ if shift.centre.abs() <= floor => Verdict::NotShown,
+        None => Verdict::Different,
+        Some(better) if is_higher == (better == Better::Higher) => Verdict::Better,
+        Some(_) => Verdict::Worse,
+    }
+}
+
+/// A ratio as a difference in percent.
+#[must_use]
+pub fn percent(ratio: f64) -> f64 {
+    100.0 * (ratio - 1.0)
+}
+
+/// The first command against each of the others, from complete blocks
+/// ([`crate::tune::blocks::complete`]). A difference within the floor is not shown.
+#[must_use]
+pub fn comparisons(
+    blocks: &[Vec<f64>],
+    confidence: f64,
+    better: Option<Better>,
+    floor: Option<&Floor>,
+) -> Vec<Comparison> {
+    (1..commands(blocks))
+        .filter_map(|with| {
+            Comparison::of(with, &log_ratios(blocks, with + 1), confidence, better, floor)
+        })
+        .collect()
+}
+
+/// The number of commands in these blocks, of which the first has two readings in each.
+fn commands(blocks: &[Vec<f64>]) -> usize {
+    blocks.first().map_or(0, |block| block.len().saturating_sub(1))
+}
+
+/// The logarithms of the first reading over the one in another place, of each block.
+fn log_ratios(blocks: &[Vec<f64>], place: usize) -> Vec<f64> {
+    blocks.iter().map(|block| block[0].ln() - block[place].ln()).collect()
+}
+
+/// The number of blocks with which four sessions of five show a difference of this many percent,
+/// by the spread of the ratios in these blocks: that of the loudest pair of readings, the first
+/// command's own two among them. `None` for fewer than two blocks.
+#[must_use]
+pub fn blocks_to_show(blocks: &[Vec<f64>], percent: f64, confidence: f64) -> Option<usize> {
+    let spreads = (1..=commands(blocks)).map(|place| spread(&log_ratios(blocks, place)));
+    let most = spreads.reduce(f64::max).filter(|_| blocks.len() > 1)?;
+    let outside = normal_quantile(0.5 * (1.0 + confidence));
+    let reach = outside + normal_quantile(POWER);
+    // The signed-rank test needs pi / 3 times as many normal values as the mean does (Hodges and
+    // Lehmann 1956, "The efficiency of some nonparametric competitors of the t-test"). The last
+    // term is for the spread, which is estimated as well (Guenther 1981, "Sample size formulas for
+    // normal theory t tests").
+    let needed =
+        FRAC_PI_3 * (reach * most / (0.01 * percent).ln_1p()).powi(2) + 0.5 * outside.powi(2);
+    Some((needed.ceil() as usize).max(signed_rank::fewest(confidence)))
+}
+
+/// The standard deviation of log ratios, by their median deviation if that is larger: few values
+/// are often alike by chance.
+fn spread(logs: &[f64]) -> f64 {
+    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+    let squares = logs.iter().map(|log| (log - mean).powi(2)).sum::<f64>();
+    let deviation = (squares / (logs.len() as f64 - 1.0)).sqrt();
+    deviation.max(MAD_TO_SIGMA * mad(logs).unwrap_or(0.0))
+}
+
+/// The first command against itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Floor {
+    /// Differences above this, in percent, can be shown by as many blocks as these: a bound that at
+    /// least 90 % of further differences of a command from itself stay below, beside the same
+    /// neighbours. A reading is as far below another as above it where the ratios are inverse, so
+    /// that the floor for a smaller reading is 100 - 10000 / (100 + this) percent. A later session
+    /// may have noisier neighbours, and differ by more.
+    pub floor_percent: f64,
+    /// The sessions that the floor is known from, of which the one with the largest decides: this
+    /// one, and that of an earlier result.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub sessions: usize,
+    /// The difference between the two runs of the first command, in percent.
+    pub difference_percent: f64,
+    /// Whether the two differ so clearly (at 99 %) that something is wrong: a run changes what the
+    /// next one finds.
+    pub differs_from_itself: bool,
+}
+
+fn one() -> usize {
+    1
+}
+
+fn is_one(sessions: &usize) -> bool {
+    *sessions == 1
+}
+
+impl Floor {
+    /// The floor of a logarithm of a ratio.
+    fn log(&self) -> f64 {
+        (0.01 * self.floor_percent).ln_1p()
+    }
+
+    /// The differences that are just not shown, below and above, in percent: those within the
+    /// floor, and those whose interval would hold 0 with the spread that these comparisons have.
+    #[must_use]
+    pub fn ends_percent(&self, comparisons: &[Comparison]) -> [f64; 2] {
+        let mut below = self.log();
+        let mut above = self.log();
+        for comparison in comparisons {
+            let Some((low, high)) = comparison.ratio_low.zip(comparison.ratio_high) else {
+                continue;
+            };
+            below = below.max((high / comparison.ratio).ln());
+            above = above.max((comparison.ratio / low).ln());
+        }
+        [percent((-below).exp()), percent(above.exp())]
+    }
+
+    /// Makes it hold for an earlier session too.
+    pub(crate) fn raise(&mut self, earlier: &Floor) {
+        self.floor_percent = self.floor_percent.max(earlier.floor_percent);
+        self.sessions += earlier.sessions;
+    }
+}
+
+/// The judgement of the first command's difference from itself; `None` for fewer than two blocks.
+#[must_use]
+pub fn floor(blocks: &[Vec<f64>], seed: u64) -> Option<Floor> {
+    let logs: Vec<f64> = blocks.iter().map(|block| block[1].ln() - block[0].ln()).collect();
+    // 99 % and not the user's confidence: a false alarm would discredit a good result.
+    let shift = signed_rank::shift(&logs, 0.99);
+    Some(Floor {
+        floor_percent: percent(signed_rank::floor(&logs, seed)?.exp()),
+        sessions: 1,
+        difference_percent: percent(signed_rank::centre(&logs)?.exp()),
+        differs_from_itself: shift.is_some_and(|shift| shift.low > 0.0 || shift.high < 0.0),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use seatmap_data::statistics::{median, normal};
+
+    fn blocks(ratio: f64, count: usize) -> Vec<Vec<f64>> {
+        let drift = |block: usize| 1.0 + 0.3 * block as f64;
+        let noise = |block: usize, at: usize| 1.0 + 0.001 * ((block * 7 + at * 3) % 5) as f64;
+        (0..count)
+            .map(|block| {
+                (0..3)
+                    .map(|at| drift(block) * noise(block, at) * if at == 2 { ratio } else { 1.0 })
+                    .collect()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_difference_shows_through_the_drift() {
+        // The second command reads 5 % more, so the first one reads 4.8 % less.
+        let found = &comparisons(&blocks(1.05, 10), 0.95, Some(Better::Lower), None)[0];
+        assert_eq!((found.with, found.verdict), (1, Verdict::Better));
+        assert!((percent(found.ratio) + 4.76).abs() < 0.3, "{found:?}");
+        assert!(found.worse_by_at_least_percent(Better::Lower).unwrap() < -4.0);
+        let higher = &comparisons(&blocks(1.05, 10), 0.95, Some(Better::Higher), None)[0];
+        assert_eq!(higher.verdict, Verdict::Worse);
+        assert!(higher.worse_by_at_least_percent(Better::Higher).unwrap() > 4.0);
+        assert_eq!(
+            comparisons(&blocks(0.9, 10), 0.95, Some(Better::Lower), None)[0].verdict,
+            Verdict::Worse
+        );
+        assert_eq!(comparisons(&blocks(1.05, 10), 0.95, None, None)[0].verdict, Verdict::Different);
+    }
+
+    /// Sessions of two commands whose readings scatter by 20 %, the first so many times the second.
+    fn scattered(ratio: f64, count: usize, chance: &mut fastrand::Rng) -> Vec<Vec<f64>> {
+        let mut reading = |ratio: f64| ratio * (0.2 * normal(chance)).exp();
+        (0..count).map(|_| vec![reading(ratio), reading(ratio), reading(1.0)]).collect()
+    }
+
+    fn is_shown(blocks: &[Vec<f64>]) -> bool {
+        let floor = floor(blocks, 1);
+        let found = comparisons(blocks, 0.95, Some(Better::Lower), floor.as_ref());
+        found[0].verdict == Verdict::Worse
+    }
+
+    #[test]
+    fn six_blocks_show_a_factor_of_three() {
+        let mut chance = fastrand::Rng::with_seed(8);
+        for count in 6..10 {
+            for _ in 0..200 {
+                assert!(is_shown(&scattered(3.0, count, &mut chance)), "{count} blocks");
+            }
+        }
+    }
+
+    #[test]
+    fn the_blocks_that_a_difference_needs_show_it_in_most_sessions() {
+        let mut chance = fastrand::Rng::with_seed(9);
+        let needed: Vec<f64> = (0..50)
+            .filter_map(|_| blocks_to_show(&scattered(1.0, 15, &mut chance), 10.0, 0.95))
+            .map(|blocks| blocks as f64)
+            .collect();
+        let blocks = median(&needed).unwrap() as usize;
+        let shown = (0..200).filter(|_| is_shown(&scattered(1.1, blocks, &mut chance))).count();
+        assert!((150..=195).contains(&shown), "{shown} of 200 with {blocks} blocks");
+        assert_eq!(blocks_to_show(&self::blocks(1.0, 1), 10.0, 0.95), None);
+        assert_eq!(blocks_to_show(&self::blocks(1.0, 9), 10.0, 0.95), Some(6), "quiet");
+    }
+
+    /// A session whose runs hang together shows less than its runs one by one suggest.
+    #[test]
+    fn no_difference_is_promised_that_the_intervals_would_hide() {
+        let floor = floor(&blocks(1.0, 10), 1).unwrap();
+        let [below, above] = floor.ends_percent(&[]);
+        assert!(above == floor.floor_percent && below > -1.0, "{below} to {above}");
+        let wide = Comparison {
+            with: 1,
+            ratio: 1.0,
+            ratio_low: Some(0.25),
+            ratio_high: Some(2.0),
+            verdict: Verdict::NotShown,
+        };
+        let [below, above] = floor.ends_percent(&[wide]);
+        assert!((below + 50.0).abs() < 1e-9 && (above - 300.0).abs() < 1e-9, "{below} to {above}");
+    }
+
+    #[test]
+    fn equal_commands_and_few_blocks_show_nothing() {
+        for better in [None, Some(Better::Lower)] {
+            assert_eq!(
+                comparisons(&blocks(1.0, 10), 0.95, better, None)[0].verdict,
+                Verdict::NotShown
+            );
+            let few = &comparisons(&blocks(1.5, 5), 0.95, better, None)[0];
+            assert_eq!((few.verdict, few.ratio_low), (Verdict::TooFew, None));
+        }
+        assert!(comparisons(&[], 0.95, None, None).is_empty());
+        assert_eq!(floor(&[], 1), None);
+    }
+
+    #[test]
+    fn a_command_that_differs_from_itself_is_noticed() {
+        let mut runs = blocks(1.0, 10);
+        assert!(!floor(&runs, 1).unwrap().differs_from_itself);
+        runs.iter_mut().for_each(|block| block[1] *= 1.1);
+        assert!(floor(&runs, 1).unwrap().differs_from_itself);
+    }
+
+    proptest! {
+        #[test]
+        fn units_do_not_matter(scale in 1e-6f64..1e6, ratio in 0.5f64..2.0) {
+            let plain = blocks(ratio, 8);
+            let scaled: Vec<Vec<f64>> = plain.iter().map(|block| block.iter().map(|value| value * scale).collect()).collect();
+            let a = &comparisons(&plain, 0.95, None, None)[0];
+            let b = &comparisons(&scaled, 0.95, None, None)[0];
+            prop_assert!((a.ratio - b.ratio).abs() < 1e-9 && a.verdict == b.verdict);
+        }
+    }
+}

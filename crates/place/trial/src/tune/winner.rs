@@ -1,0 +1,158 @@
+//! The plan of a race's winner.
+
+use crate::tune::tuned::{Entrant, Seats, Tuned};
+use seatmap_data::plan::Plan;
+use seatmap_os::CpuList;
+use seatmap_place::ranks::RankPlan;
+
+/// The origin of a plan.
+#[derive(Clone, Debug)]
+pub struct Provenance {
+    /// The machine of the race.
+    pub machine: String,
+    /// The pattern, where one was named.
+    pub pattern: Option<String>,
+    /// The day, as `YYYY-MM-DD`.
+    pub date: String,
+    /// The program with its version.
+    pub tool: String,
+}
+
+/// A race that is over.
+#[derive(Debug)]
+pub struct RaceEnd {
+    /// The race with its verdict.
+    pub tuned: Tuned,
+    /// The winner's plan, or the reason why it has none.
+    pub plan: Result<WinnersPlan, NoPlan>,
+}
+
+/// The plan of a winner.
+#[derive(Clone, Debug)]
+pub enum WinnersPlan {
+    /// A CPU for each task of a program.
+    Tasks(Box<Plan>),
+    /// A node and CPUs for each rank of a job.
+    Ranks(Box<RankPlan>),
+}
+
+impl WinnersPlan {
+    /// The plan as JSON with a final newline.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        match self {
+            WinnersPlan::Tasks(plan) => plan.to_json(),
+            WinnersPlan::Ranks(plan) => plan.to_json(),
+        }
+    }
+}
+
+/// Why a race has no plan of its winner.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoPlan {
+    /// The default won.
+    #[error("no plan is written: no candidate was better than the default")]
+    DefaultWon,
+    /// Fresh runs did not show that the winner is safe to take.
+    #[error("no plan is written: the winner is not shown to be as good as the default")]
+    NotShown,
+    /// The winner leaves the choice among these CPUs to the kernel.
+    #[error("no plan is written: the winner is a mask; 'taskset -c {0}' gives it")]
+    Mask(String),
+    /// The winner is the kernel's own way, with a switch of this name turned.
+    #[error("no plan is written: the winner is a switch of the kernel, {0}")]
+    Switch(String),
+}
+
+/// How a plan says that a race found it.
+pub(crate) fn method(winner: &Entrant) -> String {
+    format!("raced: {}", winner.name)
+}
+
+/// The winner, if it is safe to take.
+///
+/// # Errors
+/// [`NoPlan`].
+pub(crate) fn safe(tuned: &Tuned) -> Result<&Entrant, NoPlan> {
+    let Some(verdict) = &tuned.verdict else { return Err(NoPlan::NotShown) };
+    let winner = &tuned.candidates[verdict.winner];
+    match winner.seats {
+        _ if verdict.safe => Ok(winner),
+        Seats::Free => Err(NoPlan::DefaultWon),
+        _ => Err(NoPlan::NotShown),
+    }
+}
+
+/// The plan of a winner on one machine.
+///
+/// # Errors
+/// [`NoPlan`]: its seats are none that a plan holds.
+pub(crate) fn plan(winner: &Entrant, provenance: &Provenance) -> Result<WinnersPlan, NoPlan> {
+    let placement = match &winner.seats {
+        Seats::Placement(placement) => placement.clone(),
+        // An order of CPUs is a placement: task k on the k-th CPU.
+        Seats::Order(list) => list.parse::<CpuList>().map(|list| list.0).unwrap_or_default(),
+        // A plan seats each task on a CPU of its own, and a mask leaves that to the kernel.
+        Seats::Within(list) => return Err(NoPlan::Mask(list.clone())),
+        Seats::Kernel(setting) => return Err(NoPlan::Switch(setting.switch.clone())),
+        Seats::Free | Seats::Ranks(_) => return Err(NoPlan::DefaultWon),
+    };
+    Ok(WinnersPlan::Tasks(Box::new(Plan {
+        method: Some(method(winner)),
+        pattern: provenance.pattern.clone(),
+        date: Some(provenance.date.clone()),
+        tool: Some(provenance.tool.clone()),
+        ..Plan::new(provenance.machine.clone(), placement)
+    })))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tune::metric::Better;
+    use crate::tune::tuned::Setting;
+    use crate::tune::tuned::tests::made;
+
+    fn provenance() -> Provenance {
+        Provenance {
+            machine: "box".to_owned(),
+            pattern: Some("ring:2".to_owned()),
+            date: "2026-11-25".to_owned(),
+            tool: "seatmap 0.1.0".to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_safe_winner_is_a_plan_where_a_plan_can_hold_it() {
+        let mut tuned = made(Better::Lower);
+        let Ok(WinnersPlan::Tasks(plan_of_tasks)) = plan(safe(&tuned).unwrap(), &provenance())
+        else {
+            panic!("a placement is a plan")
+        };
+        assert_eq!(
+            (plan_of_tasks.method.as_deref(), &plan_of_tasks.placement[..]),
+            (Some("raced: best"), &[0, 1][..])
+        );
+        for (seats, why) in [
+            (Seats::Within("0-3".to_owned()), "'taskset -c 0-3' gives it"),
+            (
+                Seats::Kernel(Setting { switch: "sched-cache".to_owned(), on: true }),
+                "a switch of the kernel, sched-cache",
+            ),
+        ] {
+            tuned.candidates[1].seats = seats;
+            let none = plan(safe(&tuned).unwrap(), &provenance()).unwrap_err();
+            assert!(none.to_string().ends_with(why), "{none}");
+        }
+    }
+
+    #[test]
+    fn a_winner_that_is_not_safe_is_no_plan() {
+        let mut tuned = made(Better::Lower);
+        let verdict = tuned.verdict.as_mut().unwrap();
+        verdict.safe = false;
+        assert_eq!(safe(&tuned).unwrap_err(), NoPlan::NotShown);
+        tuned.verdict.as_mut().unwrap().winner = 0;
+        assert_eq!(safe(&tuned).unwrap_err(), NoPlan::DefaultWon);
+    }
+}
